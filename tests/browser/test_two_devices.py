@@ -4,7 +4,7 @@ by an older one without a question."""
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from publisher.storage.tables.blog import Post
 from tests.browser.conftest import Browse, Live, wait_for_editor
@@ -296,3 +296,33 @@ def test_discard_takes_what_was_typed_since_the_page_came(laptop: Page) -> None:
     laptop.get_by_role("button", name="Discard what was typed").click()
     wait_for_editor(laptop)
     expect(laptop.locator(SOURCE)).to_have_value("As saved.")
+
+
+@pytest.mark.parametrize("path", ["/studio/", "/studio/posts/new", POST])
+def test_what_is_typed_while_a_save_is_on_its_way(laptop: Page, live: Live, path: str) -> None:
+    """The answer is awaited, then the next page: that one shows what was typed meanwhile."""
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        request = route.request
+        saves = request.method == "POST" and request.url.endswith(path)
+        if saves or request.is_navigation_request():
+            held.append(route)
+        else:
+            route.fallback()
+
+    laptop.goto(path)
+    wait_for_editor(laptop)
+    laptop.fill(SOURCE, "Sent.")
+    laptop.route("**/studio/**", hold)
+    laptop.keyboard.press("Control+Enter")
+    for words in (" Typed before the answer,", " and after it."):
+        while not held:
+            laptop.wait_for_timeout(20)
+        laptop.keyboard.type(words)
+        held.pop().fallback()
+    expect(laptop.get_by_text("Recovered the text")).to_be_visible()
+    whole = "Sent. Typed before the answer, and after it."
+    expect(laptop.locator(SOURCE)).to_have_value(whole)
+    with live.site.database.read() as db:
+        assert "Sent." in [post.source for post in db.query(Post)]

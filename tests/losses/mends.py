@@ -54,7 +54,7 @@ MENDS = {
         "lost",
         (
             *_NO_TRACE,
-            (f"{STUDIO}recovery.js", "newest: kept.version === this.version &&", "newest: true ||"),
+            (f"{STUDIO}recovery.js", "(kept.version === this.version &&", "(true ||"),
         ),
         (
             *_SAVED, (0, "offline", 0), (0, "type", 0), (0, "close_tab", 0), (1, "open_post", 0),

@@ -22,6 +22,8 @@ def test_note_in_two_keystrokes(ada: Browser, site: Site, clock: FakeClock) -> N
     answer = ada.post("/studio/posts/1/undo")
     assert "Publishing cancelled" in ada.get(answer.location or "")
     assert the_post(site).status == "draft"
+    twice = ada.post("/studio/posts/1/undo")
+    assert "Publishing cancelled" in ada.get(twice.location or ""), "it is not too late"
     with site.database.read() as db:
         assert db.query(Update).count() == 0
 

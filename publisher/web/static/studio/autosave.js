@@ -86,11 +86,10 @@ export class Autosave {
   }
 
   // The server has confirmed a save, and the browser goes on.
-  done() {
+  done(address) {
     this.changedAt = 0;
     clearTimeout(this.timer);
-    this.recovery.forget();
-    this.recovery.attempt = newName();
+    this.recovery.saved(address);
   }
 
   failed(words) {

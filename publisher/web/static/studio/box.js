@@ -31,7 +31,7 @@ form.addEventListener("keydown", (event) => {
   if (area.value.trim()) form.requestSubmit(form.querySelector("button.primary"));
 });
 form.addEventListener("submit", (event) => {
-  recovery.keep();
+  recovery.sending();
   autosave.stopped = true;
   event.preventDefault();
   submitCalmly(form, event.submitter, autosave);

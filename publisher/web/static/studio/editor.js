@@ -111,7 +111,7 @@ document.addEventListener("keydown", (event) => {
   act();
 });
 form.addEventListener("submit", (event) => {
-  recovery.keep();
+  recovery.sending();
   autosave.stopped = true;
   if (event.submitter?.value !== "save") return;
   event.preventDefault();

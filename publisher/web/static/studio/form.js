@@ -37,7 +37,7 @@ export async function submitCalmly(form, button, autosave) {
     const answer = await send(form, form.getAttribute("action"), data);
     if (answer.ok) {
       const { address } = await answer.json();
-      autosave.done();
+      autosave.done(address);
       location.assign(address);
       return;
     }

@@ -22,8 +22,7 @@ for (const form of document.querySelectorAll("form[data-keep]")) {
   form.addEventListener("input", () => recovery.keepSoon());
   form.addEventListener("submit", () => {
     form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "kept_here" }));
-    recovery.sent = recovery.values();
-    recovery.keep();
+    recovery.sending();
   });
   addEventListener("pagehide", () => recovery.timer && recovery.keep());
 }

@@ -14,6 +14,8 @@ const nameOf = (key) => key.slice(key.lastIndexOf("-") + 1);
 const alike = (kept, shown) =>
   Object.keys(kept).every((name) => kept[name] === (shown[name] ?? ""));
 
+const wasSent = ({ sent, values }) => Boolean(sent && alike(sent, values));
+
 export class Recovery {
   constructor(form) {
     this.form = form;
@@ -77,9 +79,23 @@ export class Recovery {
     if (this.form.elements.origin) this.form.elements.origin.value = this.name;
   }
 
+  // The form is sent now: what is typed from here on is not in it.
+  sending() {
+    this.sent = this.values();
+    this.keep();
+  }
+
+  // The server has saved what was sent, and the page at `address` comes: it gets what was typed since.
+  saved(address) {
+    this.forget();
+    this.attempt = newName();
+    this.form.dataset.post = /posts\/(\d+)/.exec(address)?.[1] ?? this.form.dataset.post;
+    if (!alike(this.sent, this.values())) this.keep();
+  }
+
   // A form was sent from this tab and the server has confirmed a save.
   forgetSent() {
-    const sent = this.left.filter((kept) => kept.key === this.key && kept.sent);
+    const sent = this.left.filter((kept) => kept.key === this.key && wasSent(kept));
     this.left = this.left.filter((kept) => !sent.includes(kept));
     sent.forEach(({ key }) => drop(key));
   }
@@ -119,8 +135,9 @@ export class Recovery {
     store(key, { values, version, seen: APART, attempt, at: Date.now() });
   }
 
-  // Texts of closed tabs that the page does not show. `newest`: it was typed on what the page shows,
-  // so nothing newer exists; else the post was saved or autosaved elsewhere meanwhile.
+  // Texts of closed tabs that the page does not show. `newest`: it was typed on what the page shows
+  // (but for the date, which publishing sets), so nothing newer exists; else the post was saved or
+  // autosaved elsewhere meanwhile.
   found() {
     const shown = this.values();
     const there = this.left.filter(({ values }) => alike(values, shown));
@@ -132,8 +149,8 @@ export class Recovery {
     return this.left.filter(({ values }) => !alike(values, shown)).map((kept) => ({
       ...kept,
       time: clock(new Date(kept.at), this.form.dataset.zone),
-      newest: kept.version === this.version &&
-        ((kept.seen ?? "") === this.seen || Boolean(kept.sent && alike(kept.sent, shown))),
+      newest: Boolean(kept.sent && alike({ ...kept.sent, at: shown.at ?? "" }, shown)) ||
+        (kept.version === this.version && (kept.seen ?? "") === this.seen),
     }));
   }
 
@@ -241,7 +258,9 @@ export function forgetDone(author) {
   const done = address.searchParams.get("done");
   if (!done) return;
   try {
-    drop(`publisher:${author}:${done}-${sessionStorage.getItem(TAB)}`);
+    const key = `publisher:${author}:${done}-${sessionStorage.getItem(TAB)}`;
+    const kept = JSON.parse(localStorage.getItem(key));
+    if (kept && wasSent(kept)) drop(key); // else more was typed since
   } catch {
     // No storage in this browser: nothing was kept.
   }

@@ -21,7 +21,9 @@ def undo(post_id: int) -> Any:
     """Cancel publishing in the undo window: the post is a draft again."""
     try:
         with site().database.write() as db:
-            posts.unschedule(db, permissions.editable(db, me(), post_id))
+            post = permissions.editable(db, me(), post_id)
+            if post.status != "draft":  # pressed twice, or on two pages
+                posts.unschedule(db, post)
     except Conflict:
         flash("Too late to cancel: readers have it. You can edit or delete it.", "wrong")
     else:
