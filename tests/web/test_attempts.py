@@ -34,15 +34,17 @@ def sources(site: Site) -> list[str]:
 def test_micropub(client: FlaskClient, site: Site, secret: str, clock: FakeClock) -> None:
     """`Idempotency-Key`: the same address again, for a day."""
 
-    def send(key: str) -> str | None:
+    def send(key: str, content: str = "Hello", status: int = 201) -> str | None:
         headers = {"Authorization": f"Bearer {secret}", "Idempotency-Key": key}
-        answer = client.post("/micropub", data={"h": "entry", "content": "Hello"}, headers=headers)
-        assert answer.status_code == 201
+        answer = client.post("/micropub", data={"h": "entry", "content": content}, headers=headers)
+        assert answer.status_code == status, answer.text
+        assert status == 201 or "Idempotency-Key" in answer.text
         return answer.location
 
     first = send("a")
     clock.forward(hours=23)
     assert send("a") == first
+    assert send("a", "Another text, which would be dropped", 400) is None
     assert sources(site) == ["Hello"]
     assert send("b") != first
     clock.forward(hours=2)

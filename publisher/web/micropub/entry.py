@@ -19,6 +19,7 @@ from publisher.base.media_files import Attachment
 from publisher.base.text import clean
 from publisher.blog.post_files.media import PREFIX, is_name
 from publisher.blog.writing.content import FIELDS, Content, checked
+from publisher.blog.writing.content_fields import Tags
 from publisher.storage.tables.blog import PostStatus, SourceFormat
 from publisher.web.micropub import kept_properties
 
@@ -33,6 +34,9 @@ _SENT = [(f.entry_property, f.name, f) for f in FIELDS if f.entry_property is no
 _HANDLED = frozenset(
     {"content", "photo", "audio", "published", "post-status"} | {sent for sent, *_ in _SENT}
 )
+_SINGLE = ["content", "audio", "published", "post-status"] + [
+    sent for sent, _, field in _SENT if not isinstance(field, Tags)
+]
 _AUDIO_TYPES = {"mp3": "audio/mpeg", "m4a": "audio/mp4", "ogg": "audio/ogg", "wav": "audio/wav"}
 
 
@@ -50,9 +54,9 @@ def from_form(fields: Iterable[tuple[str, str]]) -> Properties:
     for name, value in fields:
         if name and name.removesuffix("[]") not in _COMMANDS:
             properties.setdefault(name.removesuffix("[]"), []).append(value)
-    for name in [name for name in properties if name.startswith("content[")]:
-        format_ = name[len("content[") :].removesuffix("]")
-        properties["content"] = [{format_: value} for value in properties.pop(name)]
+    if parts := {name: properties.pop(name)[0] for name in [*properties] if name[:8] == "content["}:
+        content = {name[8:].removesuffix("]"): value for name, value in parts.items()}
+        properties.setdefault("content", []).append(content)
     return properties
 
 
@@ -100,6 +104,9 @@ def to_content(properties: Properties, before: Content | None = None) -> Content
     the entry cannot be a post.
     """
     before = before or Content()
+    for name in _SINGLE:
+        if (sent := sum(value not in ("", None) for value in properties.get(name, []))) > 1:
+            raise InvalidInput(f"{name}: a post has one here, and {sent} were sent")
     source, source_format = _content(properties)
     photos = [photo_of(value) for value in properties.get("photo", [])]
     stated = kept_properties.written(properties, _HANDLED)
@@ -151,6 +158,8 @@ def split_photos(source: str, source_format: str) -> tuple[str, list[Photo]]:
 def photo_of(value: object) -> Photo:
     """A `photo` value: an address, or an object with `value` and `alt`."""
     if isinstance(value, dict):
+        if unknown := value.keys() - {"value", "alt"}:
+            raise InvalidInput(f"photo.{min(unknown)[:40]}: cannot be kept: only value and alt are")
         return Photo(_address(value.get("value"), "photo"), text(value.get("alt", ""), "photo"))
     return Photo(_address(value, "photo"))
 
@@ -169,7 +178,7 @@ def _texts(properties: Properties, name: str) -> list[str]:
 def _content(properties: Properties) -> tuple[str, SourceFormat]:
     """The source and its format; a summary alone is a short note."""
     values = properties.get("content") or properties.get("summary") or [""]
-    value = values[0]
+    value = next((one for one in values if one), "")
     if isinstance(value, dict) and "html" in value:
         return text(value["html"], "content"), "html"
     if isinstance(value, dict):

@@ -26,11 +26,13 @@ _REFUSED = {
     "updated": "this blog makes it",
     "url": "this blog makes it",
     "visibility": "every post here is public; send post-status draft to keep it back",
+    "location-visibility": "every post here is public with its place",
     "mp-syndicate-to": "this blog has no such place",
+    "syndicate-to": "this blog has no such place",
 }
 _ADDRESSES = ("in-reply-to", "bookmark-of", "like-of", "repost-of")
-_ALLOWED_VALUES = {"visibility": ["public"]}
-_NAME, _TYPE = r"[a-z][a-z-]{0,30}", r"h-[a-z][a-z-]{0,30}"
+_ALLOWED_VALUES = {"visibility": ["public"], "location-visibility": ["public"]}
+_NAME, _TYPE = r"[a-z][a-z_-]{0,30}", r"h-[a-z][a-z-]{0,30}"
 _PART = (
     rf'<a class="u-(?P<link>{_NAME})" href="(?P<href>[^"<>\s]+)">[^<>]*</a>'
     rf'|<span class="p-(?P<name>{_NAME})">(?P<text>[^<>]*)</span>'
@@ -85,7 +87,7 @@ def split(source: str) -> tuple[str, dict[str, list[Any]]]:
 
 
 def _label(name: str) -> str:
-    words = name.removeprefix("x-").replace("-", " ")
+    words = name.removeprefix("x-").replace("-", " ").replace("_", " ")
     return _LABELS.get(name, words.capitalize())
 
 

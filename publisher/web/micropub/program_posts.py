@@ -4,10 +4,10 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from publisher.base.errors import InvalidInput
+from publisher.base.errors import Conflict, InvalidInput
 from publisher.blog.published import is_public
-from publisher.blog.writing import attempts, posts
-from publisher.blog.writing.content import Content
+from publisher.blog.writing import attempts, posts, revisions
+from publisher.blog.writing.content import Content, from_plain, same
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import now
@@ -18,9 +18,16 @@ STAYS = "a published post stays published and has a date; it can be deleted"
 def created(
     db: Session, token: ApiToken, value: Content, name: str, publish: bool, moment: datetime | None
 ) -> Post:
-    """A new post, published (at `moment`) or a draft; or what an earlier request `name` made."""
+    """A new post, published (at `moment`) or a draft; or what an earlier request `name` made.
+
+    Raises Conflict when that one had another content, which would be dropped without a word.
+    """
     if made := attempts.find(db, token.author_id, name, now()):
-        return posts.get(db, made.post_id)
+        post = posts.get(db, made.post_id)
+        first = Content(**from_plain(revisions.get(db, post, made.version).content))
+        if not same(value, first, but=("slug",)):
+            raise Conflict("Idempotency-Key: a request of this name made a post of another content")
+        return post
     post = posts.create(db, value, token.author_id, now())
     if publish:
         posts.publish(db, post, moment or now(), now())

@@ -95,15 +95,20 @@ def _create(body: dict[str, Any] | None) -> MicropubRequest:
     if kind != ["h-entry"]:
         raise InvalidInput("only an h-entry can be created")
     if body:
+        unknown = body.keys() - {"type", "properties", "action", "access_token"}
+        if lost := [name for name in unknown if not name.startswith("mp-")]:
+            raise InvalidInput(f"{min(lost)[:40]}: cannot be kept: only properties are")
         properties = entry.from_json(body.get("properties", {}))
-        return MicropubRequest("create", properties=entry.localised(properties, site().site_url))
-    properties = entry.from_form(request.form.items(multi=True))
+    else:
+        properties = entry.from_form(request.form.items(multi=True))
     alts, photos = properties.pop("mp-photo-alt", []), properties.get("photo", [])
     properties["photo"] = [
-        {"value": photo, "alt": alt} if alt else photo
+        {"value": photo, "alt": alt} if alt and isinstance(photo, str) else photo
         for photo, alt in zip_longest(photos, alts[: len(photos)], fillvalue="")
     ]
     files = accepted(request.files, alts[len(photos) :])
+    if any(alts[len(photos) + len(files.photos) :]):
+        raise InvalidInput("mp-photo-alt: there are more descriptions than pictures")
     return MicropubRequest(
         "create", properties=entry.localised(properties, site().site_url), files=files
     )
@@ -129,6 +134,8 @@ def accepted(files: MultiDict[str, FileStorage], alts: Iterable[Any]) -> Files:
             sounds_.append(upload)
         else:
             raise InvalidInput(f"{name[:40]}: a picture as photo or a sound as audio is needed")
+    if len(sounds_) > 1:
+        raise InvalidInput(f"audio: a post has one here, and {len(sounds_)} were sent")
     return Files(tuple(photos), sounds_[0] if sounds_ else None)
 
 

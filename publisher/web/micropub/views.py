@@ -96,7 +96,7 @@ def _create(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
     shown = [{"value": one.accepted.path, "alt": one.alt} for one in files.photos]
     properties = {**properties, "photo": [*properties.get("photo", []), *shown]}
     if files.audio:
-        properties["audio"] = [files.audio.accepted.path]
+        properties["audio"] = [*properties.get("audio", []), files.audio.accepted.path]
     value = _with_enclosure(db, entry.to_content(properties), wanted)
     if not value.source.strip() and value.enclosure is None:
         raise InvalidInput("content: write something first; the post would have only a title")
@@ -181,7 +181,10 @@ def _moment(db: Session, properties: entry.Properties) -> datetime | None:
     values = properties.get("published")
     if not values:
         return None
-    return parse_instant(entry.text(values[0], "published"), load_settings(db).zone)
+    try:
+        return parse_instant(entry.text(values[0], "published"), load_settings(db).zone)
+    except InvalidInput as error:
+        raise InvalidInput(f"published: {error}") from error
 
 
 def _status(properties: entry.Properties) -> str:

@@ -56,6 +56,7 @@ METHODS: dict[str, tuple[int, int, Call]] = {
     "wp.getProfile": (1, 3, lambda t, _: wordpress.profile(t)),
     "wp.getPostStatusList": (1, 3, lambda _, _p: wordpress.STATUSES),
     "wp.getPostFormats": (1, 3, lambda _, _p: {"standard": "Standard"}),
+    "wp.getComments": (1, 3, lambda _, _p: []),
     "wp.getAuthors": (1, 3, lambda t, _: methods.authors(t)),
     "wp.getCategories": (1, 3, lambda t, _: methods.categories(t)),
     "wp.getTags": (1, 3, lambda t, _: methods.categories(t)),

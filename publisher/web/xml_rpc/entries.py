@@ -13,7 +13,9 @@ from xmlrpc.client import DateTime  # nosec B411
 
 from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidInput, NotFound
+from publisher.base.media_files import Attachment
 from publisher.base.numerals import whole_number
+from publisher.blog.post_files.enclosures import typed
 from publisher.blog.post_files.media import PREFIX
 from publisher.blog.writing import posts
 from publisher.blog.writing.content import Content, checked
@@ -29,6 +31,24 @@ _FIELDS = (
     ("wp_slug", "slug"),
     ("mt_basename", "slug"),
 )
+# What programs may send and this blog cannot keep; apps send some of it empty with every post.
+_PUBLIC = "every published post here is public"
+_UNKEPT = {
+    "wp_password": _PUBLIC, "post_password": _PUBLIC,
+    "custom_fields": "this blog has none", "mt_tb_ping_urls": "this blog sends Webmentions",
+    "post_thumbnail": "choose it in the studio", "wp_post_thumbnail": "choose it in the studio",
+    "post_format": "there is only standard", "wp_post_format": "there is only standard",
+    "sticky": "posts stand by their dates", "post_parent": "pages stand alone",
+    "wp_page_parent_id": "pages stand alone",
+}  # fmt: skip
+_NOTHING = ("", "none", "[]", "{}", "0", "false", "standard")
+
+
+def refuse_unkept(struct: Struct) -> None:
+    """InvalidInput, by name, for what would be dropped without a word."""
+    for name, why in _UNKEPT.items():
+        if str(struct.get(name)).lower() not in _NOTHING:
+            raise InvalidInput(f"{name}: cannot be kept: {why}")
 
 
 def form_of(blog_id: object) -> Form:
@@ -55,6 +75,9 @@ def to_content(
 ) -> Content:
     """The content of a struct; fields that it does not name keep their value of `before`."""
     post, value = before or (None, Content(kind=kind))
+    refuse_unkept(struct)
+    if post is None and struct.get("link"):
+        raise InvalidInput("link: cannot be kept: put it into the text")
     texts: dict[str, Any] = {
         field: _text(struct, name)
         for name, field in _FIELDS
@@ -63,6 +86,8 @@ def to_content(
     value = replace(value, **texts)
     if "categories" in struct or "mt_keywords" in struct:
         value = replace(value, tags=_tags(struct))
+    if sound := struct.get("enclosure"):
+        value = replace(value, enclosure=_enclosure(sound, value.enclosure))
     if "description" in struct:
         source = _text(struct, "description")
         if more := _text(struct, "mt_text_more"):
@@ -81,7 +106,13 @@ def to_struct(
     moment = post.published_at or post.scheduled_at or post.changed_at
     address = site_url + posts.path(post)
     numbered = number(post, form)
+    sound = value.enclosure
     return {
+        **(
+            {"enclosure": {"url": sound.url, "length": sound.bytes, "type": sound.content_type}}
+            if sound
+            else {}
+        ),
         "postid": numbered,
         "page_id": numbered,
         "title": value.title,
@@ -111,7 +142,10 @@ def moment(struct: Struct, zone: tzinfo) -> datetime | None:
     """The post's date, if the struct has one; without an offset it is in the blog's time zone."""
     for name, usual in (("date_created_gmt", UTC), ("dateCreated", zone)):
         if text := str(struct.get(name) or "").strip():
-            return parse_instant(text, usual)
+            try:
+                return parse_instant(text, usual)
+            except InvalidInput as error:
+                raise InvalidInput(f"{name}: {error}") from error
     return None
 
 
@@ -128,6 +162,13 @@ def _local(text: str, site_url: str) -> str:
     for mark in '"', "(", "<":
         text = text.replace(f"{mark}{site_url}{PREFIX}", f"{mark}{PREFIX}")
     return text
+
+
+def _enclosure(struct: Any, before: Attachment | None) -> Attachment | None:
+    if not isinstance(struct, dict):
+        raise InvalidInput("enclosure: a struct with url, length and type is needed")
+    url, kind, size = (_text(struct, name) for name in ("url", "type", "length"))
+    return before if before and before.url == url else typed(url, kind, size, "")
 
 
 def _plain(text: str) -> str:

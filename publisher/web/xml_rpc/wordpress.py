@@ -19,7 +19,7 @@ from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import now, site
 from publisher.web.rendering import own_address
 from publisher.web.xml_rpc import methods
-from publisher.web.xml_rpc.entries import Struct
+from publisher.web.xml_rpc.entries import Struct, refuse_unkept
 
 MOST_SKIPPED = 100_000
 TAXONOMIES = {"category": "Categories", "post_tag": "Tags"}
@@ -29,7 +29,7 @@ _STATES = {"publish": "published", "future": "scheduled", "draft": "draft"}
 _SAME = {
     "post_title": "title", "post_content": "description", "post_excerpt": "mt_excerpt",
     "post_name": "wp_slug", "post_date_gmt": "date_created_gmt", "post_date": "dateCreated",
-    "post_status": "post_status",
+    "post_status": "post_status", "enclosure": "enclosure",
 }  # fmt: skip
 
 
@@ -40,6 +40,8 @@ def new_post(token: ApiToken, blog_id: object, content: Any) -> str:
     if kind not in ("post", "page"):
         raise InvalidInput("post_type: must be post or page")
     fields = _fields(given)
+    if fields.get("post_status") == "future" and not fields.keys() & _DATES:
+        raise InvalidInput("post_date: a scheduled post needs a date")
     return methods.new(token, blog_id, fields, fields.get("post_status", "draft") in _PUBLIC, kind)
 
 
@@ -48,7 +50,7 @@ def edit_post(token: ApiToken, post_id: object, content: Any) -> bool:
     before = methods.get(token, post_id)
     fields = _fields(_struct(content), before["categories"])
     status = fields.setdefault("post_status", before["post_status"])
-    if status == "future" and not fields.keys() & {"date_created_gmt", "dateCreated"}:
+    if status == "future" and not fields.keys() & _DATES:
         fields["date_created_gmt"] = str(before["date_created_gmt"])
     return methods.edit(token, post_id, fields, status in _PUBLIC)
 
@@ -149,12 +151,12 @@ def profile(token: ApiToken) -> dict[str, Any]:
 
 
 _PUBLIC = ("publish", "future")
+_DATES = {"date_created_gmt", "dateCreated"}
 
 
 def _fields(given: Struct, tags: list[str] | None = None) -> dict[str, Any]:
     """WordPress's struct in MetaWeblog's terms; terms of `category` alone are added to `tags`."""
-    if given.get("post_password"):
-        raise InvalidInput("post_password: every published post here is public")
+    refuse_unkept(given)
     fields = {to: given[name] for name, to in _SAME.items() if name in given}
     if "post_status" in given and given["post_status"] not in (*STATUSES, "pending", "private"):
         raise InvalidInput(f"post_status: must be one of {', '.join(STATUSES)}")
@@ -192,7 +194,7 @@ def _terms(names: list[str]) -> list[dict[str, Any]]:
 def _post(struct: dict[str, Any]) -> dict[str, Any]:
     """MetaWeblog's struct of a post as WordPress's."""
     return {
-        **{name: struct[member] for name, member in _SAME.items()},
+        **{name: struct[member] for name, member in _SAME.items() if member in struct},
         "post_id": struct["postid"], "post_type": struct["kind"], "post_author": struct["userid"],
         "post_modified": struct["date_modified"],
         "post_modified_gmt": struct["date_modified_gmt"],

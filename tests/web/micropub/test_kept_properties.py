@@ -257,3 +257,65 @@ def test_an_own_paragraph_is_text() -> None:
     for source in ("<p>Hello: <b>x</b></p>\n\ny", "<p>In reply to: x</p>", "<p>In reply to: </p>"):
         assert kept_properties.split(source) == (source, {})
         assert entry.to_content({"content": [source]}).source == source
+
+
+@pytest.mark.parametrize(
+    ("sent", "named"),
+    [
+        ({"content": ["One", "Two"]}, "content"),
+        ({"content": ["A"], "name": ["One", "Two"]}, "name"),
+        ({"content": ["A"], "summary": ["One", "Two"]}, "summary"),
+        ({"content": ["A"], "featured": [f"{THERE}.png", f"{THERE}.jpg"]}, "featured"),
+        ({"content": ["A"], "audio": [f"{THERE}.mp3", f"{THERE}.ogg"]}, "audio"),
+        ({"content": ["A"], "published": ["2024-01-01", "2024-01-02"]}, "published"),
+        ({"content": ["A"], "published": ["soon"]}, "published"),
+        ({"content": ["A"], "photo": [{"value": THERE, "caption": "One"}]}, "photo.caption"),
+        ({"content": ["A"], "mp-photo-alt": ["A hill"]}, "mp-photo-alt"),
+        ({"content": ["A"], "location-visibility": ["private"]}, "location-visibility"),
+        ({"content": ["A"], "syndicate-to": [THERE]}, "syndicate-to"),
+    ],
+)
+def test_what_would_be_dropped_is_refused_by_name(
+    program: Program, site: Site, sent: dict[str, list[Any]], named: str
+) -> None:
+    """A second value of what a post has once; what belongs to nothing; a place not to be shown."""
+    answer = program.create(**sent)
+    assert answer.status_code == 400
+    assert answer.get_json()["error_description"].startswith(f"{named}:")
+    with site.database.read() as db:
+        assert db.query(Post).count() == 0
+
+
+def test_what_stands_beside_the_properties_is_refused_by_name(program: Program) -> None:
+    """A program that writes the text in the wrong place is told so; a command is ignored."""
+    entry_ = {"type": ["h-entry"], "properties": {"content": ["A"]}}
+    answer = program.json(**entry_, children=[CITED])
+    assert (answer.status_code, "children:" in answer.text) == (400, True)
+    assert program.json(**entry_, **{"mp-channel": "x"}).status_code == 201
+
+
+def test_an_update_that_adds_a_second_title_is_refused(program: Program) -> None:
+    """It would be answered as done, and dropped."""
+    url = program.create(content=["A"], name=["One"]).location or ""
+    answer = program.json(action="update", url=url, add={"name": ["Two"]})
+    assert (answer.status_code, "name:" in answer.text) == (400, True)
+
+
+def test_descriptions_of_pictures_in_json(program: Program) -> None:
+    """`mp-photo-alt` beside `photo`, as in a form."""
+    sent = {"content": ["A"], "photo": [THERE], "mp-photo-alt": ["A hill"]}
+    url = program.create(**sent).location or ""
+    assert program.source(url)["photo"] == [{"value": THERE, "alt": "A hill"}]
+
+
+def test_a_text_in_two_forms_is_one(program: Program) -> None:
+    """`content[html]` is the text, whatever stands beside it, in any order."""
+    fields = {"content[html]": "<p>One</p>", "content[value]": "One"}
+    url = program.form(h="entry", **fields).location or ""
+    assert program.source(url)["content"] == [{"html": "<p>One</p>"}]
+
+
+def test_a_name_with_an_underscore_is_kept(program: Program) -> None:
+    """As a program that copies pictures from elsewhere sends it."""
+    url = program.form(h="entry", content="A", place_name="Portland").location or ""
+    assert program.source(url)["place_name"] == ["Portland"]

@@ -198,3 +198,58 @@ def test_rights(app: Flask, site: Site, editor: Editor) -> None:
     ):  # fmt: skip
         with pytest.raises(Fault, match="scope"):
             media_only(method, "1", *rest)
+
+
+@pytest.mark.parametrize(
+    ("call", "name", "value"),
+    [
+        ("metaWeblog.newPost", "wp_password", "secret"),
+        ("metaWeblog.newPost", "link", "https://there.example/"),
+        ("metaWeblog.newPost", "custom_fields", [{"key": "mood", "value": Binary(b"fine")}]),
+        ("metaWeblog.newPost", "mt_tb_ping_urls", ["https://there.example/"]),
+        ("metaWeblog.newPost", "dateCreated", "soon"),
+        ("wp.newPost", "post_password", "secret"),
+        ("wp.newPost", "post_thumbnail", 1),
+        ("wp.newPost", "post_format", "aside"),
+        ("wp.newPost", "sticky", "true"),
+        ("wp.newPost", "post_parent", 7),
+        ("wp.newPost", "enclosure", "https://there.example/a.mp3"),
+    ],
+)
+def test_what_would_be_dropped_is_refused_by_name(
+    editor: Editor, client: FlaskClient, call: str, name: str, value: object
+) -> None:
+    """A post with a password is not made public; nothing is left out without a word."""
+    text = "post_content" if call == "wp.newPost" else "description"
+    with pytest.raises(Fault, match=rf"^<Fault \d+: .{name}:"):
+        editor(call, "1", {text: "A", name: value})
+    assert "<item>" not in client.get("/rss.xml").text
+
+
+def test_what_apps_send_empty_is_no_reason_to_refuse(editor: Editor, site: Site) -> None:
+    """As the apps for phones send it with every post."""
+    empty = {
+        "post_password": "", "custom_fields": [], "post_thumbnail": "", "sticky": "false",
+        "post_format": "standard", "post_parent": 0, "comment_status": "open",
+    }  # fmt: skip
+    number = editor("wp.newPost", "1", {"post_title": "T", "post_content": "A", **empty})
+    assert stored(site, number).source == "A"
+    assert editor("wp.getComments", "1", {"post_id": number}) == []
+
+
+def test_an_episode_has_its_sound(editor: Editor, site: Site) -> None:
+    """`enclosure`, in both families of calls; what is fetched can be sent back."""
+    sound = {"url": "https://there.example/1.mp3", "length": 1000, "type": "audio/mpeg"}
+    number = editor("metaWeblog.newPost", "1", {"description": "A", "enclosure": sound}, False)
+    post = stored(site, number)
+    assert (post.enclosure_url, post.enclosure_bytes) == (sound["url"], 1000)
+    seen = editor("wp.getPost", "1", number)
+    assert seen["enclosure"] == sound
+    editor("metaWeblog.editPost", number, editor("metaWeblog.getPost", number), False)
+    assert stored(site, number).version == post.version
+
+
+def test_scheduled_without_a_date_is_not_published_at_once(editor: Editor) -> None:
+    """WordPress's `future` says when."""
+    with pytest.raises(Fault, match="post_date: a scheduled post needs a date"):
+        editor("wp.newPost", "1", {"post_content": "A", "post_status": "future"})
