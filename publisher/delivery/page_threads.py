@@ -137,12 +137,14 @@ class Page:
     def _compressed(self, data: bytes) -> bytes:
         """Compress the whole body and set the headers; for HEAD, set only the headers.
 
-        Not for requests with a cookie: the compressed length could reveal secrets in the page.
+        Not for requests with a cookie, unless the answer is public: the compressed length could
+        reveal secrets in the page.
         """
         if self._status[:3] != "200" or not self._header("content-type").startswith(_COMPRESSIBLE):
             return data
         cookies = "HTTP_COOKIE" in self._environ or self._header("set-cookie")
-        if cookies or self._header("content-encoding"):
+        secret = cookies and not self._header("cache-control").startswith("public")
+        if secret or self._header("content-encoding"):
             return data
         vary = self._header("vary")
         if "Accept-Encoding" not in vary:

@@ -33,7 +33,12 @@ _MONITOR = (
     "synthetics", "freshping", "monitor", "healthcheck", "statuspage", "status page", "status-page",
     "gatus", "checkly", "ohdear", "oh dear",
 )  # fmt: skip
-_TOOLS = ("curl", "wget", "httpie", "postmanruntime", "python-requests", "python-urllib")
+# Programs that fetch for a person's terminal or for a program of somebody's own.
+_TOOLS = re.compile(
+    r"curl|wget|httpie|postman|python-|python/|aiohttp|go-http|libwww|lwp|perl|java/|okhttp|axios|"
+    r"node|guzzle|scrapy|ruby|.*\bscript\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +58,12 @@ class Agent:
         return self.subscribers > 0 or self.kind == "search engine"
 
     @property
-    def is_tool(self) -> bool:
-        """Whether it is a tool that people use by hand, to check whether the feed is there."""
-        return self.name.lower() in _TOOLS
+    def people(self) -> int:
+        """The people it reads for: its claim, else one; none for tools, scripts, and what is no
+        reader."""
+        if self.kind != "reader" or _TOOLS.match(self.name):
+            return 0
+        return max(self.subscribers, 1)
 
     @property
     def without_claim(self) -> str:

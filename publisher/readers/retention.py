@@ -36,7 +36,8 @@ PRIVACY = (
     "changes every week and is destroyed after two. So that a reader whose address changes is not "
     "counted twice, the version of the feed that it received last is kept too; everybody gets the "
     "same versions. Daily counts are deleted after {days}, and everything about a reader {days} "
-    "after its last visit. No cookies and no scripts are used for this, and nothing is passed on "
+    "after its last visit; how many people had a post, and with which programs, is kept with the "
+    "post. No cookies and no scripts are used for this, and nothing is passed on "
     "to anybody else."
 )
 
@@ -60,7 +61,6 @@ def prune(session: Session, now: datetime, days: int) -> None:
     session.execute(delete(ReaderOrigin).where(ReaderOrigin.client.not_in(here)))
     keyed = now.timestamp() - 2 * WEEK_SECONDS  # older origins match no key any more
     session.execute(delete(ReaderOrigin).where(ReaderOrigin.last_at < keyed))
-    session.execute(delete(PostReach).where(PostReach.published_at < begin))
     session.execute(delete(PollSource).where(PollSource.day < seconds // DAY_SECONDS))
     session.execute(delete(LogRequest).where(LogRequest.day < seconds // DAY_SECONDS))
     long_ago = now - timedelta(days=LONGEST_DAYS)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from publisher.blog import published
-from publisher.readers.reporting.reach_progress import newest
+from publisher.readers.reporting.audience import progress
 from publisher.readers.reporting.report import make
 from tests.conftest import FakeClock
 from tests.factories import make_post
@@ -190,9 +190,9 @@ def test_who_never_came_again_is_not_waited_for(counting: Counting, clock: FakeC
     clock.moment = world.now
     make_post(counting.site, "News.")
     with counting.site.database.read() as session:
-        on_its_way = newest(session, world.now, published.listed())
+        on_its_way = progress(session, world.now, published.listed())
     assert on_its_way is not None
-    assert on_its_way.readers == 2
+    assert on_its_way.people == 2
 
 
 @pytest.mark.parametrize("lost", [True, False])

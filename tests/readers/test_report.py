@@ -98,7 +98,7 @@ def test_delays_come_per_post_and_in_total(
     with site.database.read() as session:
         delays = delays_summary(make(session, clock(), 7, 15).delays)
     assert (delays["deliveries"], delays["median_minutes"], delays["p95_minutes"]) == (3, 20, 60)
-    assert [(post["title"], post["readers"]) for post in delays["posts"]] == [("News", 3)]
+    assert [(post["title"], post["people"]) for post in delays["posts"]] == [("News", 3)]
 
 
 @pytest.fixture

@@ -157,9 +157,9 @@ def test_readers_are_grouped_by_program_with_what_can_be_done(
     counting.fold()
     clock.forward(hours=12)
     page = author.get("/readers").text
-    assert "30 readers: 30 ignore what they fetched" in page
+    assert "30 programs: 30 ignore what they fetched" in page
     assert page.count("<article") <= 8 * 4
-    assert "All 30 readers with Hourly" in page
+    assert "All 30 with Hourly" in page
     assert "5 more programs" in page
     assert page.count("<svg") >= 3
     one = author.get("/readers?program=Hourly").text

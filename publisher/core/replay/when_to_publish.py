@@ -1,119 +1,156 @@
-"""When to publish: how soon readers would have a post published now, or at each coming hour.
+"""When to publish: how many people would have a post, and by when; now, or at a later hour.
 
-    advice = when_to_publish(activity, now, rule, readers)
-    advice.now.most_minutes      # within which most readers (three of four) would have it
-    advice.better                # the hour of the coming day at which they have it clearly sooner
+    now = reach_now(readers, moment, moment + undo)     # 41 of 58 people by 09:20
+    later = hours_ahead(activity, moment, rule, readers)
+    better_of(later, now)                               # the hour that is clearly better, or None
 
-Obedient readers poll when the feed's ttl or headers ask them to, so a post at an hour at which the
-feed expects one is seen sooner. Later hours are computed for a scheduled post: the feed knows it in
-advance and shortens the ttl, so that copies expire soon after it.
+Each reader is followed from its last poll. One that obeys polls when the feed asked it to, and then
+when the feed will ask it to; one with an interval of its own, after that. One that is late is not
+expected. Later hours are computed for a scheduled post: the feed knows it in advance and shortens
+the ttl, so that copies expire soon after it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from math import ceil
 
-from publisher.core.civil import instant, local_second, seconds, zone_table
-from publisher.core.replay.reader_groups import (
-    MINUTES_A_DAY,
-    USUAL_READERS,
-    GroupPolls,
-    ReaderGroup,
-    ToldByMinute,
-)
+from publisher.core.civil import seconds
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.decision import Decision, build_moment, decide, shortened_for
 from publisher.core.ttl.rule import TtlRule
 
-HALF, MOST = 0.5, 0.75  # of the readers
+MOST = 2 / 3  # of the people
 HOURS = 24  # ahead that are compared
-CLEARLY = 0.67  # a better hour has at most so many times the minutes of now,
-LEAST_GAIN_MINUTES = 5.0  # and at least so many fewer
+DAY_SECONDS = HOURS * 3600.0
+CLEARLY = 0.5  # a better hour has at most so many times the minutes of now,
+LEAST_GAIN_MINUTES = 30.0  # and at least so many fewer
+GRACE_SECONDS = 300.0  # late by so much, a reader is still expected
+SLACK_SECONDS = 60.0  # a visit may be so much later
+ROUND_SECONDS = 300  # what is told is a multiple of it
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """A reader as a program polls for it, and the `people` behind it. `last_at`: its last poll, in
+    seconds since 1970; `wait_seconds`: from there to the next one, as the feed asked it to
+    (`obeys`) or after its own interval."""
+
+    people: int
+    last_at: float
+    wait_seconds: float
+    obeys: bool
+
+    @property
+    def due(self) -> float:
+        """When it should poll next."""
+        return self.last_at + self.wait_seconds
+
+    def expected(self, now: float, after: float) -> float | None:
+        """Its first poll from `after` on, as far as is known at `now`; None if it is too late to be
+        expected at all. After more than one interval of its own its phase is not known."""
+        late = now - self.due
+        if late > GRACE_SECONDS and (self.obeys or late > self.wait_seconds):
+            return None
+        if self.due >= after:
+            return self.due
+        again = self.due + self.wait_seconds
+        return again if again >= after else after + self.wait_seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Minutes within which half and most (three of four) of the readers have a post published at
-    `at`; infinite where they do not poll within a day."""
+    """Of a post published at `at`: `have` of all `people` have it by the moment `by`, most of them
+    if most are expected within a day. minutes: from `at` until then, not rounded."""
 
     at: datetime
-    half_minutes: float
-    most_minutes: float
+    people: int
+    have: int
+    by: datetime
+    minutes: float
 
 
-@dataclass(frozen=True, slots=True)
-class PublishingAdvice:
-    """The reach of a post now and at each full hour of the coming day; better: the first of those
-    hours that is about the best, None where none is clearly better than now."""
-
-    now: Reach
-    later: tuple[Reach, ...]
-    better: Reach | None
+def reach_now(readers: Sequence[Visitor], now: datetime, at: datetime) -> Reach | None:
+    """The reach of a post that is published at `at`, a moment after `now`; None if nobody is
+    expected within a day."""
+    visits = ((one.expected(now.timestamp(), at.timestamp()), one.people) for one in readers)
+    return _reach(visits, sum(one.people for one in readers), at)
 
 
-def when_to_publish(
+def hours_ahead(
     activity: Activity,
     now: datetime,
     rule: TtlRule,
-    readers: Sequence[ReaderGroup] = USUAL_READERS,
+    readers: Sequence[Visitor],
     scheduled: Iterable[datetime] = (),
-) -> PublishingAdvice:
-    """How soon `readers` have a post that is published now or scheduled for a later full hour.
+) -> list[Reach]:
+    """The reach of a post that is scheduled for a full hour of the coming day, hour by hour.
 
-    activity: the updates up to now; scheduled: posts already in the queue. Polls of the past day
-    are computed from the ttls and headers of the coming day, as past ones are not stored.
-    """
+    activity: the updates up to now; scheduled: posts already in the queue."""
     now = now.replace(second=0, microsecond=0)
     now = max(now, activity.last_update) if activity.last_update is not None else now
     documents = list(_documents(activity, now, rule, tuple(scheduled)))
-    start = seconds(now) // 60
-    polls = [GroupPolls(group, start - MINUTES_A_DAY) for group in readers]
-    told = told_by(documents, now, MINUTES_A_DAY)
-    for one in polls:
-        one.pass_minutes(told.ttl, told.headers)
-    first = next(document.valid_until for document in documents)
-    later = [first + timedelta(hours=hour) for hour in range(HOURS)]
-    reaches = [
-        _reach(polls, documents, now, at) for at in later if at < now + timedelta(hours=HOURS)
-    ]
-    present = _reach(polls, documents, now, now)
-    return PublishingAdvice(present, tuple(reaches), _better(present, reaches))
+    first = documents[0].valid_until
+    hours = (first + timedelta(hours=hour) for hour in range(HOURS))
+    reaches = (
+        _reach_of_scheduled(readers, documents, now, at)
+        for at in hours
+        if at < now + timedelta(hours=HOURS)
+    )
+    return [reach for reach in reaches if reach is not None]
 
 
-def in_words(advice: PublishingAdvice, zone: str) -> str:
-    """The advice as one sentence, in the author's local time."""
-    told = f"Now: most have it within {_minutes(advice.now)}"
-    if advice.better is None:
-        return f"{told}; no hour of the coming day is clearly better."
-    local = instant(local_second(zone_table(zone), seconds(advice.better.at)))
-    return f"{told}; at {local:%H:%M}, within {_minutes(advice.better)}."
+def better_of(later: Sequence[Reach], present: Reach) -> Reach | None:
+    """The first of the `later` hours that is about the best and reaches no fewer people, if that is
+    clearly better than the `present` reach."""
+    later = [reach for reach in later if reach.have >= present.have]
+    best = min((reach.minutes for reach in later), default=present.minutes)
+    if best > min(CLEARLY * present.minutes, present.minutes - LEAST_GAIN_MINUTES):
+        return None
+    return next(reach for reach in later if reach.minutes <= 1.1 * best)
 
 
-def _minutes(reach: Reach) -> str:
-    minutes = max(round(reach.most_minutes), 1) if reach.most_minutes < MINUTES_A_DAY else 0
-    if minutes == 0:
-        return "a day or more"
-    if minutes < 120:
-        return f"{minutes} minute{'' if minutes == 1 else 's'}"
-    return f"{round(minutes / 60)} hours"
+def _reach_of_scheduled(
+    readers: Sequence[Visitor], documents: Sequence[Decision], now: datetime, at: datetime
+) -> Reach | None:
+    start, ahead = now.timestamp(), int((at - now).total_seconds()) // 60
+    waits = _waits([shortened_for(one, at) for one in documents], now, ahead)
+    come = _first_visits(waits)
+
+    def visit(one: Visitor) -> float | None:
+        due = one.expected(start, start if one.obeys else at.timestamp())
+        if due is None or not one.obeys:
+            return due
+        minute = int(due - start) // 60
+        return due if minute >= ahead else start + come[minute] * 60.0
+
+    people = sum(one.people for one in readers)
+    return _reach(((visit(one), one.people) for one in readers), people, at)
 
 
-def told_by(documents: Sequence[Decision], now: datetime, minutes: int) -> ToldByMinute:
-    """The ttl and max-age announced in each of `minutes` from `now` on, by consecutive
-    `documents`."""
-    ttl: list[int] = []
-    headers: list[float] = []
-    at = seconds(now)
+def _first_visits(waits: Sequence[int]) -> list[int]:
+    """For a poll in each minute, given that minute's wait: the minute of the first poll that it
+    leads to behind all these minutes."""
+    first = [0] * len(waits)
+    for minute in reversed(range(len(waits))):
+        then = minute + waits[minute]
+        first[minute] = first[then] if then < len(waits) else then
+    return first
+
+
+def _waits(documents: Sequence[Decision], now: datetime, minutes: int) -> list[int]:
+    """The minutes that one who obeys waits after a poll in each of `minutes` from `now` on."""
+    waits: list[int] = []
+    start = seconds(now)
     for document in documents:
-        until = min(seconds(document.valid_until), seconds(now) + minutes * 60)
-        while at < until:
-            ttl.append(document.ttl_minutes)
-            if document.expiries is None:
-                headers.append(document.ttl_minutes)
-            else:
-                headers.append(document.expiries.max_age_seconds(at) / 60.0)
-            at += 60
-    return ToldByMinute(ttl, headers)
+        until = min((seconds(document.valid_until) - start + 59) // 60, minutes)
+        for minute in range(len(waits), until):
+            wait = float(document.ttl_minutes)
+            if document.expiries is not None:
+                header = document.expiries.max_age_seconds(start + minute * 60) / 60.0
+                wait = max(wait, header)
+            waits.append(max(ceil(wait), 1))
+    return waits
 
 
 def _documents(
@@ -127,40 +164,18 @@ def _documents(
         at = decision.valid_until
 
 
-def _reach(
-    polls: Sequence[GroupPolls], documents: Sequence[Decision], now: datetime, at: datetime
-) -> Reach:
-    """How soon the readers have a post that is scheduled for `at`."""
-    ahead = int((at - now).total_seconds()) // 60
-    told = told_by([shortened_for(one, at) for one in documents], now, ahead)
-    groups: list[tuple[float, Sequence[float]]] = []
-    for one in polls:
-        then = one.copy()
-        then.pass_minutes(told.ttl, told.headers)
-        groups.append((one.group.share, (1.0,) if one.group.pushed else then.due))
-    return Reach(at, _within(groups, HALF), _within(groups, MOST))
-
-
-def _within(groups: Sequence[tuple[float, Sequence[float]]], part: float) -> float:
-    """Minutes until the `part` (0 to 1) of all readers has polled; polls are spread evenly over
-    their minute.
-
-    groups: for each its share of the readers, and the part of it that polls in each minute."""
-    wanted = part * sum(share for share, _ in groups)
-    come = 0.0
-    for minute in range(MINUTES_A_DAY):
-        here = sum(share * due[minute] for share, due in groups if minute < len(due))
-        if come + here >= wanted > 0.0:
-            return minute + (wanted - come) / here
-        come += here
-    return float("inf")
-
-
-def _better(now: Reach, later: Sequence[Reach]) -> Reach | None:
-    """The first hour that is within a tenth of the best one, if that is clearly better than now."""
-    if not later:
+def _reach(visits: Iterable[tuple[float | None, int]], people: int, at: datetime) -> Reach | None:
+    """The reach of a post at `at`, from each reader's first poll after it and the people behind."""
+    end = at.timestamp() + DAY_SECONDS
+    come = sorted((visit + SLACK_SECONDS, more) for visit, more in visits if visit and visit < end)
+    have, last = 0, 0.0
+    for visit, more in come:
+        if have >= MOST * people:
+            break
+        have, last = have + more, visit
+    if not have:
         return None
-    best = min(reach.most_minutes for reach in later)
-    if best > min(CLEARLY * now.most_minutes, now.most_minutes - LEAST_GAIN_MINUTES):
-        return None
-    return next(reach for reach in later if reach.most_minutes <= 1.1 * best)
+    by = ceil(last / ROUND_SECONDS) * ROUND_SECONDS
+    have = sum(more for visit, more in come if visit <= by)
+    minutes = (last - at.timestamp()) / 60.0
+    return Reach(at, people, have, datetime.fromtimestamp(by, UTC), minutes)

@@ -1,16 +1,19 @@
-"""How soon readers have a post: the time from its entry into the feed to each reader's next fetch.
+"""What a post reached: how many people had each update of it, through which program and how soon.
 
-Not measured: imported and backdated posts, which nobody could have had in time.
+The time runs from the update's entry into the feed to each reader's next fetch; a reader counts for
+the people behind it. Only readers that came before are measured. Not measured: imported and
+backdated posts, which nobody could have had in time, and edits of posts that the feed can no longer
+carry.
 """
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
 from publisher.base.text import first_words
@@ -22,107 +25,191 @@ from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.readers import PostReach, ReaderFeed
 
-MOST_PROGRAMS = 40  # named for one post
+MOST_PROGRAMS = 40  # named for one update; the others are one, whose name is OTHERS
+MOST_ITEMS = 200  # that a feed carries at most
+OTHERS = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """How many of the readers known before a post have it, and the median of their delays."""
+    """How many people had a post, and the median of their delays."""
 
-    readers: int
+    people: int
     median_minutes: float | None
 
 
 def reached(session: Session, post_ids: Iterable[int]) -> dict[int, Reached]:
-    """The reach of these posts; those that no reader has, or that are not measured, are absent."""
-    rows = session.scalars(select(PostReach).where(PostReach.post_id.in_(list(post_ids))))
+    """The reach of these posts when they came out; those that nobody has, or that are not measured,
+    are absent."""
+    rows = session.scalars(
+        select(PostReach).where(PostReach.post_id.in_(list(post_ids)), PostReach.kind == "publish")
+    )
+    delays = {row.post_id: merged(_counted(row.programs).values()) for row in rows}
     return {
-        row.post_id: Reached(row.readers, intervals.quantile_minutes(counted(row.delays), 0.5))
-        for row in rows
+        post_id: Reached(spans.total(), intervals.quantile_minutes(spans, 0.5))
+        for post_id, spans in delays.items()
     }
 
 
-def counted(delays: Mapping[str, int]) -> Counter[int]:
-    """How often each delay (rounded seconds) occurs, from JSON, where the keys are strings."""
-    return Counter({int(span): count for span, count in delays.items()})
+def first_had(session: Session, post_id: int, at: datetime) -> dict[str, datetime]:
+    """When the first of each program had the update of that moment."""
+    row = session.get(PostReach, (post_id, at))
+    had = _counted(row.programs) if row else {}
+    return {name: at + timedelta(seconds=min(spans)) for name, spans in had.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramReach:
+    """The people of one program who had an update (`OTHERS`: of programs whose names were not
+    kept), and after how many minutes the first, half of them and the last had it."""
+
+    name: str
+    people: int
+    first_minutes: float
+    half_minutes: float
+    last_minutes: float
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateReach:
+    """What one update of a post reached; kind: publish or edit. programs: those with the most
+    people first; none if nothing is known, or not any more."""
+
+    kind: str
+    at: datetime
+    people: int
+    half_minutes: float
+    programs: tuple[ProgramReach, ...]
+
+
+def updates_of(session: Session, post: Post, feed_items: int) -> list[UpdateReach]:
+    """Each update of a post that the feed carried, the newest first."""
+    newer = _newer_at(post)
+    updates = session.execute(
+        select(Update.kind, Update.at)
+        .where(Update.post_id == post.id, Update.kind.in_(("publish", "edit")))
+        .where(or_(Update.kind == "publish", newer < feed_items))
+        .order_by(Update.at.desc(), Update.id.desc())
+    ).all()
+    rows = session.scalars(select(PostReach).where(PostReach.post_id == post.id))
+    known = {row.at: _counted(row.programs) for row in rows}
+    return [_update(row.kind, row.at, known.get(row.at, {})) for row in updates]
+
+
+def _newer_at(post: Post) -> ColumnElement[int]:
+    """How many posts newer than this one were out at an update of it."""
+    return (
+        select(func.count(Post.id))
+        .where(Post.kind == "post", Post.status == "published")
+        .where(Post.published_at > post.published_at, Post.published_at <= Update.at)
+        .correlate(Update)
+        .scalar_subquery()
+    )
+
+
+def _update(kind: str, at: datetime, programs: Mapping[str, Counter[int]]) -> UpdateReach:
+    everybody = merged(programs.values())
+    return UpdateReach(
+        kind, at, everybody.total(), quantile_minutes(everybody, 0.5) or 0.0,
+        tuple(sorted(
+            (
+                ProgramReach(
+                    name, spans.total(), min(spans) / 60.0,
+                    quantile_minutes(spans, 0.5) or 0.0, max(spans) / 60.0,
+                )
+                for name, spans in programs.items()
+            ),
+            key=lambda program: (program.name == OTHERS, -program.people, program.name),
+        )),
+    )  # fmt: skip
+
+
+def _counted(programs: Mapping[str, Mapping[str, int]]) -> dict[str, Counter[int]]:
+    """How many people of each program had each delay, from JSON, where the keys are strings."""
+    return {
+        name: Counter({int(span): people for span, people in spans.items()})
+        for name, spans in programs.items()
+    }
 
 
 class News:
-    """The posts that entered the feed lately, and the delays of readers that got them."""
+    """The updates that entered the feed lately, and the delays of readers that got them."""
 
-    def __init__(self, posts: Sequence[tuple[float, int]]) -> None:
-        self._posts = posts
-        self._times = [float(int(at)) for at, _ in posts]
-        self._delays: dict[int, Counter[int]] = defaultdict(Counter)
-        self._programs: dict[int, dict[str, tuple[int, float]]] = defaultdict(dict)
+    def __init__(self, updates: Sequence[tuple[datetime, int, str]]) -> None:
+        self._updates = updates
+        self._times = [float(int(at.timestamp())) for at, _, _ in updates]
+        self._had: dict[int, dict[str, Counter[int]]] = defaultdict(lambda: defaultdict(Counter))
 
     @classmethod
     def since(cls, session: Session, held: Sequence[float]) -> "News":
-        """The posts later than the oldest version (by its Last-Modified) that any reader holds."""
+        """The updates later than the oldest version that any reader holds."""
         if not held:
             return cls([])
         begin = datetime.fromtimestamp(min(held), UTC)
-        rows = session.execute(
-            select(Update.at, Update.post_id)
-            .where(Update.kind == "publish", Update.at >= begin, Update.post_id.is_not(None))
-            .order_by(Update.at)
+        carried = (
+            select(Post.id)
+            .where(Post.kind == "post", Post.status == "published")
+            .order_by(Post.published_at.desc(), Post.id.desc())
+            .limit(MOST_ITEMS)
         )
-        return cls([(row.at.timestamp(), row.post_id) for row in rows])
+        edited = (Update.kind == "edit") & Update.post_id.in_(carried)
+        rows = session.execute(
+            select(Update.at, Update.post_id, Update.kind)
+            .where(or_(Update.kind == "publish", edited))
+            .where(Update.at >= begin, Update.post_id.is_not(None))
+            .order_by(Update.at, Update.id)
+        )
+        found: dict[tuple[datetime, int], str] = {}
+        for row in rows:
+            found.setdefault((row.at, row.post_id), row.kind)
+        return cls([(at, post_id, kind) for (at, post_id), kind in found.items()])
 
     def count(self, feed: ReaderFeed, at: float, poll: PollGroup) -> None:
-        """Count the posts that a reader has since this answer; a 304 shows that it has them all."""
+        """Count the updates that a reader has since this answer; a 304 shows that it has all."""
         modified = poll.document.modified
         if modified <= feed.seen_at or poll.method != "GET" or poll.status not in (*BROUGHT, 304):
             return
         seen_at, feed.seen_at = feed.seen_at, modified
         agent = parse_agent(poll.agent)
-        if mirror_at(poll.path) or agent.kind != "reader":
-            return  # a mirror has other posts; a monitor or a search engine is no reader
+        if mirror_at(poll.path) or not agent.people:
+            return  # a mirror has other posts; nobody reads what a monitor or a script fetches
         first = bisect_right(self._times, seen_at)
         last = bisect_right(self._times, modified)
-        for published, post_id in self._posts[first:last]:
-            delay = max(at - published, 0.0)
-            self._delays[post_id][intervals.rounded(delay)] += 1
-            known = self._programs[post_id].get(agent.name, (0, delay))
-            self._programs[post_id][agent.name] = known[0] + 1, min(known[1], delay)
+        for place in range(first, last):
+            delay = max(at - self._updates[place][0].timestamp(), 0.0)
+            self._had[place][agent.name][intervals.rounded(delay)] += agent.people
 
     def save(self, session: Session) -> None:
         """Add what was counted to the tables."""
-        published = {post_id: at for at, post_id in self._posts}
-        for post_id, delays in self._delays.items():
-            row = session.get(PostReach, post_id)
+        for place, programs in self._had.items():
+            at, post_id, kind = self._updates[place]
+            row = session.get(PostReach, (post_id, at))
             if row is None:
-                at = datetime.fromtimestamp(published[post_id], UTC)
-                row = PostReach(post_id=post_id, published_at=at, readers=0, delays={}, programs={})
+                row = PostReach(post_id=post_id, at=at, kind=kind, programs={})
                 session.add(row)
-            known = counted(row.delays)
-            known.update(delays)
-            row.readers += delays.total()
-            row.delays = {str(span): count for span, count in sorted(known.items())}
-            row.programs = _with(row.programs, self._programs[post_id])
+            row.programs = _with(_counted(row.programs), programs)
 
 
 def _with(
-    known: Mapping[str, Sequence[float]], more: Mapping[str, tuple[int, float]]
-) -> dict[str, list[float]]:
-    """Both added up: how many readers of each program have a post, and the first one's seconds."""
-    programs = {name: [count, first] for name, (count, first) in known.items()}
-    for name, (count, first) in more.items():
-        if name in programs:
-            programs[name] = [programs[name][0] + count, min(programs[name][1], first)]
-        elif len(programs) < MOST_PROGRAMS:
-            programs[name] = [count, first]
-    return programs
+    known: dict[str, Counter[int]], more: Mapping[str, Counter[int]]
+) -> dict[str, dict[str, int]]:
+    """Both added up, as JSON; programs beyond the limit are one."""
+    for name, spans in more.items():
+        named = name if name in known or len(known) < MOST_PROGRAMS else OTHERS
+        known.setdefault(named, Counter()).update(spans)
+    return {
+        name: {str(span): people for span, people in sorted(spans.items())}
+        for name, spans in known.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)
 class PostDelay:
-    """One post: how many of the readers known before it have it, and their delays in seconds."""
+    """One post: the delays in seconds of the people who had it."""
 
     post_id: int
     title: str
     published_at: datetime
-    readers: int
     delays: Counter[int]
 
 
@@ -131,24 +218,23 @@ def delays_since(session: Session, begin: datetime) -> list[PostDelay]:
     query = (
         select(
             PostReach.post_id, Post.title, func.substr(Post.html, 1, 1400).label("began"),
-            PostReach.published_at, PostReach.readers, PostReach.delays,
+            PostReach.at, PostReach.programs,
         )
         .join(Post, Post.id == PostReach.post_id)
-        .where(PostReach.published_at >= begin)
-        .order_by(PostReach.published_at.desc())
+        .where(PostReach.at >= begin, PostReach.kind == "publish")
+        .order_by(PostReach.at.desc())
     )  # fmt: skip
     return [
         PostDelay(
-            row.post_id, row.title or first_words(row.began) or "a note", row.published_at,
-            row.readers,
-            counted(row.delays),
+            row.post_id, row.title or first_words(row.began) or "a note", row.at,
+            merged(_counted(row.programs).values()),
         )
         for row in session.execute(query)
     ]  # fmt: skip
 
 
 def delays_summary(delays: Sequence[PostDelay]) -> dict[str, Any]:
-    """How soon readers had the posts: in total and by post."""
+    """How soon people had the posts: in total (a delivery is a post to one of them) and by post."""
     total = merged(post.delays for post in delays)
     return {
         "deliveries": total.total(),
@@ -159,7 +245,7 @@ def delays_summary(delays: Sequence[PostDelay]) -> dict[str, Any]:
                 "post_id": post.post_id,
                 "title": post.title,
                 "published_at": post.published_at,
-                "readers": post.readers,
+                "people": post.delays.total(),
                 "median_minutes": quantile_minutes(post.delays, 0.5),
                 "p95_minutes": quantile_minutes(post.delays, 0.95),
             }

@@ -242,19 +242,19 @@ class LogRequest(Base):
 
 
 class PostReach(Base):
-    """How soon readers got a post: `delays` counts them by rounded seconds, as JSON.
+    """How soon people had one update of a post, which came at `at`; kind: publish or edit.
 
-    `programs`: by name of the program, how many readers and the seconds of the first.
+    `programs`: by name of the program, how many people had it after so many (rounded) seconds, as
+    JSON. A name of "": of programs whose names were not kept.
     """
 
     __tablename__ = "post_reach"
     post_id: Mapped[int] = mapped_column(
         ForeignKey(Post.id, ondelete="CASCADE"), primary_key=True, autoincrement=False
     )
-    published_at: Mapped[datetime] = mapped_column(index=True)
-    readers: Mapped[int]
-    delays: Mapped[dict[str, int]] = mapped_column(JSON)
-    programs: Mapped[dict[str, list[float]]] = mapped_column(JSON, default=dict)
+    at: Mapped[datetime] = mapped_column(primary_key=True, index=True)
+    kind: Mapped[str]
+    programs: Mapped[dict[str, dict[str, int]]] = mapped_column(JSON)
 
 
 class ProgramDay(Base):

@@ -13,6 +13,7 @@ from publisher.installation.settings import load_settings
 from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.readers import retention
 from publisher.readers.reporting import reach
+from publisher.readers.reporting.audience import audience, people_in
 from publisher.readers.reporting.charts import chart
 from publisher.readers.reporting.programs import Program, by_program
 from publisher.readers.reporting.push_arrivals import results
@@ -91,6 +92,7 @@ def report() -> str:
             programs=[(program, rows(program)) for program in groups[:PROGRAMS]],
             more_programs=groups[PROGRAMS:],
             totals=found.totals(),
+            people=people_in(audience(session, now(), shown.mirror)),
             delays=reach.delays_summary(found.delays),
             chart=None if mirror else chart(session, found.begin, found.end, shown.program),
             push=results(session, found.begin, shown.mirror),

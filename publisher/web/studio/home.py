@@ -4,29 +4,23 @@ from dataclasses import replace
 from typing import Any
 
 from flask import Blueprint, flash, render_template, request, url_for
-from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors, PublisherError
-from publisher.blog import published
 from publisher.blog.members import permissions
 from publisher.blog.writing import autosave, editing, overview
-from publisher.blog.writing.editing import Intent
 from publisher.publishing import snapshots
 from publisher.publishing.mentioning import receiving
-from publisher.readers.reporting import reach_progress
 from publisher.web.context import count_polls, login_required, me, now, site
 from publisher.web.day_strip import strip
-from publisher.web.rendering import moment as moment_text
 from publisher.web.rendering import settings
-from publisher.web.studio import first_steps, shared
+from publisher.web.studio import first_steps, reach, shared
 from publisher.web.studio.editor import forms
 from publisher.web.studio.editor.forms import Typed
-from publisher.web.studio.readers_summary import reached_in_words, summary
+from publisher.web.studio.readers_summary import month
 
 blueprint = Blueprint("home", __name__)
 
 _SHOWN = 8
-_ASK_AGAIN_SECONDS = 15  # while some readers do not have the post yet
 
 
 @blueprint.get("/")
@@ -39,43 +33,31 @@ def page() -> str:
     return _show(forms.with_autosave(typed, kept.fields) if kept else typed)
 
 
-@blueprint.get("/reached")
-@login_required
-def reached() -> dict[str, Any]:
-    """How many readers have the newest post, as JSON for a page that stays open."""
-    count_polls()
-    with site().database.read() as db:
-        return _reached(db, bool(shared.leaving(db, me())))
-
-
 @blueprint.post("/")
 @login_required
 def write() -> Any:
-    """Publish the typed text after the undo window, or open it in the full editor."""
+    """Publish the text after the undo window, as its button says, or open it in the editor."""
     typed = forms.from_mapping(request.form)
-    action, _, moment = request.form.get("action", "").partition(":")
-    grows = action == "grow"
+    grows = request.form.get("action") == "grow"
     if grows and not typed.source.strip():
         return shared.onward(url_for("studio.post_editor.new"))
+    typed = replace(typed, place="draft" if grows else typed.place or "now")
     try:
-        later = replace(typed, place="later", at=moment) if action == "later" else typed
-        value, intent = forms.read(later, settings().zone)
-        if action != "later":
-            intent = Intent("draft" if grows else "now")
+        value, intent = forms.read(typed, settings().zone)
         with site().database.write() as db:
             post = editing.submit(
                 db, me(), 0, value, 0, intent, now(), settings().undo_seconds,
                 typed.sent, typed.attempt,
             )  # fmt: skip
     except FieldErrors as error:
-        return _show(typed, error.fields.get("source", str(error))), 422
+        return _show(typed, next(iter(error.fields.values()))), 422
     except PublisherError as error:
         problem = f"this was not saved: {error}. Your text is still here"
         return _show(typed, problem), error.http_status
     if grows:
         return shared.onward(url_for("studio.post_editor.edit", post_id=post.id, done="box"))
-    if intent.place == "later" and intent.at is not None:
-        flash(f"Scheduled for {moment_text(intent.at)}.", "done")
+    if words := shared.outcome(post, typed.place):
+        flash(words, "done")
     shared.feeds_changed()
     return shared.onward(url_for(".page", done="box"))
 
@@ -104,26 +86,10 @@ def _show(typed: Typed, problem: str = "") -> str:
             leaving=waiting,
             seconds_left=shared.seconds_left,
             today=strip(db, now()),
-            summary=summary(site(), db, now()),
-            reached=_reached(db, bool(waiting)),
+            moment=reach.moment(db),
+            opened=forms.civil(now(), settings().zone),
+            month=month(site(), db, now()),
             steps=first_steps.steps(db),
             mentions_waiting=receiving.waiting(db, author),
             feed_broken=bool(snapshots.known_problems(db)[1]),
         )
-
-
-def _reached(db: Session, leaving: bool) -> dict[str, Any]:
-    """The newest post that is still reaching readers, 0 for none; `again`: seconds until the page
-    asks again, 0 for never."""
-    progress = reach_progress.newest(db, now(), published.listed())
-    if progress is None:
-        return {"post": 0, "again": _ASK_AGAIN_SECONDS * leaving}
-    waiting = leaving or progress.reached < progress.readers
-    return {
-        "post": progress.post_id,
-        "title": progress.title,
-        "words": reached_in_words(progress),
-        "readers": progress.readers,
-        "reached": progress.reached,
-        "again": _ASK_AGAIN_SECONDS * waiting,
-    }

@@ -1,157 +1,154 @@
-"""The sentences about readers on the studio's first page: who has a post, when to publish, the
-month."""
+"""What the studio says of readers: who has a post by when, the buttons that say so, the month.
 
-from concurrent.futures import Future, ThreadPoolExecutor
+People are the unit of every sentence; programs are counted on `/readers` only.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import lru_cache
-from math import isfinite
 from threading import Lock
 
 from sqlalchemy.orm import Session
 
 from publisher.blog import update_log
-from publisher.core.replay.reader_groups import ReaderGroup, group_by_habit
-from publisher.core.replay.when_to_publish import PublishingAdvice, in_words, when_to_publish
+from publisher.core.replay.when_to_publish import Reach, better_of, hours_ahead, reach_now
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.rule import TtlRule
 from publisher.installation import Site
 from publisher.installation.settings import Settings, load_settings
 from publisher.readers.reporting import reach
-from publisher.readers.reporting.reach_progress import Progress
-from publisher.readers.reporting.report import Report, make
+from publisher.readers.reporting.audience import Follower, ProgramProgress, Progress, audience
+from publisher.readers.reporting.report import make
 from publisher.readers.reporting.verdicts import OBEDIENT
-from publisher.web.rendering import clock, minutes
+from publisher.web.rendering import clock, minutes, moment, settings
 
 DAYS, MOST_READERS = 30, 200
-WAIT_SECONDS = 0.25  # the page waits so long for the advice; a later request then has it
 LEAST_INTERVALS, LEAST_DELIVERIES = 20, 20
-LEAST_UPDATES = 5  # before these and without readers, when to publish is not advised
+LEAST_UPDATES = 5  # before these nothing is said of when to publish
 
 
 @dataclass(frozen=True)
-class ReadersSummary:
-    """The sentences. moment: the better time to publish, as in the editor's date input; "" for
-    now."""
+class Forecast:
+    """What the two buttons say: who has a post by when that is published now, or at a better hour;
+    "" where too little is known. at: the hour, moment: as in the editor's date input."""
 
-    advice: str
-    moment: str
-    month: str
-
-
-@dataclass(frozen=True)
-class _Month:
-    """The last thirty days: the groups of readers and a sentence; computed once a day."""
-
-    groups: tuple[ReaderGroup, ...]
-    sentence: str
+    now: str = ""
+    at: str = ""
+    moment: str = ""
+    later: str = ""
 
 
-_months: dict[str, tuple[date, _Month]] = {}
-_making = Lock()
-
-
-def summary(here: Site, session: Session, now: datetime) -> ReadersSummary:
-    """The sentences at `now`."""
-    settings = load_settings(session)
-    month = _month(here, session, settings, now)
+def forecast(session: Session, now: datetime) -> Forecast:
+    """The forecast at `now`."""
+    own = load_settings(session)
     known = update_log.load(session)
-    advice = None
-    if known.last_update is not None and known.updates >= LEAST_UPDATES and month.groups:
-        begin = now.replace(minute=now.minute // 5 * 5, second=0, microsecond=0)
-        minute = max(begin, known.last_update)
-        queue = tuple(update_log.scheduled(session, now))
-        advice = _advice(known, minute, settings.rule, month.groups, queue)
-    return ReadersSummary(
-        advice=in_words(advice, settings.zone.key)
-        if advice and isfinite(advice.now.most_minutes)
-        else "",
-        moment=f"{advice.better.at.astimezone(settings.zone):%Y-%m-%dT%H:%M}"
-        if advice and advice.better
-        else "",
-        month=month.sentence,
-    )
-
-
-def reached_in_words(progress: Progress) -> str:
-    """Who has a post: 3 of your 6 readers; NetNewsWire in 12 min; all by 14:20."""
-    words = [progress.reached_words]
-    for name, taken in progress.programs:
-        words.append(f"{name} in {minutes(taken) if taken >= 1 else 'less than a minute'}")
-    if progress.all_by:
-        words.append(f"all by {clock(progress.all_by)}")
-    return "; ".join(words)
-
-
-def _advice(
-    known: Activity,
-    minute: datetime,
-    rule: TtlRule,
-    groups: tuple[ReaderGroup, ...],
-    queue: tuple[datetime, ...],
-) -> PublishingAdvice | None:
-    """The advice for these five minutes; None while another process is still computing it."""
-    future = _asked(known, minute, rule, groups, queue)
-    try:
-        return future.result(WAIT_SECONDS)
-    except TimeoutError:
-        return None
+    if known.updates < LEAST_UPDATES:
+        return Forecast()
+    readers = tuple(audience(session, now))
+    present = reach_now(readers, now, now + timedelta(seconds=own.undo_seconds))
+    if present is None:
+        return Forecast()
+    begin = now.replace(minute=now.minute // 5 * 5, second=0, microsecond=0)
+    queue = tuple(update_log.scheduled(session, now))
+    better = better_of(_ahead(known, begin, own.rule, readers, queue), present)
+    if better is None:
+        return Forecast(_who_by_when(present, now))
+    at = better.at.astimezone(own.zone)
+    return Forecast(
+        _who_by_when(present, now), f"{at:%H:%M}", f"{at:%Y-%m-%dT%H:%M}",
+        f"{_who(better.have, better.people)} by {_by(better.by, now)}",
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=4)
-def _asked(
+def _ahead(
     known: Activity,
     minute: datetime,
     rule: TtlRule,
-    groups: tuple[ReaderGroup, ...],
+    readers: Sequence[Follower],
     queue: tuple[datetime, ...],
-) -> Future[PublishingAdvice]:
-    return _pool().submit(when_to_publish, known, minute, rule, groups, queue)
+) -> list[Reach]:
+    return hours_ahead(known, minute, rule, readers, queue)
 
 
-@lru_cache(maxsize=1)
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(1, thread_name_prefix="readers-summary")
+def _who(have: int, people: int) -> str:
+    """Everybody, or 41 of 58 people."""
+    if have < people or people == 1:
+        return f"{have:,} of {people:,} {'person' if people == 1 else 'people'}"
+    return f"all {people:,} people"
 
 
-def _month(here: Site, session: Session, settings: Settings, now: datetime) -> _Month:
+def _who_by_when(there: Reach, now: datetime) -> str:
+    has = "has" if there.people == 1 else "have"
+    return f"{_who(there.have, there.people)} {has} it by {_by(there.by, now)}"
+
+
+def _by(at: datetime, now: datetime) -> str:
+    """The time of day, and that it is tomorrow's."""
+    zone = settings().zone
+    next_day = at.astimezone(zone).date() > now.astimezone(zone).date()
+    return f"{clock(at)}{' tomorrow' if next_day else ''}"
+
+
+def had_in_words(there: Progress) -> str:
+    """Who has a post: 41 of 58 people have it."""
+    return f"{_who(there.have, there.people)} {'has' if there.people == 1 else 'have'} it"
+
+
+def program_in_words(program: ProgramProgress, now: datetime) -> str:
+    """How far a post has come in one program: has it since 09:02; 3 have it, the next asks at
+    09:04; comes when it likes."""
+    words = []
+    if program.have == program.people:
+        words.append("has it")
+    elif program.have:
+        words.append(f"{program.have:,} {'has' if program.have == 1 else 'have'} it")
+    if words and program.since:
+        words[0] += f" since {_since(program.since, now)}"
+    if program.have < program.people:
+        who = ("the next ", "the rest ") if program.have else ("", "")
+        if program.asks_at is None:
+            words.append(f"{who[1]}comes when it likes")
+        elif program.asks_at <= now:
+            words.append(f"{who[0]}asks any moment")
+        else:
+            words.append(f"{who[0]}asks at {_by(program.asks_at, now)}")
+    return ", ".join(words)
+
+
+def _since(at: datetime, now: datetime) -> str:
+    zone = settings().zone
+    days = (now.astimezone(zone).date() - at.astimezone(zone).date()).days
+    return {0: clock(at), 1: f"yesterday, {clock(at)}"}.get(days) or moment(at)
+
+
+_months: dict[str, tuple[date, str]] = {}
+_making = Lock()
+
+
+def month(here: Site, session: Session, now: datetime) -> str:
+    """A sentence about the last thirty days, made once a day; "" if too little is known."""
+    own = load_settings(session)
     key, today = here.environment.database_url, now.date()
     with _making:
         kept = _months.get(key)
         if kept is None or kept[0] != today:
-            report = make(
-                session, now, DAYS, settings.rule.menu.smallest, lambda every: every[:MOST_READERS]
-            )
-            kept = today, _Month(_groups(report), sentence(report))
-            _months[key] = kept
+            kept = _months[key] = today, _sentence(session, own, now)
         return kept[1]
 
 
-def _groups(report: Report) -> tuple[ReaderGroup, ...]:
-    rows = (
-        reader.to_dict(report.smallest_ttl_minutes)
-        for reader in report.readers[:MOST_READERS]
-        if reader.kind == "reader"
-    )
-    return group_by_habit(
-        (row["subscribers"], row["median_interval_minutes"], row["verdict"]) for row in rows
-    )
-
-
-def sentence(report: Report) -> str:
-    """A sentence about the last thirty days; "" if too little is known."""
+def _sentence(session: Session, own: Settings, now: datetime) -> str:
+    report = make(session, now, DAYS, own.rule.menu.smallest, lambda every: every[:MOST_READERS])
     totals, reached = report.totals(), reach.delays_summary(report.delays)
-    polite = totals["verdicts"][OBEDIENT]
     saved = totals["avoided_against_fixed_15"]
     parts = []
     if reached["deliveries"] >= LEAST_DELIVERIES:
-        parts.append(
-            f"half of your readers had a post within {reached['median_minutes']:.0f} minutes"
-        )
+        parts.append(f"half of the people had a post within {minutes(reached['median_minutes'])}")
     intervals = sum(reader.sums.intervals for reader in report.readers)
-    if polite and saved > 0 and intervals >= LEAST_INTERVALS:
-        who = "the polite one" if polite == 1 else f"the {polite} polite ones"
+    if totals["verdicts"][OBEDIENT] and saved > 0 and intervals >= LEAST_INTERVALS:
         parts.append(
-            f"{who} made {saved:,} fewer visits than one every 15 minutes would have meant"
+            "programs that come when the feed asks them to made "
+            f"{saved:,} fewer visits than one every 15 minutes would have meant"
         )
     return f"In the last 30 days {', and '.join(parts)}." if parts else ""

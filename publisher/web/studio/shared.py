@@ -11,7 +11,7 @@ from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
 from publisher.web.context import now, site, wants_json
-from publisher.web.rendering import settings
+from publisher.web.rendering import clock, moment, settings
 
 log = get_logger("studio")
 
@@ -22,6 +22,16 @@ def feeds_changed() -> None:
         rebuild(site())
     except StorageUnavailable as error:
         log.warning("rebuild postponed", reason=str(error))
+
+
+def outcome(post: Post, place: str) -> str:
+    """A message about a post that was saved; "" in the undo window, which has its own bar."""
+    if post.status == "draft":
+        return f"Saved {clock(now())}."
+    if post.status == "published":
+        return "Updated." if place == "keep" else "Published."
+    waits = post.scheduled_at and place == "later"
+    return f"Scheduled for {moment(post.scheduled_at)}." if waits and post.scheduled_at else ""
 
 
 def onward(address: str) -> Response:

@@ -1,17 +1,20 @@
-"""When to publish: what is foretold of readers against what the simulator's readers do."""
+"""When to publish: what is told of people against what their readers' habits say.
+
+How it fits what really happens is in tests/readers/test_forecast.py.
+"""
 
 from datetime import UTC, datetime, timedelta
 from random import Random
 
 import pytest
 
-from publisher.core.replay.reader_groups import USUAL_READERS, ReaderGroup, group_by_habit
-from publisher.core.replay.when_to_publish import PublishingAdvice, Reach, in_words, when_to_publish
+from publisher.core.replay.when_to_publish import Visitor, better_of, hours_ahead, reach_now
 from publisher.core.ttl.activity import Activity, histogram
 from publisher.core.ttl.rule import TtlRule
 
 MONDAY = datetime(2024, 5, 6, tzinfo=UTC)
 DAY = timedelta(days=1)
+MINUTE = timedelta(minutes=1)
 
 
 def author(until: datetime, days: int = 60) -> list[datetime]:
@@ -29,82 +32,78 @@ def known() -> Activity:
     return histogram(author(MONDAY), MONDAY, "UTC")
 
 
-def test_fixed_readers_have_it_in_parts_of_their_interval(known: Activity) -> None:
-    """Half of those that come each hour within 30 minutes, three of four within 45, whenever."""
-    advice = when_to_publish(known, MONDAY, TtlRule(), [ReaderGroup(1.0, 60)])
-    for reach in (advice.now, *advice.later):
-        assert (reach.half_minutes, reach.most_minutes) == pytest.approx((30.0, 45.0))
-    assert advice.better is None
-    assert in_words(advice, "UTC").endswith("no hour of the coming day is clearly better.")
+def visitor(people: int, ago: float, wait: float, obeys: bool = False) -> Visitor:
+    """One that polled so many minutes before Monday, and waits so many."""
+    return Visitor(people, MONDAY.timestamp() - ago * 60, wait * 60, obeys)
 
 
-def test_who_is_pushed_has_it_at_once(known: Activity) -> None:
-    """A pushed reader counts as come in the first minute; a weekly one not within a day."""
-    pushed = [ReaderGroup(3.0, pushed=True), ReaderGroup(1.0, 7 * 1440, most_minutes=7 * 1440)]
-    advice = when_to_publish(known, MONDAY, TtlRule(), pushed)
-    assert advice.now.most_minutes <= 1.0
-    late = when_to_publish(known, MONDAY, TtlRule(), pushed[1:])
-    assert late.now.half_minutes == float("inf")
-    assert "within a day or more" in in_words(late, "UTC")
+def test_each_comes_when_its_time_has_come() -> None:
+    """A service for 42 in 20 minutes and one in 50: most have it by then, a little rounded up."""
+    readers = [visitor(42, 10, 30), visitor(1, 10, 60), visitor(15, 0, 600)]
+    reach = reach_now(readers, MONDAY, MONDAY + MINUTE)
+    assert reach is not None
+    assert (reach.have, reach.people, f"{reach.by:%H:%M}") == (42, 58, "00:25")
+    everybody = reach_now(readers[:2], MONDAY, MONDAY + MINUTE)
+    assert everybody is not None
+    assert (everybody.have, everybody.people) == (42, 43)
 
 
-def test_listeners_are_back_for_a_post_that_is_scheduled(known: Activity) -> None:
-    """In the night copies are good for hours; a post that is scheduled in the evening for the
-    morning is known, and readers of the headers come within two minutes of it. Scheduled in the
-    night it comes too late for those who were told before."""
-    listeners = [ReaderGroup(1.0, 1, hears_headers=True)]
-    night = when_to_publish(known, MONDAY.replace(hour=1), TtlRule(), listeners)
-    assert night.now.most_minutes > 120.0
-    assert night.better is not None
-    evening = when_to_publish(known, MONDAY - timedelta(hours=4), TtlRule(), listeners)
-    morning = next(reach for reach in evening.later if reach.at == MONDAY.replace(hour=8))
-    assert morning.most_minutes <= 2.0
-    assert next(reach for reach in night.later if reach.at == morning.at).most_minutes > 60.0
+@pytest.mark.parametrize(
+    ("reader", "minutes"),
+    [
+        (visitor(1, 10, 30), 20),
+        (visitor(1, 60, 60), 60),  # due this minute, before the post: the time after
+        (visitor(1, 62, 60, obeys=True), 58),  # hardly late: it comes before the post, and again
+        (visitor(1, 90, 60, obeys=True), None),  # late: asleep, perhaps
+        (visitor(1, 70, 60), 50),  # missed one of its own, the next is known
+        (visitor(1, 200, 60), None),
+        (visitor(1, 0, 1), 1),
+        (visitor(1, 0.2, 0.1), None),
+    ],
+)
+def test_who_is_late_is_not_promised(reader: Visitor, minutes: int | None) -> None:
+    """Neither a computer that sleeps, nor one that stopped coming."""
+    found = reader.expected(MONDAY.timestamp(), (MONDAY + MINUTE).timestamp())
+    if minutes is None:
+        assert found is None or found > (MONDAY + MINUTE).timestamp()
+    else:
+        assert found == pytest.approx((MONDAY + MINUTE * minutes).timestamp())
 
 
-def test_the_usual_readers_are_all_of_them() -> None:
-    """Their shares add up; a site's own readers are grouped by interval and verdict."""
-    assert sum(group.share for group in USUAL_READERS) == pytest.approx(1.0)
-    fixed = [(10, 59.6, "fixed"), (0, 60.2, "unconditional"), (1, None, "too-few")]
-    found = group_by_habit([*fixed, (3, 7.0, "obedient")])
-    assert found == (ReaderGroup(3, 1, hears_ttl=True, hears_headers=True), ReaderGroup(11, 60))
+def test_nobody_is_expected() -> None:
+    """No readers, or only such as have gone: nothing is said."""
+    assert reach_now([], MONDAY, MONDAY + MINUTE) is None
+    assert reach_now([visitor(3, 900, 60)], MONDAY, MONDAY + MINUTE) is None
+    assert reach_now([visitor(3, 0, 3000)], MONDAY, MONDAY + MINUTE) is None
 
 
-def test_the_advice_is_a_sentence() -> None:
-    """Local time, minutes, hours."""
-    later = Reach(MONDAY.replace(hour=7), 3.0, 8.4)
-    advice = PublishingAdvice(Reach(MONDAY, 10.0, 20.3), (later,), later)
-    told = "Now: most have it within 20 minutes; at 09:00, within 8 minutes."
-    assert in_words(advice, "Europe/Berlin") == told
+def test_those_who_obey_are_back_for_a_post_that_is_scheduled(known: Activity) -> None:
+    """In the night copies are good for hours; a post scheduled in the evening for the morning is
+    known, and they come soon after it. Scheduled in the night it comes too late for them."""
+    night = MONDAY + timedelta(hours=1)
+    asleep = [Visitor(10, night.timestamp(), 8 * 3600.0, obeys=True)]
+    now = reach_now(asleep, night, night + MINUTE)
+    assert now is not None
+    assert now.minutes > 470
+    evening = MONDAY - timedelta(hours=4)
+    awake = [Visitor(10, evening.timestamp(), 900.0, obeys=True)]
+    later = hours_ahead(known, evening, TtlRule(), awake)
+    morning = next(reach for reach in later if reach.at == MONDAY.replace(hour=8))
+    assert (morning.have, morning.people) == (10, 10)
+    assert morning.minutes <= 17.0
+    at_night = hours_ahead(known, night, TtlRule(), asleep)
+    missed = next(reach for reach in at_night if reach.at == morning.at)
+    assert missed.minutes > 60.0
+    better = better_of(at_night, now)
+    assert better is not None
+    assert better.minutes < 0.5 * now.minutes
 
 
-def test_the_prediction_is_what_happens(known: Activity) -> None:
-    """Readers of the headers and hourly ones, replayed up to a post that nobody expects: half and
-    most of them have it when it was foretold, at any hour."""
-    pytest.importorskip("numpy")
-    from publisher.simulator.clients import parse_client
-    from publisher.simulator.histories.timelines import from_instants
-    from publisher.simulator.publishers import parse_publisher
-    from publisher.simulator.replaying.plain_replay import walk
-
-    groups = [ReaderGroup(2, 60), ReaderGroup(1, 1, hears_headers=True)]
-    foretold, happened = [], []
-    for hour in (2, 5, 8, 11, 14, 17, 20, 23):
-        post = MONDAY + timedelta(hours=hour, minutes=20)
-        at = int(post.timestamp())
-        log = [int(update.timestamp()) for update in author(MONDAY)]
-        line = from_instants("log", [*log, at], "UTC", end=at + 86_400)
-        documents = parse_publisher("forward")(line)
-        delays = []
-        for client in ("fixed:60", "fixed:60", "max-age"):
-            for phase in range(24):
-                start = at - 2 * 86_400 + phase * 150
-                polls = walk(line, documents, parse_client(client), start)
-                delays.append(next(poll.at for poll in polls if poll.at >= at) - at)
-        delays.sort()
-        reach = when_to_publish(known, post, TtlRule(), groups).now
-        foretold += [reach.half_minutes, reach.most_minutes]
-        happened += [delays[len(delays) // 2] / 60, delays[len(delays) * 3 // 4] / 60]
-    misses = [abs(told - seen) for told, seen in zip(foretold, happened, strict=True)]
-    assert max(happened) > 3 * min(happened)
-    assert sum(misses) < 0.2 * sum(happened), (foretold, happened)
+def test_an_interval_of_ones_own_is_no_better_at_another_hour(known: Activity) -> None:
+    """Who comes each hour whatever is said may come an hour after any later post."""
+    readers = [visitor(42, 10, 60)]
+    now = reach_now(readers, MONDAY, MONDAY + MINUTE)
+    assert now is not None
+    later = hours_ahead(known, MONDAY, TtlRule(), readers)
+    assert {round(reach.minutes) for reach in later[2:]} == {61}
+    assert better_of(later, now) is None

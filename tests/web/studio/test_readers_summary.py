@@ -1,70 +1,36 @@
-"""What the studio's home says of readers: the post on its way, when to publish, the month."""
+"""What the studio says of people: the post on its way, the two buttons, the page of a post."""
 
-from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
 from publisher.blog import update_log
-from publisher.core.replay.reader_groups import USUAL_READERS
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
+from publisher.readers import retention
+from publisher.readers.reporting.audience import ProgramProgress, audience, people_in
 from publisher.web.studio import readers_summary
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author, make_post
 from tests.readers.polls import NOT_MODIFIED, Counting, FakeDocument
 
+FEEDLY = "Feedly/1.0 (+https://feedly.com; 42 subscribers)"
+NOBODY = ("curl/8.1", "UptimeRobot/2.0", "python-requests/2.32", "hourly-script/0.3 (a@b.example)")
+
 
 @pytest.fixture
-def author(
-    app: Flask, client: FlaskClient, site: Site, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[FlaskClient]:
-    """A browser that is logged in; pages wait for what is worked out beside them."""
-    monkeypatch.setattr(readers_summary, "WAIT_SECONDS", 60.0)
+def author(app: Flask, client: FlaskClient, site: Site) -> FlaskClient:
+    """A browser that is logged in."""
     app.config["FORM_KEYS"] = False
     make_author(site)
     client.post("/studio/login", data={"name": "ada", "password": PASSWORD})
-    yield client
-    readers_summary._pool().shutdown()
-    readers_summary._pool.cache_clear()
-    readers_summary._asked.cache_clear()
+    return client
 
 
-def test_a_post_on_its_way(author: FlaskClient, site: Site, clock: FakeClock) -> None:
-    """Reached so many of the readers that were there before it, by program, and all by when."""
-    counting = Counting(site)
-    make_post(site, "Before.")
-    old = FakeDocument(last_modified=clock(), max_age_seconds=3600)
-    for agent in ("NetNewsWire/6", "newsboat/2", "Hourly/1", "curl/8.1", "UptimeRobot/2.0"):
-        counting.poll(clock(), document=old, agent=agent)
-    clock.forward(minutes=10)
-    make_post(site, title="News")
-    counting.fold()
-    assert ">0 of your 3 readers; all by 10:30<" in author.get("/studio/").text
-    new = FakeDocument('W/"two"', last_modified=clock(), max_age_seconds=3600)
-    clock.forward(minutes=12)
-    counting.poll(clock(), document=new, agent="NetNewsWire/6")
-    counting.poll(clock(), document=new, agent="Newcomer/1")
-    counting.fold()
-    told: Any = author.get("/studio/reached").json
-    assert told["words"] == "1 of your 3 readers; NetNewsWire in 12 min; all by 10:30"
-    assert told["again"] > 0
-    clock.forward(minutes=20)
-    for agent in ("newsboat/2", "Hourly/1"):
-        counting.poll(clock(), document=new, agent=agent)
-    counting.fold()
-    assert ">all 3 of your readers; " in author.get("/studio/").text
-    done: Any = author.get("/studio/reached").json
-    assert done["again"] == 0
-
-
-def test_when_to_publish_with_one_click(
-    author: FlaskClient, site: Site, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """At night most readers sleep; the morning is offered, and one click schedules for it."""
+def known_day(site: Site, clock: FakeClock) -> None:
+    """Forty mornings with eight updates each, and a first post."""
     morning = clock.moment.replace(hour=8, minute=0)
     past = [
         morning - timedelta(days=day, minutes=-25 * post)
@@ -73,24 +39,175 @@ def test_when_to_publish_with_one_click(
     ]
     with site.database.write() as session:
         update_log.record_all(session, sorted(past), "loaded")
-    clock.moment = morning.replace(hour=1)
-    rebuild(site)
-    assert "most have it within" not in author.get("/studio/").text  # nobody reads yet
-    known = readers_summary._Month(USUAL_READERS, "")
-    monkeypatch.setattr(readers_summary, "_month", lambda *_: known)
+
+
+def test_a_post_on_its_way(author: FlaskClient, site: Site, clock: FakeClock) -> None:
+    """So many of the people who follow, program by program; on home, page and readers alike."""
+    counting = Counting(site)
+    make_post(site, "Before.")
+    old = FakeDocument(last_modified=clock(), max_age_seconds=3600)
+    for agent in ("NetNewsWire/6", "newsboat/2", FEEDLY, *NOBODY):
+        counting.poll(clock(), document=old, agent=agent)
+    clock.forward(minutes=10)
+    post = make_post(site, title="News", author_id=1).id
+    counting.fold()
     page = author.get("/studio/").text
-    assert "Now: most have it within" in page
-    assert 'value="later:2024-03-04T' in page
+    assert "0 of 44 people have it: “<a" in page
+    assert "<strong>Feedly</strong>, 42 people: asks at 10:30<" in page
+    new = FakeDocument('W/"two"', last_modified=clock(), max_age_seconds=3600)
+    clock.forward(minutes=12)
+    for agent in (FEEDLY, "Newcomer/1", "hourly-script/0.3 (a@b.example)"):
+        counting.poll(clock(), document=new, agent=agent)
+    counting.fold()
+    for address in ("/studio/", "/studio/reached", f"/studio/posts/{post}/reach",
+                    f"/studio/posts/{post}", f"/studio/reached?post={post}"):  # fmt: skip
+        told = author.get(address).text
+        assert "43 of 45 people have it" in told, address
+        assert "<strong>Feedly</strong>, 42 people: has it since 09:52<" in told, address
+        assert "<strong>NetNewsWire</strong>, 1 person: asks at 10:30<" in told, address
+        assert 'data-again="15"' in told, address
+        assert not any(name in told for name in ("script/0", "curl", "UptimeRobot"))
+    assert "<dt>people follow the blog now</dt><dd>45</dd>" in author.get("/readers").text
+    clock.forward(minutes=20)
+    counting.poll(clock(), document=new, agent="newsboat/2")
+    clock.forward(minutes=40)
+    counting.fold()
+    assert "NetNewsWire</strong>, 1 person: comes when it likes<" in author.get("/studio/").text
+    counting.poll(clock(), document=new, agent="NetNewsWire/6")
+    counting.fold()
+    told = author.get("/studio/").text
+    assert "all 45 people have it" in told
+    assert 'data-again="0"' in told
+    assert author.get("/studio/reached?post=0").text.count("people") == 0, "a new post"
+
+
+def test_what_a_post_reached_months_later(
+    author: FlaskClient, site: Site, clock: FakeClock
+) -> None:
+    """Each update, by program, in people; kept when the readers themselves are forgotten."""
+    counting = Counting(site)
+    make_post(site, "Before.", at=clock() - timedelta(minutes=50))
+    old = FakeDocument(last_modified=clock() - timedelta(minutes=50), max_age_seconds=3600)
+    for agent in ("NetNewsWire/6", FEEDLY):
+        counting.poll(clock() - timedelta(minutes=30), document=old, agent=agent)
+    post = make_post(site, title="News", author_id=1).id
+    new = FakeDocument('W/"two"', last_modified=clock())
+    counting.poll(clock() + timedelta(minutes=12), document=new, agent=FEEDLY)
+    counting.poll(clock() + timedelta(minutes=30), document=new, agent="NetNewsWire/6")
+    clock.forward(minutes=60)
+    form = {"source": "Mended.", "title": "News", "place": "keep", "base_version": "1"}
+    assert author.post(f"/studio/posts/{post}", data=form).status_code == 302
+    edited = FakeDocument('W/"three"', last_modified=clock())
+    counting.poll(clock() + timedelta(minutes=5), document=edited, agent=FEEDLY)
+    counting.fold()
+    clock.forward(days=200)
+    with site.database.write() as session:
+        retention.prune(session, clock(), 30)
+        assert audience(session, clock()) == []
+    author.post("/studio/login", data={"name": "ada", "password": PASSWORD})
+    page = author.get(f"/studio/posts/{post}/reach").text
+    assert "43 people who followed the blog before had it, half of them within 12 min." in page
+    assert "42 people who followed the blog before had this version" in page
+    assert '<th scope="row">Feedly</th><td class="number" data-label="People">42</td>' in page
+    listed = author.get("/studio/posts").text
+    assert (
+        f'<a href="/studio/posts/{post}/reach" aria-label="43 people: what it reached">' in listed
+    )
+    with site.database.write() as session:
+        retention.erase(session)
+    assert "Nothing is known" in author.get(f"/studio/posts/{post}/reach").text
+    assert author.get("/studio/posts/99/reach").status_code == 404
+
+
+def test_two_buttons(author: FlaskClient, site: Site, clock: FakeClock) -> None:
+    """At night most readers sleep; the morning is offered, and one click schedules for it."""
+    known_day(site, clock)
+    clock.moment = clock.moment.replace(hour=1, minute=0)
+    make_post(site, "Before.", at=clock() - timedelta(hours=6))
+    rebuild(site)
+    assert 'id="by-now" class="by" data-renew></span>' in author.get("/studio/").text, "no readers"
+    counting = Counting(site)
+    slow = FakeDocument(last_modified=clock() - timedelta(hours=6), max_age_seconds=8 * 3600)
+    for agent in ("NetNewsWire/6", "newsboat/2"):
+        counting.poll(clock() - timedelta(hours=6), document=slow, agent=agent)
+        counting.poll(clock(), NOT_MODIFIED, slow, agent=agent, if_none_match=slow.etag)
+    counting.fold()
+    for address in ("/studio/", "/studio/posts/new"):
+        page = author.get(address).text
+        assert "2 of 2 people" not in page
+        assert "all 2 people have it by 09:05<" in page or "all 2 people have it by 07:05<" in page
+        assert 'value="later:2024-03-0' in page, address
+        assert page.count('name="place" value="now"') == 1, address
     moment = page.partition('value="later:')[2].partition('"')[0]
-    answer = author.post("/studio/", data={"source": "Good morning.", "action": f"later:{moment}"})
+    answer = author.post("/studio/", data={"source": "Morning.", "place": f"later:{moment}"})
     assert answer.status_code == 302
     with site.database.read() as session:
         (due,) = update_log.scheduled(session, clock())
     assert f"{due:%Y-%m-%dT%H:%M}" == moment
-    assert "Good morning." in author.get("/studio/").text
-    bad = author.post("/studio/", data={"source": "Kept text", "action": "later:nonsense"})
-    assert bad.status_code == 422
-    assert "Kept text" in bad.text
+    assert "Morning." in author.get("/studio/").text
+    bad = author.post("/studio/", data={"source": "Kept text", "place": "later:nonsense"})
+    assert (bad.status_code, "Kept text" in bad.text) == (422, True)
+
+
+def test_nothing_is_told_before_five_updates(
+    author: FlaskClient, site: Site, clock: FakeClock
+) -> None:
+    """One post and one reader are no ground for advice."""
+    make_post(site, "Before.")
+    Counting(site).poll(clock(), document=FakeDocument(last_modified=clock()))
+    assert 'id="by-now" class="by" data-renew></span>' in author.get("/studio/").text
+
+
+def test_the_box_can_save_a_draft_and_take_a_date(
+    author: FlaskClient, site: Site, clock: FakeClock
+) -> None:
+    """Both are buttons of its menu, and work without a script."""
+    assert author.post("/studio/", data={"source": "A draft.", "place": "draft"}).status_code == 302
+    page = author.get("/studio/").text
+    assert "Saved 09:30." in page
+    assert "A draft." in page
+    dated = {"source": "Tomorrow.", "place": "later", "at": "2024-03-05T08:00"}
+    author.post("/studio/", data=dated)
+    assert "Scheduled for 5 March 2024, 08:00." in author.get("/studio/").text
+    missing = author.post("/studio/", data={"source": "When?", "place": "later"})
+    assert missing.status_code == 422
+    assert '<details class="menu" open>' in missing.text
+    assert "When?</textarea>" in missing.text
+
+
+@pytest.mark.parametrize(
+    ("have", "asks", "words"),
+    [
+        (0, 4, "asks at 09:34"),
+        (0, None, "comes when it likes"),
+        (0, -1, "asks any moment"),
+        (5, None, "has it since 09:20"),
+        (1, 4, "1 has it since 09:20, the next asks at 09:34"),
+        (3, None, "3 have it since 09:20, the rest comes when it likes"),
+        (0, 1440, "asks at 09:30 tomorrow"),
+    ],
+)
+def test_words_of_a_program(
+    app: Flask, clock: FakeClock, have: int, asks: int | None, words: str
+) -> None:
+    """What an author reads of one program with five people."""
+    since = clock() - timedelta(minutes=10) if have else None
+    at = None if asks is None else clock() + timedelta(minutes=asks)
+    with app.test_request_context():
+        told = ProgramProgress("NetNewsWire", 5, have, since, at)
+        assert readers_summary.program_in_words(told, clock()) == words
+
+
+def test_people_of_one_address_twice_are_one(site: Site, clock: FakeClock) -> None:
+    """A reader of two documents is one person; of a service the number that it names last."""
+    counting = Counting(site)
+    for path in ("/rss.xml", "/atom.xml"):
+        counting.poll(clock(), document=FakeDocument(last_modified=clock()), path=path)
+    for people in (40, 42):
+        counting.poll(clock(), agent=f"Feedly/1.0 (+https://feedly.com; {people} subscribers)")
+    counting.fold()
+    with site.database.read() as session:
+        assert people_in(audience(session, clock())) == 43
 
 
 def test_one_sentence_a_month(author: FlaskClient, site: Site, clock: FakeClock) -> None:
@@ -106,5 +223,5 @@ def test_one_sentence_a_month(author: FlaskClient, site: Site, clock: FakeClock)
     counting.fold()
     clock.forward(days=2)
     page = author.get("/studio/").text
-    assert "the polite one made 87 fewer visits than one every 15 minutes would have meant" in page
+    assert "made 87 fewer visits than one every 15 minutes would have meant" in page
     assert 'href="/readers?days=30"' in page

@@ -21,8 +21,8 @@ def test_the_undo_minute(ada: Browser, site: Site, clock: FakeClock) -> None:
     assert 'aria-label="On its way: Hello' in page
     assert "Nothing has been published yet" not in page
     editor = ada.get("/studio/posts/1")
-    assert 'value="now" checked' in editor
-    assert 'value="later" checked' not in editor
+    assert 'name="place" value="now" data-save>Save<' in editor
+    assert "goes out" not in editor
     clock.forward(seconds=61)
     refresh(site)
     assert 'aria-label="On its way: Hello' not in ada.get("/studio/")

@@ -4,6 +4,7 @@ import { Autosave, recover } from "./autosave.js";
 import { bindKeys } from "./keys.js";
 import { submitCalmly } from "./form.js";
 import { Pictures } from "./pictures.js";
+import { bindPublish } from "./publish.js";
 import { Recovery, forgetDone } from "./recovery.js";
 import { watchReach } from "./reach.js";
 import { bindUndo } from "./undo.js";
@@ -25,11 +26,7 @@ form.before(banner);
 recover(recovery, banner, () => autosave.changed());
 
 form.addEventListener("input", () => autosave.changed());
-form.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-  event.preventDefault();
-  if (area.value.trim()) form.requestSubmit(form.querySelector("button.primary"));
-});
+bindPublish(form, () => area.value.trim());
 form.addEventListener("submit", (event) => {
   recovery.sending();
   autosave.stopped = true;

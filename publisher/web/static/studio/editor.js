@@ -5,6 +5,8 @@ import { bindKeys } from "./keys.js";
 import { Pictures } from "./pictures.js";
 import { Preview } from "./preview.js";
 import { submitCalmly } from "./form.js";
+import { bindPublish } from "./publish.js";
+import { watchReach } from "./reach.js";
 import { Recovery, forgetDone } from "./recovery.js";
 import { bindTags } from "./tags.js";
 import { bindUndo } from "./undo.js";
@@ -13,12 +15,12 @@ const form = document.getElementById("editor");
 const area = form.elements.source;
 const pane = document.getElementById("preview");
 const toggle = form.querySelector("[data-toggle-preview]");
-const save = form.querySelector("[data-save]");
 const state = form.querySelector("[data-state]");
 const wide = matchMedia("(min-width: 70rem)");
 
 forgetDone(form.dataset.author);
 bindUndo();
+watchReach();
 bindKeys(area);
 bindTags(form.elements.tags);
 
@@ -52,24 +54,6 @@ if (wide.matches) {
   focused?.focus?.();
 }
 
-// Both are civil times of the author's zone, written alike; the page's own is when it was opened.
-const passed = () => form.elements.at?.value && form.elements.at.value <= form.dataset.now;
-
-// One control: the button says what it will do.
-function nameTheButton() {
-  const place = form.querySelector("input[name=place]:checked")?.value;
-  const names = { draft: "Save draft", now: "Publish", later: "Schedule" };
-  if (place) save.textContent = place === "later" && passed() ? "Publish dated back" : names[place];
-  form.querySelector(".at")?.classList.toggle("unused", place !== "later");
-}
-nameTheButton();
-// A date that is typed or picked is meant; one that the keyboard only passes is not.
-form.elements.at?.addEventListener("input", () => {
-  const later = form.querySelector("input[name=place][value=later]");
-  if (later && form.elements.at.value) later.checked = true;
-  nameTheButton();
-});
-
 const words = form.querySelector("[data-words]");
 let counting = 0;
 function countSoon() {
@@ -88,32 +72,20 @@ const changed = () => {
 };
 recover(recovery, document.querySelector("[data-banner]"), changed);
 form.addEventListener("input", (event) => {
-  if (event.target.name === "place" || event.target.name === "minor") return nameTheButton();
-  if (event.target.name === "file" || event.target.name === "alt") return;
+  if (["minor", "file", "alt"].includes(event.target.name)) return;
   changed();
 });
 
-function submit(place) {
-  const choice = place && form.querySelector(`input[name=place][value=${place}]`);
-  if (choice) choice.checked = true;
-  form.requestSubmit(save);
-}
+bindPublish(form);
 document.addEventListener("keydown", (event) => {
-  if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
-  const acts = {
-    s: () => submit(),
-    e: () => showPreview(pane.hidden),
-    Enter: () => submit("now"),
-  };
-  const act = acts[event.key];
-  if (!act) return;
+  if (event.key !== "e" || !(event.ctrlKey || event.metaKey) || event.altKey) return;
   event.preventDefault();
-  act();
+  showPreview(pane.hidden);
 });
 form.addEventListener("submit", (event) => {
   recovery.sending();
   autosave.stopped = true;
-  if (event.submitter?.value !== "save") return;
+  if (event.submitter?.name !== "place") return;
   event.preventDefault();
   submitCalmly(form, event.submitter, autosave);
 });

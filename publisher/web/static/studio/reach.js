@@ -1,43 +1,50 @@
-// Updates how many readers have the newest post while the page is open; without it, a reload does.
+// Parts of a page that change while it is open: who has the post, and what the Publish buttons say.
+// One short request at a time, at a pace that the server sets; without it, a reload does the same.
 
 const MOST_ASKS = 240;
 
-export function watchReach(section = document.getElementById("reach")) {
-  const link = section.querySelector("a");
-  const words = section.querySelector("[data-words]");
-  const bar = section.querySelector("progress");
-  let again = Number(section.dataset.again);
+// Fetches a page and puts the present contents of this page's parts that change into their places.
+export async function renew(address = location.href) {
+  const answer = await fetch(address).catch(() => undefined);
+  if (!answer?.ok || answer.redirected) return false; // logged out, no connection: a reload tells
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const part of document.querySelectorAll("[data-renew]")) {
+    const now = page.getElementById(part.id);
+    if (!now || now.innerHTML === part.innerHTML || part.contains(document.activeElement)) continue;
+    part.replaceChildren(...now.childNodes);
+  }
+  return true;
+}
+
+export function watchReach() {
+  const { post } = document.querySelector("form[data-post]")?.dataset ?? {
+    post: location.pathname.split("/")[3], // the page of one post
+  };
+  const number = { box: "", new: "0" }[post] ?? post;
+  let timer = 0;
   let asks = 0;
 
-  const show = (told) => {
-    link.href = `/studio/posts/${told.post}`;
-    link.textContent = told.title;
-    if (words.textContent !== told.words) words.textContent = told.words;
-    bar.max = told.readers;
-    bar.value = told.reached;
-    section.hidden = false;
-  };
-
   const ask = async () => {
-    if (document.visibilityState === "hidden") {
-      document.addEventListener("visibilitychange", ask, { once: true });
-      return;
-    }
     asks += 1;
-    try {
-      const answer = await fetch("/studio/reached", { headers: { Accept: "application/json" } });
-      if (!answer.ok) return; // logged out, or not a moment for it
-      const told = await answer.json();
-      if (told.post) show(told);
-      again = told.again;
-    } catch {
-      // no connection: the next time may have one
-    }
+    await renew(`/studio/reached?post=${number}`);
     next();
   };
-
   const next = () => {
-    if (again && asks < MOST_ASKS) setTimeout(ask, again * 1000);
+    const again = Number(document.querySelector("[data-again]").dataset.again);
+    clearTimeout(timer);
+    if (!again || document.visibilityState === "hidden") return;
+    if (asks < MOST_ASKS) timer = setTimeout(ask, again * 1000);
+    // Left open for hours: what the buttons said is over.
+    else for (const words of document.querySelectorAll("#by-now, #better")) words.replaceChildren();
   };
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(timer);
+    if (document.visibilityState === "hidden") return;
+    asks = 0;
+    ask();
+  });
   next();
 }
+
+// The page of what one post reached.
+if (document.getElementById("reach") && !document.querySelector("form[data-post]")) watchReach();

@@ -1,6 +1,8 @@
 // The countdown of the undo window. Without it the bar says at what time the post goes out. When it
 // ends, the page's lists and its day are fetched anew: they still say that the post is to come.
 
+import { renew } from "./reach.js";
+
 const LATER = 1500; // ms until the server has published what was due
 
 export function bindUndo() {
@@ -23,15 +25,5 @@ export function bindUndo() {
       }
     };
     tick();
-  }
-}
-
-async function renew() {
-  const answer = await fetch(location.href).catch(() => undefined);
-  if (!answer?.ok || answer.redirected) return; // logged out, no connection: a reload tells
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  for (const part of document.querySelectorAll("[data-renew]")) {
-    const now = page.getElementById(part.id);
-    if (now) part.replaceWith(now);
   }
 }

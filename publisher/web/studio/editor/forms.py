@@ -75,9 +75,13 @@ class Typed:
 
 
 def from_mapping(values: Mapping[str, str]) -> Typed:
-    """The fields of a submitted form or an autosave; missing ones are as in an empty form."""
+    """The fields of a submitted form or an autosave; missing ones are as in an empty form. Its
+    button is its `place`, perhaps with a moment: later:2024-03-05T08:00."""
     given = {name: with_newlines(values[name]) for name in FIELDS if values.get(name)}
     intent: dict[str, Any] = {name: given.pop(name) for name in INTENT if name in given}
+    place, _, hour = intent.get("place", "").partition(":")
+    if hour:  # of the button that offers a better hour
+        intent |= {"place": place, "at": hour}
     return Typed(**intent).with_texts(given)
 
 

@@ -14,9 +14,9 @@ from publisher.blog.writing.revisions import Piece, difference
 from publisher.river.following import reading_list
 from publisher.river.following.reading_list import quotation
 from publisher.storage.tables.blog import Post
-from publisher.web.context import login_required, me, now, site
-from publisher.web.rendering import clock, moment, settings
-from publisher.web.studio import media, shared
+from publisher.web.context import count_polls, login_required, me, now, site
+from publisher.web.rendering import clock, settings
+from publisher.web.studio import media, reach, shared
 from publisher.web.studio.editor import forms
 from publisher.web.studio.editor.forms import Typed
 
@@ -33,6 +33,7 @@ def new() -> str:
         with site().database.read() as db:
             entry = reading_list.one(db, me().id, item)
         texts["title"], texts["source"] = quotation(entry)
+    count_polls()
     return show(Typed(place="draft").with_texts(texts), 0)
 
 
@@ -40,6 +41,7 @@ def new() -> str:
 @login_required
 def edit(post_id: int) -> str:
     """The editor with a post, and with what was typed since it was last saved."""
+    count_polls()
     with site().database.read() as db:
         post = permissions.editable(db, me(), post_id)
         typed = forms.from_post(db, post, settings().zone)
@@ -71,7 +73,7 @@ def save(post_id: int) -> Any:
         notice = f"This was not saved: {error}. Your text is still here."
         return show(typed, post_id, notice=notice), error.http_status
     shared.feeds_changed()
-    if words := _done(post, typed):
+    if words := shared.outcome(post, typed.place):
         flash(words, "done")
     return shared.onward(url_for(".edit", post_id=post.id, done=post_id or "new"))
 
@@ -106,19 +108,10 @@ def show(
             preview=previews.path(post) if post and post.status in ("draft", "scheduled") else "",
             leaving=[found for found in shared.leaving(db, me()) if found.id == post_id],
             seconds_left=shared.seconds_left,
+            moment=reach.moment(db, post_id),
             known_tags=permissions.tags_seen(db, me()),
             opened=forms.civil(now(), settings().zone),
         )
-
-
-def _done(post: Post, typed: Typed) -> str:
-    """A message about the saved post; "" in the undo window, which has its own bar."""
-    if post.status == "draft":
-        return f"Saved {clock(now())}."
-    if post.status == "published":
-        return "Updated." if typed.place == "keep" else "Published."
-    waits = post.scheduled_at and typed.place == "later"
-    return f"Scheduled for {moment(post.scheduled_at)}." if waits and post.scheduled_at else ""
 
 
 def _submit(typed: Typed, post_id: int) -> Post:

@@ -1,0 +1,36 @@
+// The Publish button's menu and keys, of the box and the editor: Ctrl+Enter publishes, Ctrl+S saves.
+
+export function bindPublish(form, ready = () => true) {
+  const save = form.querySelector("[data-save]");
+  const publish = form.querySelector("[data-publish]") ?? save;
+  const menu = form.querySelector(".menu");
+  const schedule = form.querySelector("[data-schedule]");
+  const { at } = form.elements;
+
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && menu?.open) {
+      menu.open = false;
+      menu.querySelector("summary").focus();
+    }
+    if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
+    const button = { s: save, Enter: publish }[event.key];
+    if (!button) return;
+    event.preventDefault();
+    if (ready()) form.requestSubmit(button);
+  });
+  document.addEventListener("click", (event) => {
+    if (menu?.open && !menu.contains(event.target)) menu.open = false;
+  });
+  if (!schedule) return;
+  // Both are civil times of the author's zone, written alike; the page's own is when it was opened.
+  const name = () => {
+    schedule.textContent = at.value && at.value <= form.dataset.now ? "Publish dated back" : "Schedule";
+  };
+  name();
+  at.addEventListener("input", name);
+  at.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    form.requestSubmit(schedule);
+  });
+}
