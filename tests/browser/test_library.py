@@ -21,7 +21,7 @@ def picture(colour: str, name: str) -> FilePayload:
 
 
 def save(page: Page) -> None:
-    page.get_by_role("button", name="Save draft").click()
+    page.keyboard.press("Control+s")
     expect(page.locator(".flash.done")).to_contain_text("Saved")
 
 

@@ -142,7 +142,7 @@ def test_autosave(ada: Page, live: Live) -> None:
     ada.reload()
     expect(ada.locator(SOURCE)).to_have_value("Once upon a time there was a key")
     expect(ada.locator(TITLE)).to_have_value("An essay")
-    ada.get_by_role("button", name="Save draft").click()
+    ada.keyboard.press("Control+s")
     expect(ada.get_by_text("Saved 09:30.")).to_be_visible()
     assert (the_post(live).title, the_post(live).slug) == ("An essay", "an-essay")
     assert count(live) == 1
@@ -235,13 +235,13 @@ def test_expired_login(ada: Page, live: Live) -> None:
     ada.fill(TITLE, "Kept")
     ada.fill(SOURCE, "Line one\n\nLine two")
     expect(ada.locator(STATE)).to_contain_text("You are logged out")
-    ada.get_by_role("button", name="Save draft").click()
+    ada.keyboard.press("Control+s")
     ada.fill("[name=name]", "ada")
     ada.fill("[name=password]", PASSWORD)
     ada.get_by_role("button", name="Log in").click()
     expect(ada.locator(SOURCE)).to_have_value("Line one\n\nLine two")
     expect(ada.locator(TITLE)).to_have_value("Kept")
-    ada.get_by_role("button", name="Save draft").click()
+    ada.keyboard.press("Control+s")
     expect(ada.get_by_text("Saved 09:30.")).to_be_visible()
     assert the_post(live).source == "Line one\n\nLine two"
 
@@ -259,15 +259,16 @@ def test_login_in_another_tab(ada: Page, live: Live) -> None:
     expect(other.locator("#box")).to_be_visible()
     ada.fill(SOURCE, "Still going")
     expect(ada.locator(STATE)).to_have_text("Saved 09:30")
-    ada.get_by_role("button", name="Save draft").click()
+    ada.keyboard.press("Control+s")
     expect(ada.get_by_text("Saved 09:30.")).to_be_visible()
 
 
 def test_schedule(ada: Page, live: Live, clock: FakeClock) -> None:
-    """A date moves the one control to "later"; the list shows it; at its time it is out."""
+    """A date in the button's menu schedules; the list shows it; at its time it is out."""
     ada.goto("/studio/posts/new")
     wait_for_editor(ada)
     ada.fill(SOURCE, "Tomorrow's news.")
+    ada.get_by_label("More ways to publish").click()
     ada.fill("[name=at]", "2024-03-05T08:00")
     ada.get_by_role("button", name="Schedule").click()
     expect(ada.get_by_text("Scheduled for")).to_be_visible()
@@ -280,26 +281,49 @@ def test_schedule(ada: Page, live: Live, clock: FakeClock) -> None:
 
 
 def test_tab_chooses_nothing(ada: Page, live: Live) -> None:
-    """From the text to the button by Tab alone, through the date: it is a draft still."""
+    """By Tab alone through the open menu and its date: Ctrl+S saves a draft, and Enter in the title
+    publishes nothing."""
     ada.goto("/studio/posts/new")
     wait_for_editor(ada)
-    ada.fill(SOURCE, "By Tab.")
+    ada.get_by_label("More ways to publish").click()
+    ada.focus(TITLE)
+    ada.keyboard.press("Tab")
+    ada.keyboard.type("By Tab.")
     through = set()
-    while not ada.locator("[data-save]").evaluate("button => button === document.activeElement"):
+    while not ada.locator("[data-schedule]").evaluate("one => one === document.activeElement"):
         ada.keyboard.press("Tab")
         through.add(ada.evaluate("document.activeElement.name"))
-    assert "at" in through
-    expect(ada.locator("[name=place][value=draft]")).to_be_checked()
-    ada.keyboard.press("Enter")
+    assert {"at", "place"} <= through
+    ada.keyboard.press("Control+s")
     expect(ada.get_by_text("Saved 09:30.")).to_be_visible()
     assert the_post(live).status == "draft"
+    ada.fill(TITLE, "A title")
+    with ada.expect_navigation():
+        ada.keyboard.press("Enter")
+    expect(ada.locator(TITLE)).to_have_value("A title")
+    assert (the_post(live).status, the_post(live).title) == ("draft", "A title")
+
+
+def test_the_menu_closes(ada: Page) -> None:
+    """By Escape, which goes back to its button, and by a click elsewhere."""
+    ada.goto("/studio/posts/new")
+    wait_for_editor(ada)
+    menu, more = ada.locator(".menu"), ada.get_by_label("More ways to publish")
+    more.click()
+    ada.focus("[name=at]")
+    ada.keyboard.press("Escape")
+    expect(menu).not_to_have_attribute("open", "")
+    expect(more).to_be_focused()
+    more.click()
+    ada.locator(TITLE).click()
+    expect(menu).not_to_have_attribute("open", "")
 
 
 def test_schedule_in_the_past(ada: Page, live: Live) -> None:
     """A moment that has passed dates the post back; then its date can be moved, and is kept."""
     ada.goto("/studio/posts/new")
     ada.fill(SOURCE, "Too late.")
-    ada.focus("[name=at]")
+    ada.get_by_label("More ways to publish").click()
     ada.fill("[name=at]", "2024-03-04T09:00")
     ada.get_by_role("button", name="Publish dated back").click()
     expect(ada.get_by_text("View post").first).to_be_visible()
@@ -349,7 +373,7 @@ def test_picture(ada: Page, live: Live, event: str) -> None:
     expect(picture).to_have_attribute("alt", "A teal [field]")
     expect(picture).to_have_js_property("complete", True)
     assert picture.evaluate("element => element.naturalWidth") > 0
-    ada.get_by_role("button", name="Save draft").click()
+    ada.keyboard.press("Control+s")
     expect(ada.get_by_text("Saved 09:30.")).to_be_visible()
 
 
@@ -707,9 +731,9 @@ def test_without_scripts(browse: Browse, log_in: LogIn, live: Live, clock: FakeC
     expect(page.locator(".undo-bar")).to_contain_text("reaches readers at 09:31:00")
     page.get_by_role("button", name="Undo").click()
     page.fill(SOURCE, "A better note.")
-    page.get_by_label("On a date").check()
+    page.get_by_label("More ways to publish").click()
     page.fill("[name=at]", "2024-03-05T08:00")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Schedule").click()
     assert the_post(live).scheduled_at == clock() + timedelta(hours=22, minutes=30)
     page.get_by_role("link", name="Earlier versions").click()
     page.get_by_role("link", name="Version 1").click()

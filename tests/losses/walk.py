@@ -228,12 +228,7 @@ class Episode:
         if not said:
             raise Idle
         self.sent(page)
-        if (
-            key == "Enter"
-            or page.locator(
-                "input[name=place][value=keep], input[name=place][value=now]:checked"
-            ).count()
-        ):
+        if key == "Enter" or page.locator("[data-save]:is([value=keep], [value=now])").count():
             self.public |= said
         if not submit(page, key, times):
             self.unanswered[page] |= said

@@ -19,7 +19,7 @@ from publisher.core.replay.when_to_publish import Reach, hours_ahead, reach_now
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
 from publisher.readers.fold import fold
-from publisher.readers.reporting.audience import Follower, audience, people_in
+from publisher.readers.reporting.audience import AudienceReader, audience
 from tests.conftest import FakeClock
 from tests.factories import make_post
 from tests.readers.simulated import Week
@@ -157,7 +157,7 @@ class Watched(Week):
         return Told(number, reach, wrong)
 
 
-def mixed_up(readers: list[Follower]) -> list[Follower]:
+def mixed_up(readers: list[AudienceReader]) -> list[AudienceReader]:
     """The same people, but each reader's last poll is thought to be half an interval earlier."""
     return [
         replace(one, last_at=one.last_at - one.wait_seconds / 2 * (one.due > 0)) for one in readers
@@ -204,17 +204,17 @@ def test_so_many_people_have_it_by_then(week: Watched) -> None:
     assert len(told) == 21
     assert {one.reach.people for one in told} == {sum(one.people for one in readers)}
     assert len({round(one.reach.minutes) for one in told}) > 8, "the times differ"
-    assert error <= 0.04 < wrong, rows
+    assert all(had >= told for told, had, _, _ in rows), "more than was told, but never fewer"
+    assert error <= 0.05 < wrong, rows
 
 
 def test_the_hour_that_is_offered_keeps_its_promise(week: Watched) -> None:
-    """Posts scheduled in the evening for the next morning: as many as told, or more."""
+    """Posts scheduled in the evening for the next morning: as many as told, or up to a fifth more,
+    as readers with an interval of their own are only known to come within it."""
     readers = everybody(random.Random(4))
     moments = [MONDAY.replace(hour=20, minute=10) + timedelta(days=day) for day in range(2, 7)]
     told = week.watch(readers, moments, 12)
     rows = [(one.reach.have, had_by(readers, one.number, one.reach.by), one.reach.people,
              round(one.reach.minutes)) for one in told]  # fmt: skip
     print(rows)
-    assert people_in(()) == 0
-    assert all(had >= told - 2 for told, had, _, _ in rows), rows
-    assert mean_error([(one.number, one.reach) for one in told], readers) <= 0.15, rows
+    assert all(0 <= had - told <= 0.2 * people for told, had, people, _ in rows), rows

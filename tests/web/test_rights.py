@@ -198,6 +198,7 @@ TABLE: dict[tuple[str, str], str] = {
     ("POST", "/studio/posts/<int:post_id>/now"): "post",
     ("POST", "/studio/posts/<int:post_id>/preview-link"): "post",
     ("POST", "/studio/posts/<int:post_id>/restore"): "post",
+    ("GET", "/studio/posts/<int:post_id>/reach"): "post",
     ("GET", "/studio/posts/<int:post_id>/revisions"): "post",
     ("GET", "/studio/posts/<int:post_id>/revisions/<int:version>"): "post",
     ("POST", "/studio/posts/<int:post_id>/revisions/<int:version>/restore"): "post",

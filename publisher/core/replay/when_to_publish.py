@@ -31,7 +31,7 @@ ROUND_SECONDS = 300  # what is told is a multiple of it
 
 
 @dataclass(frozen=True, slots=True)
-class Visitor:
+class ExpectedReader:
     """A reader as a program polls for it, and the `people` behind it. `last_at`: its last poll, in
     seconds since 1970; `wait_seconds`: from there to the next one, as the feed asked it to
     (`obeys`) or after its own interval."""
@@ -70,7 +70,7 @@ class Reach:
     minutes: float
 
 
-def reach_now(readers: Sequence[Visitor], now: datetime, at: datetime) -> Reach | None:
+def reach_now(readers: Sequence[ExpectedReader], now: datetime, at: datetime) -> Reach | None:
     """The reach of a post that is published at `at`, a moment after `now`; None if nobody is
     expected within a day."""
     visits = ((one.expected(now.timestamp(), at.timestamp()), one.people) for one in readers)
@@ -81,7 +81,7 @@ def hours_ahead(
     activity: Activity,
     now: datetime,
     rule: TtlRule,
-    readers: Sequence[Visitor],
+    readers: Sequence[ExpectedReader],
     scheduled: Iterable[datetime] = (),
 ) -> list[Reach]:
     """The reach of a post that is scheduled for a full hour of the coming day, hour by hour.
@@ -111,13 +111,13 @@ def better_of(later: Sequence[Reach], present: Reach) -> Reach | None:
 
 
 def _reach_of_scheduled(
-    readers: Sequence[Visitor], documents: Sequence[Decision], now: datetime, at: datetime
+    readers: Sequence[ExpectedReader], documents: Sequence[Decision], now: datetime, at: datetime
 ) -> Reach | None:
     start, ahead = now.timestamp(), int((at - now).total_seconds()) // 60
     waits = _waits([shortened_for(one, at) for one in documents], now, ahead)
     come = _first_visits(waits)
 
-    def visit(one: Visitor) -> float | None:
+    def visit(one: ExpectedReader) -> float | None:
         due = one.expected(start, start if one.obeys else at.timestamp())
         if due is None or not one.obeys:
             return due

@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, Row, select
 from sqlalchemy.orm import Session
 
 from publisher.base.text import first_words
-from publisher.core.replay.when_to_publish import Visitor
+from publisher.core.replay.when_to_publish import ExpectedReader
 from publisher.readers.agents import parse_agent
 from publisher.readers.reporting import reach
 from publisher.readers.reporting.programs import FEWEST
@@ -28,7 +28,7 @@ KNOWN_FOR, WAITED_FOR, WATCHED_FOR = timedelta(days=7), timedelta(days=1), timed
 
 
 @dataclass(frozen=True, slots=True)
-class Follower(Visitor):
+class AudienceReader(ExpectedReader):
     """A reader of the audience. has: the Last-Modified of the newest version that it has, in
     seconds since 1970."""
 
@@ -36,7 +36,7 @@ class Follower(Visitor):
     has: float
 
 
-def audience(session: Session, now: datetime, mirror: str = "") -> list[Follower]:
+def audience(session: Session, now: datetime, mirror: str = "") -> list[AudienceReader]:
     """Everybody who follows the blog, or the mirrored feed of that name."""
     feeds = reader_feeds.c
     rows = session.execute(
@@ -55,20 +55,20 @@ def audience(session: Session, now: datetime, mirror: str = "") -> list[Follower
     ).all()  # fmt: skip
     gone = Counter(row.agent for row in rows if _gone(row, now.timestamp()))
     yesterday = (now - WAITED_FOR).timestamp()
-    found: dict[int, Follower] = {}
+    found: dict[int, AudienceReader] = {}
     for row in rows:
         agent = parse_agent(row.agent)
         if not agent.people or (row.once and (_gone(row, yesterday) or gone[row.agent] >= FEWEST)):
             continue
         before = found.get(row.client)
-        found[row.client] = Follower(
+        found[row.client] = AudienceReader(
             agent.people, row.last_at, _wait(row), not row.rhythm, agent.name,
             max(row.seen_at, before.has if before else 0.0),
         )  # fmt: skip
     return list(found.values())
 
 
-def people_in(followers: Iterable[Visitor]) -> int:
+def people_in(followers: Iterable[ExpectedReader]) -> int:
     """How many people there are behind these readers."""
     return sum(follower.people for follower in followers)
 
@@ -128,7 +128,7 @@ def progress(
     if row is None or not followers:
         return None
     first = reach.first_had(session, row.id, row.at)
-    by_program: dict[str, list[Follower]] = defaultdict(list)
+    by_program: dict[str, list[AudienceReader]] = defaultdict(list)
     for follower in followers:
         by_program[follower.program].append(follower)
     programs = [_of_program(name, group, row.at, first, now) for name, group in by_program.items()]
@@ -143,7 +143,7 @@ def progress(
 
 def _of_program(
     name: str,
-    group: Sequence[Follower],
+    group: Sequence[AudienceReader],
     published: datetime,
     first: Mapping[str, datetime],
     now: datetime,

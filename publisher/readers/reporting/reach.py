@@ -83,8 +83,11 @@ class UpdateReach:
 
 
 def updates_of(session: Session, post: Post, feed_items: int) -> list[UpdateReach]:
-    """Each update of a post that the feed carried, the newest first."""
-    newer = _newer_at(post)
+    """Each update of a post that the feed carried, the newest first; of one that was never
+    published, none."""
+    if post.published_at is None:
+        return []
+    newer = _newer_at(post.published_at)
     updates = session.execute(
         select(Update.kind, Update.at)
         .where(Update.post_id == post.id, Update.kind.in_(("publish", "edit")))
@@ -96,12 +99,12 @@ def updates_of(session: Session, post: Post, feed_items: int) -> list[UpdateReac
     return [_update(row.kind, row.at, known.get(row.at, {})) for row in updates]
 
 
-def _newer_at(post: Post) -> ColumnElement[int]:
-    """How many posts newer than this one were out at an update of it."""
+def _newer_at(published: datetime) -> ColumnElement[int]:
+    """How many posts newer than one of that moment were out at an update of it."""
     return (
         select(func.count(Post.id))
         .where(Post.kind == "post", Post.status == "published")
-        .where(Post.published_at > post.published_at, Post.published_at <= Update.at)
+        .where(Post.published_at > published, Post.published_at <= Update.at)
         .correlate(Update)
         .scalar_subquery()
     )

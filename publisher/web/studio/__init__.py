@@ -6,7 +6,7 @@ the page in the answer still contains what was typed.
 
 from flask import Blueprint
 
-from publisher.web.studio import first_steps, home, media, mentions, posts, reach, tags
+from publisher.web.studio import first_steps, home, media, mentions, post_reach, posts, tags
 from publisher.web.studio.account_pages import account, people
 from publisher.web.studio.editor import autosave, post_actions, post_editor, preview, revisions
 from publisher.web.studio.preferences import feed, look, moving, navigation, settings
@@ -17,7 +17,7 @@ for module in (
     feed,
     first_steps,
     posts,
-    reach,
+    post_reach,
     post_editor,
     autosave,
     preview,

@@ -13,7 +13,7 @@ from publisher.publishing.mentioning import receiving
 from publisher.web.context import count_polls, login_required, me, now, site
 from publisher.web.day_strip import strip
 from publisher.web.rendering import settings
-from publisher.web.studio import first_steps, reach, shared
+from publisher.web.studio import first_steps, post_reach, shared
 from publisher.web.studio.editor import forms
 from publisher.web.studio.editor.forms import Typed
 from publisher.web.studio.readers_summary import month
@@ -86,7 +86,7 @@ def _show(typed: Typed, problem: str = "") -> str:
             leaving=waiting,
             seconds_left=shared.seconds_left,
             today=strip(db, now()),
-            moment=reach.moment(db),
+            moment=post_reach.moment(db),
             opened=forms.civil(now(), settings().zone),
             month=month(site(), db, now()),
             steps=first_steps.steps(db),

@@ -18,7 +18,7 @@ from publisher.core.ttl.rule import TtlRule
 from publisher.installation import Site
 from publisher.installation.settings import Settings, load_settings
 from publisher.readers.reporting import reach
-from publisher.readers.reporting.audience import Follower, ProgramProgress, Progress, audience
+from publisher.readers.reporting.audience import AudienceReader, ProgramProgress, Progress, audience
 from publisher.readers.reporting.report import make
 from publisher.readers.reporting.verdicts import OBEDIENT
 from publisher.web.rendering import clock, minutes, moment, settings
@@ -66,7 +66,7 @@ def _ahead(
     known: Activity,
     minute: datetime,
     rule: TtlRule,
-    readers: Sequence[Follower],
+    readers: Sequence[AudienceReader],
     queue: tuple[datetime, ...],
 ) -> list[Reach]:
     return hours_ahead(known, minute, rule, readers, queue)

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from publisher.core.replay.when_to_publish import Visitor, better_of, hours_ahead, reach_now
+from publisher.core.replay.when_to_publish import ExpectedReader, better_of, hours_ahead, reach_now
 from publisher.core.ttl.activity import Activity, histogram
 from publisher.core.ttl.rule import TtlRule
 
@@ -32,9 +32,9 @@ def known() -> Activity:
     return histogram(author(MONDAY), MONDAY, "UTC")
 
 
-def visitor(people: int, ago: float, wait: float, obeys: bool = False) -> Visitor:
+def visitor(people: int, ago: float, wait: float, obeys: bool = False) -> ExpectedReader:
     """One that polled so many minutes before Monday, and waits so many."""
-    return Visitor(people, MONDAY.timestamp() - ago * 60, wait * 60, obeys)
+    return ExpectedReader(people, MONDAY.timestamp() - ago * 60, wait * 60, obeys)
 
 
 def test_each_comes_when_its_time_has_come() -> None:
@@ -61,7 +61,7 @@ def test_each_comes_when_its_time_has_come() -> None:
         (visitor(1, 0.2, 0.1), None),
     ],
 )
-def test_who_is_late_is_not_promised(reader: Visitor, minutes: int | None) -> None:
+def test_who_is_late_is_not_promised(reader: ExpectedReader, minutes: int | None) -> None:
     """Neither a computer that sleeps, nor one that stopped coming."""
     found = reader.expected(MONDAY.timestamp(), (MONDAY + MINUTE).timestamp())
     if minutes is None:
@@ -81,12 +81,12 @@ def test_those_who_obey_are_back_for_a_post_that_is_scheduled(known: Activity) -
     """In the night copies are good for hours; a post scheduled in the evening for the morning is
     known, and they come soon after it. Scheduled in the night it comes too late for them."""
     night = MONDAY + timedelta(hours=1)
-    asleep = [Visitor(10, night.timestamp(), 8 * 3600.0, obeys=True)]
+    asleep = [ExpectedReader(10, night.timestamp(), 8 * 3600.0, obeys=True)]
     now = reach_now(asleep, night, night + MINUTE)
     assert now is not None
     assert now.minutes > 470
     evening = MONDAY - timedelta(hours=4)
-    awake = [Visitor(10, evening.timestamp(), 900.0, obeys=True)]
+    awake = [ExpectedReader(10, evening.timestamp(), 900.0, obeys=True)]
     later = hours_ahead(known, evening, TtlRule(), awake)
     morning = next(reach for reach in later if reach.at == MONDAY.replace(hour=8))
     assert (morning.have, morning.people) == (10, 10)

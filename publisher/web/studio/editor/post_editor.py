@@ -16,7 +16,7 @@ from publisher.river.following.reading_list import quotation
 from publisher.storage.tables.blog import Post
 from publisher.web.context import count_polls, login_required, me, now, site
 from publisher.web.rendering import clock, settings
-from publisher.web.studio import media, reach, shared
+from publisher.web.studio import media, post_reach, shared
 from publisher.web.studio.editor import forms
 from publisher.web.studio.editor.forms import Typed
 
@@ -108,7 +108,7 @@ def show(
             preview=previews.path(post) if post and post.status in ("draft", "scheduled") else "",
             leaving=[found for found in shared.leaving(db, me()) if found.id == post_id],
             seconds_left=shared.seconds_left,
-            moment=reach.moment(db, post_id),
+            moment=post_reach.moment(db, post_id),
             known_tags=permissions.tags_seen(db, me()),
             opened=forms.civil(now(), settings().zone),
         )

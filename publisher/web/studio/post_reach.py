@@ -25,7 +25,7 @@ from publisher.web.studio.readers_summary import (
     program_in_words,
 )
 
-blueprint = Blueprint("reach", __name__)
+blueprint = Blueprint("post_reach", __name__)
 
 WAITING_SECONDS, FORECAST_SECONDS = 15, 120  # until a page asks again
 
