@@ -55,7 +55,7 @@ NOT_IN_CORE = {"open", "input", "print", "breakpoint", "globals", "vars", *DYNAM
 
 # Each library and who may know it: a module, or a room with all in it.
 OWNERS = {
-    "PIL": ["blog.post_files.cards", "blog.post_files.pictures", "cli.demo"],
+    "PIL": ["blog.post_files.cards", "blog.post_files.pictures"],
     "aiohttp": ["base.net", "river.fetching"],
     "alembic": ["storage"],
     "babel": ["base.date_words", "web.translations"],

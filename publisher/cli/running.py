@@ -127,7 +127,7 @@ def demo(seed: int) -> None:
     with here.database.read() as db:
         build.check_empty(db)
     passwords = {name: secrets.token_urlsafe(12) for name in build.PEOPLE}
-    uploads = build.files(rng)
+    uploads = build.files()
     build.store_files(here.environment.media, uploads)
     with here.database.write() as db:
         number = build.build(db, uploads, passwords, rng, now)

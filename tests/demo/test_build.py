@@ -5,7 +5,6 @@ from collections import Counter
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -17,7 +16,7 @@ from publisher.blog import update_log
 from publisher.blog.members import authors
 from publisher.blog.post_files.media import Accepted
 from publisher.blog.writing import posts
-from publisher.cli.demo import build, drawings, posts_and_past, readers_week
+from publisher.cli.demo import build, posts_and_past, readers_week
 from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import rebuild
 from publisher.publishing.signals import decision_at
@@ -34,19 +33,15 @@ PASSWORDS = dict.fromkeys(build.PEOPLE, PASSWORD)
 
 
 @cache
-def prepared(seed: int) -> tuple[dict[str, Accepted], Any]:
-    """The files of a seed, encoded once for all tests, and the randomness as it stands then."""
-    rng = random.Random(seed)
-    return build.files(rng), rng.getstate()
+def prepared() -> dict[str, Accepted]:
+    """The files, encoded once for all tests."""
+    return build.files()
 
 
 def fill(site: Site, seed: int = 1) -> None:
-    uploads, state = prepared(seed)
-    rng = random.Random()
-    rng.setstate(state)
-    build.store_files(site.environment.media, uploads)
+    build.store_files(site.environment.media, prepared())
     with site.database.write() as db:
-        build.build(db, uploads, PASSWORDS, rng, site.clock())
+        build.build(db, prepared(), PASSWORDS, random.Random(seed), site.clock())
 
 
 def test_there_is_one_of_everything(site: Site, clock: FakeClock) -> None:
@@ -133,11 +128,6 @@ def test_early_in_the_day_nothing_lies_ahead(clock: FakeClock) -> None:
     midnight = clock().replace(hour=0, minute=5)
     at = posts_and_past.moment(0, "09:00", midnight, ZoneInfo("UTC"))
     assert at == midnight.replace(hour=9, minute=0) - timedelta(days=1)
-
-
-def test_pictures_repeat() -> None:
-    """The drawings depend on nothing but the seed."""
-    assert drawings.all_pictures(random.Random(3)) == drawings.all_pictures(random.Random(3))
 
 
 def test_a_week_of_readers_and_a_river(site: Site, clock: FakeClock) -> None:

@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from importlib import resources
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import select
@@ -17,7 +18,7 @@ from publisher.blog.members import authors
 from publisher.blog.post_files import media
 from publisher.blog.post_files.media import Accepted
 from publisher.blog.writing import posts
-from publisher.cli.demo import drawings, posts_and_past
+from publisher.cli.demo import posts_and_past
 from publisher.cli.demo.posts_and_past import Text, all_texts
 from publisher.exchange.importing import dry_run, writer
 from publisher.exchange.importing.imported import Batch, ImportedPost
@@ -35,13 +36,16 @@ SETTINGS = {
 PEOPLE = {"mara": "Mara Lind", "tomas": "Tomas Reis"}
 _CORRECTED = "Patience is a protocol"
 _EPISODE = "304.mp3"
+# Half a minute of MPEG-1 layer III: 32 kbit/s, mono, 32 kHz, frames of 144 bytes and 36 ms.
+_SILENCE = (bytes([0xFF, 0xFB, 0x18, 0xC0]) + bytes(140)) * 833
 
 
-def files(rng: random.Random) -> dict[str, Accepted]:
+def files() -> dict[str, Accepted]:
     """The media of the demonstration by name, ready to be stored; slow, so call it outside a
     transaction."""
-    found = {name: media.accept(data) for name, data in drawings.all_pictures(rng).items()}
-    return found | {_EPISODE: media.accept(drawings.silence())}
+    pictures = resources.files(__package__).joinpath("pictures").iterdir()
+    found = {path.name.removesuffix(".png"): media.accept(path.read_bytes()) for path in pictures}
+    return found | {_EPISODE: media.accept(_SILENCE)}
 
 
 def build(

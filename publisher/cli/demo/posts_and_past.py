@@ -27,7 +27,7 @@ class Text:
     """A post as in its file; all fields but `source` are in the front matter.
 
     `day`: how many days ago (negative: in the future); `time`: local civil time, hh:mm. In the
-    source and in `image`, `{lighthouse}` and other names of `drawings` are replaced by addresses.
+    source and in `image`, `{lighthouse}` and other names of `pictures/` are replaced by addresses.
     """
 
     day: int
