@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from publisher.core.polling import Answer
-from publisher.dynamic_ttl.validators import http_date
+from publisher.core.validators import http_date
 from publisher.reader_test.answering import WeekAnswer, WeekPlace, answer
 from publisher.reader_test.command_runs import CommandRun, faketime_library, run_each_time
 from publisher.reader_test.scorecard import GOOD, NOT_SEEN, PARTLY, Scorecard, score

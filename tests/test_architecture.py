@@ -48,8 +48,8 @@ KNOWS_ONLY = {
 
 # The standard library that rules without input or output need; everything else is refused in core.
 CORE_MAY_IMPORT = {
-    "abc", "bisect", "collections", "dataclasses", "datetime", "difflib", "enum", "functools",
-    "heapq", "itertools", "math", "types", "typing", "zoneinfo",
+    "abc", "bisect", "collections", "dataclasses", "datetime", "difflib", "email", "enum",
+    "functools", "heapq", "itertools", "math", "re", "types", "typing", "zoneinfo",
 }  # fmt: skip
 NOT_IN_CORE = {"open", "input", "print", "breakpoint", "globals", "vars", *DYNAMIC}
 
@@ -67,7 +67,7 @@ OWNERS = {
     "cryptography": ["base.encryption"],
     "dateutil": ["base.dates"],
     "defusedxml": [
-        "exchange.importing.formats.safe_xml", "feeds.validation", "river.reading.opml",
+        "exchange.importing.formats.fields", "feeds.validation", "river.reading.opml",
         "river.reading.scan", "web.xml_rpc.values",
     ],
     "distributed": ["simulator.cluster"],
@@ -102,7 +102,7 @@ OWNERS = {
     "uvloop": ["river.service", "web.worker"],
     "webauthn": ["blog.members.passkeys"],
     "werkzeug": ["web"],
-    "yaml": ["exchange.importing.formats.front_matter"],
+    "yaml": ["exchange.importing.formats.markdown_files"],
     "yarl": ["river"],
 }  # fmt: skip
 
@@ -261,7 +261,7 @@ def test_a_planted_circle_is_found(module: str, line: str) -> None:
     assert circle(graph_of(planted)) != []
 
 
-MOST_ARROWS = 95
+MOST_ARROWS = 90
 
 
 def arrows_of(graph: dict[str, set[str]]) -> set[tuple[str, str]]:

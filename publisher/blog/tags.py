@@ -12,7 +12,7 @@ from publisher.base.text import clean
 from publisher.blog.published import is_listed
 from publisher.blog.slugs import tag_slug
 from publisher.blog.writing.content_fields import MAX_TAG
-from publisher.storage import content_serial
+from publisher.storage import database
 from publisher.storage.tables.blog import Post, PostTag, Tag, TagRedirect
 
 
@@ -157,14 +157,14 @@ def remove(session: Session, tag: Tag, now: datetime) -> None:
     session.execute(delete(PostTag).where(PostTag.tag_id == tag.id))
     session.execute(delete(TagRedirect).where(TagRedirect.tag_id == tag.id))
     session.delete(tag)
-    content_serial.grow(session)
+    database.content_changed(session)
     session.flush()
 
 
 def _changed(session: Session, tag: Tag, now: datetime) -> None:
     """Have the feeds rebuilt, because they name tags; this is not an update of any post."""
     tag.changed_at = max(now, tag.changed_at)
-    content_serial.grow(session)
+    database.content_changed(session)
     session.flush()
 
 

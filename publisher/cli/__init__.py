@@ -25,7 +25,7 @@ COMMANDS = {
     "token": ("publisher.cli.author:token", "create, list and revoke API tokens"),
     "post": ("publisher.cli.post:post", "publish, list, edit and delete posts"),
     "import": ("publisher.cli.import_:import_", "import a feed, an export or a folder of posts"),
-    "export": ("publisher.cli.copies:export", "write everything to a folder or a zip"),
+    "export": ("publisher.cli.running:export", "write everything to a folder or a zip"),
     "demo": ("publisher.cli.running:demo", "fill an empty instance with an example blog"),
     "updates": ("publisher.cli.feed:updates", "load and export the update log"),
     "ttl": ("publisher.cli.feed:ttl", "when the feed asks readers to return, and why"),
@@ -43,9 +43,9 @@ COMMANDS = {
     "advise": ("publisher.cli.advise:advise", "which ttl any feed has, and which it should have"),
     "mirror": ("publisher.cli.mirror:mirror", "serve the feeds of other sites, with a ttl"),
     "stamp": ("publisher.cli.advise:stamp", "write the ttl into a static site's feed file"),
-    "backup": ("publisher.cli.copies:backup", "write a consistent copy of a running site"),
-    "restore": ("publisher.cli.copies:restore", "replace the site's data with a backup"),
-    "database": ("publisher.cli.copies:database", "copy the site into another database"),
+    "backup": ("publisher.cli.running:backup", "write a consistent copy of a running site"),
+    "restore": ("publisher.cli.running:restore", "replace the site's data with a backup"),
+    "database": ("publisher.cli.running:database", "copy the site into another database"),
     "doctor": ("publisher.cli.running:doctor", "check the installation, the database and the feed"),
 }
 

@@ -18,15 +18,14 @@ from publisher.blog.slugs import SlugPool
 from publisher.exchange.importing import (
     confined_reading,
     images,
-    left_to_do,
     site_contents,
     sources,
     writer,
 )
 from publisher.exchange.importing import dry_run as plan
+from publisher.exchange.importing.dry_run import Ready
 from publisher.exchange.importing.formats.fields import is_web_address
 from publisher.exchange.importing.imported import Batch, KeptValues
-from publisher.exchange.importing.preparation import Ready
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
 from publisher.storage.tables.credentials import Author
@@ -80,7 +79,7 @@ def run(
     concerned = [*planned.new, *(number for _, number in planned.changed)]
     with here.database.read() as db:
         posts = lambda: (found[number] for number in concerned)  # noqa: E731 - read twice at most
-        told, to_do = left_to_do.listed(db, posts, pictures, stored=not dry_run)
+        told, to_do = plan.left_to_do(db, posts, pictures, stored=not dry_run)
     return {
         "facts": [*plan.sentences(planned, batch), *told],
         "to_do": to_do,

@@ -111,16 +111,16 @@ def why(name: str, as_json: bool) -> None:
     from publisher.base.dates import format_rfc3339
     from publisher.base.text import sentence
     from publisher.core.ttl.reasons import explain
-    from publisher.foreign import mirror_document, mirror_poll, mirrors
+    from publisher.foreign import mirror_poll, mirrors
     from publisher.installation.settings import load_settings
 
     here = site()
     now = here.clock()
     with here.database.read() as db:
         one = mirrors.named(db, name)
-        decision = mirror_document.decision_of(one, load_settings(db), now)
+        decision = mirrors.decision_of(one, load_settings(db), now)
         looks = mirror_poll.why(one, now, format_rfc3339)
-        updates = len(mirror_document.history_of(one).updates)
+        updates = len(mirrors.history_of(one).updates)
     if as_json:
         echo_json({
             "name": name,

@@ -171,11 +171,11 @@ def _mine() -> tuple[str, Sequence[datetime], str]:
 
 def _mirrored(name: str) -> tuple[str, Sequence[datetime], str]:
     """The known updates of a mirrored feed, in the same form."""
-    from publisher.foreign import mirror_document, mirrors
+    from publisher.foreign import mirrors
 
     with site().database.read() as db:
         mirror = mirrors.named(db, name)
-        return name, mirror_document.history_of(mirror).updates, mirror.timezone
+        return name, mirrors.history_of(mirror).updates, mirror.timezone
 
 
 def _recent(

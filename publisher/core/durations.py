@@ -1,4 +1,4 @@
-"""Durations as text for people."""
+"""Durations as text for people, and a ttl as the syndication module expresses it."""
 
 
 def duration(seconds: float) -> str:
@@ -10,3 +10,12 @@ def duration(seconds: float) -> str:
         if count:
             parts.append(f"{count} {unit}")
     return " ".join(parts[:2]) or "0 s"
+
+
+def update_rate(ttl_minutes: int) -> tuple[str, int] | None:
+    """`sy:updatePeriod` and `sy:updateFrequency` equal to a ttl; None if there are none."""
+    if 60 % ttl_minutes == 0:
+        return "hourly", 60 // ttl_minutes
+    if 1440 % ttl_minutes == 0:
+        return "daily", 1440 // ttl_minutes
+    return None

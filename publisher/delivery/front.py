@@ -30,7 +30,7 @@ from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.publishing.snapshots import served
 from publisher.readers.counter import SOURCE, PollCounter, Ticket
 from publisher.readers.fairness import Fairness
-from publisher.storage.changes import ChangeCounter
+from publisher.storage.bell import ChangeCounter
 from publisher.storage.tables.publishing import Snapshot
 
 UNTOLD_CHECK_SECONDS = 0.025  # where writers cannot notify us
@@ -255,7 +255,7 @@ class FeedFront:
     @contextmanager
     def _looking(self) -> Iterator[Callable[[], None]]:
         """For `Watch`: a function that refreshes after changes, on its thread's own connection."""
-        changes = ChangeCounter(self._site.database)
+        changes = ChangeCounter(self._site.database.engine)
 
         def look() -> None:
             if changes.changed():

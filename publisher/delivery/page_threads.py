@@ -18,8 +18,8 @@ from typing import IO, Any
 from publisher.base.clock import monotonic_seconds
 from publisher.base.dates import format_rfc822
 from publisher.base.logs import get_logger
+from publisher.core.validators import accepts_gzip
 from publisher.delivery.http_head import Environ
-from publisher.dynamic_ttl.validators import accepts_gzip
 
 THREADS, MOST_AT_ONCE = 8, 128
 PART_BYTES = 256 * 1024

@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 
 from publisher.core.civil import seconds
+from publisher.core.durations import update_rate
 from publisher.core.ttl.activity import Activity, histogram
 from publisher.core.ttl.decision import Decision, build_moment, decide
 from publisher.core.ttl.reasons import explain
 from publisher.core.ttl.rule import MENU, TtlRule
 
-HOUR_MINUTES, DAY_MINUTES = 60, 1440
 _MOST_HOURS = 24  # searched backwards for the moment at which the ttl got its present value
 
 
@@ -86,15 +86,6 @@ def at_moment(
         reasons=tuple(explain(decision)),
         since=unchanged_since(activity, decision, rule, scheduled),
     )
-
-
-def update_rate(ttl_minutes: int) -> tuple[str, int] | None:
-    """`sy:updatePeriod` and `sy:updateFrequency` equal to a ttl; None if there are none."""
-    if HOUR_MINUTES % ttl_minutes == 0:
-        return "hourly", HOUR_MINUTES // ttl_minutes
-    if DAY_MINUTES % ttl_minutes == 0:
-        return "daily", DAY_MINUTES // ttl_minutes
-    return None
 
 
 @lru_cache(maxsize=64)

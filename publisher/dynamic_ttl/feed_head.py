@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.sax.saxutils import quoteattr
 
-from publisher.dynamic_ttl.advice import update_rate
+from publisher.core.durations import update_rate
 from publisher.dynamic_ttl.feed_outline import Element, FeedOutline, end_of_tag, outline_of
 
 ATOM = "http://www.w3.org/2005/Atom"

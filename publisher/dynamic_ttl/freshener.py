@@ -15,15 +15,15 @@ from email.utils import format_datetime
 from publisher.core.civil import seconds
 from publisher.core.ttl.headers import renewal, with_news
 from publisher.core.ttl.rule import MENU, TtlRule
-from publisher.dynamic_ttl.advice import Advice, at_moment
-from publisher.dynamic_ttl.feed_head import HeadChange, edit
-from publisher.dynamic_ttl.feed_outline import NotEditable, outline_of
-from publisher.dynamic_ttl.validators import (
+from publisher.core.validators import (
     SHARED_MAX_AGE_SECONDS,
     accepts_gzip,
     http_date,
     tags_in,
 )
+from publisher.dynamic_ttl.advice import Advice, at_moment
+from publisher.dynamic_ttl.feed_head import HeadChange, edit
+from publisher.dynamic_ttl.feed_outline import NotEditable, outline_of
 
 Headers = list[tuple[str, str]]
 MOST_BYTES = 16_000_000  # of a document; a longer one gets new headers only

@@ -11,7 +11,7 @@ from lxml.etree import SubElement
 
 from publisher.base.dates import format_rfc3339
 from publisher.base.media_files import Attachment
-from publisher.dynamic_ttl.advice import update_rate
+from publisher.core.durations import update_rate
 from publisher.feeds.channel import Channel, Item
 
 CONTENT_TYPE = "application/rss+xml; charset=utf-8"

@@ -22,7 +22,7 @@ from defusedxml.ElementTree import fromstring
 
 from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidInput
-from publisher.dynamic_ttl.advice import update_rate
+from publisher.core.durations import update_rate
 from publisher.feeds.channel import Channel, relative_addresses
 from publisher.feeds.rss import ATOM, SYNDICATION
 

@@ -14,9 +14,9 @@ from publisher.base.numerals import counted
 from publisher.core.civil import seconds
 from publisher.core.ttl.decision import build_moment, decide
 from publisher.core.ttl.rule import TtlRule
-from publisher.foreign import mirror_document, mirrors, websub
+from publisher.foreign import mirrors, websub
 from publisher.foreign.learning import learn
-from publisher.foreign.mirror_document import Frame
+from publisher.foreign.mirrors import Frame
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
 from publisher.publishing.push import outbox
@@ -144,17 +144,17 @@ def _take(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: dat
     document = found.document
     if document is None or document.broken:
         return "the document is not well-formed; the last good one is served on"
-    digest = mirror_document.content_hash(document)
+    digest = mirrors.content_hash(document)
     if digest == mirror.content_hash:
         return ""  # a new build date alone is no reason to send everybody the whole document
     before = (mirror.body, mirror.content_hash, mirror.content_type)
-    lesson = learn(mirror_document.history_of(mirror), document, now, mirror.timezone)
+    lesson = learn(mirrors.history_of(mirror), document, now, mirror.timezone)
     mirror.body, mirror.content_hash = found.fetched.body, digest
     mirror.content_type = found.fetched.headers.get("content-type", "")
     history, mirror.history = mirror.history, lesson.history.to_json()
     changed_at, mirror.content_changed_at = mirror.content_changed_at, now
     try:
-        mirror_document.build(session, mirror, frame, now)
+        mirrors.build(session, mirror, frame, now)
     except InvalidData as problem:
         mirror.body, mirror.content_hash, mirror.content_type = before
         mirror.history, mirror.content_changed_at = history, changed_at
@@ -175,19 +175,19 @@ def refresh(site: Site, name: str) -> None:
     with site.database.read() as session:
         frame = Frame(site.site_url, load_settings(session))
         mirror = mirrors.named(session, name)
-        if not mirror_document.is_behind(session, mirror, frame, now):
+        if not mirrors.is_behind(session, mirror, frame, now):
             return
     with site.database.write() as session:
-        mirror_document.build(session, mirrors.named(session, name), frame, now)
+        mirrors.build(session, mirrors.named(session, name), frame, now)
 
 
 def wait_minutes(mirror: Mirror, now: datetime) -> int:
     """Minutes until the next poll without a ping: 5 to 60 by the origin's usual hours, up to 240
     for a quiet one; at least an hour while we are subscribed at its hub."""
     subscribed = mirror.hub_until is not None and mirror.hub_until > now
-    history = mirror_document.history_of(mirror)
+    history = mirrors.history_of(mirror)
     quiet = sum(at > now - QUIET_OVER for at in history.updates) < QUIET_OVER.days
-    known = mirror_document.activity_of(history, mirror.timezone, now)
+    known = mirrors.activity_of(history, mirror.timezone, now)
     at = build_moment(known.last_update, now, mirror.timezone)
     own = decide(known, at, QUIET_RULE if quiet else OWN_RULE).ttl_minutes
     return max(own, TOLD_MINUTES if subscribed else 0)

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from publisher.base.errors import InvalidData, InvalidInput, TooLarge
 from publisher.base.whole_files import check_folder_of, whole_file
+from publisher.core.validators import SHARED_MAX_AGE_SECONDS
 from publisher.dynamic_ttl import Advice, ttl_for
 from publisher.dynamic_ttl.feed_head import HeadChange, edit
 from publisher.dynamic_ttl.feed_outline import NotEditable, outline_of
-from publisher.dynamic_ttl.validators import SHARED_MAX_AGE_SECONDS
 from publisher.foreign.learning import FeedHistory, Lesson, learn
 from publisher.river.reading.feed_document import NotAFeed
 from publisher.river.reading.parse import parse_document

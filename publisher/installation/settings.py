@@ -31,9 +31,66 @@ from publisher.base.text_checks import (
 )
 from publisher.core.specs import SpecError, known
 from publisher.core.ttl.rule import EXACT, FRESHNESS, MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
-from publisher.installation.podcast_categories import category_names
-from publisher.storage import content_serial
+from publisher.storage import database
 from publisher.storage.tables.blog import Meta, Preference
+
+CATEGORIES: dict[str, tuple[str, ...]] = {
+    "Arts": (
+        "Books", "Design", "Fashion & Beauty", "Food", "Performing Arts", "Visual Arts",
+    ),
+    "Business": (
+        "Careers", "Entrepreneurship", "Investing", "Management", "Marketing", "Non-Profit",
+    ),
+    "Comedy": ("Comedy Interviews", "Improv", "Stand-Up"),
+    "Education": ("Courses", "How To", "Language Learning", "Self-Improvement"),
+    "Fiction": ("Comedy Fiction", "Drama", "Science Fiction"),
+    "Government": (),
+    "History": (),
+    "Health & Fitness": (
+        "Alternative Health", "Fitness", "Medicine", "Mental Health", "Nutrition", "Sexuality",
+    ),
+    "Kids & Family": (
+        "Education for Kids", "Parenting", "Pets & Animals", "Stories for Kids",
+    ),
+    "Leisure": (
+        "Animation & Manga", "Automotive", "Aviation", "Crafts", "Games", "Hobbies",
+        "Home & Garden", "Video Games",
+    ),
+    "Music": ("Music Commentary", "Music History", "Music Interviews"),
+    "News": (
+        "Business News", "Daily News", "Entertainment News", "News Commentary", "Politics",
+        "Sports News", "Tech News",
+    ),
+    "Religion & Spirituality": (
+        "Buddhism", "Christianity", "Hinduism", "Islam", "Judaism", "Religion", "Spirituality",
+    ),
+    "Science": (
+        "Astronomy", "Chemistry", "Earth Sciences", "Life Sciences", "Mathematics",
+        "Natural Sciences", "Nature", "Physics", "Social Sciences",
+    ),
+    "Society & Culture": (
+        "Documentary", "Personal Journals", "Philosophy", "Places & Travel", "Relationships",
+    ),
+    "Sports": (
+        "Baseball", "Basketball", "Cricket", "Fantasy Sports", "Football", "Golf", "Hockey",
+        "Rugby", "Running", "Soccer", "Swimming", "Tennis", "Volleyball", "Wilderness", "Wrestling",
+    ),
+    "Technology": (),
+    "True Crime": (),
+    "TV & Film": (
+        "After Shows", "Film History", "Film Interviews", "Film Reviews", "TV Reviews",
+    ),
+}  # fmt: skip
+
+
+def category_names() -> list[str]:
+    """Every category as it is written here: "Arts", "Arts > Books", ..."""
+    return [
+        name
+        for wide, narrow in CATEGORIES.items()
+        for name in (wide, *(f"{wide} > {one}" for one in narrow))
+    ]
+
 
 LOOKS = ("book", "plain", "photo", "notes")
 FORMER_LOOKS = {"calm": "plain", "bold": "photo"}
@@ -171,7 +228,7 @@ def store_settings(session: Session, texts: Mapping[str, str]) -> Settings:
         _keep_former_address(session, str(values["site_url"]))
     for name, value in values.items():
         session.merge(Preference(name=name, value=str(value)))
-    content_serial.grow(session)
+    database.content_changed(session)
     session.flush()
     session.info.pop("settings", None)
     settings = load_settings(session)

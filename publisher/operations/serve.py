@@ -22,7 +22,7 @@ from publisher.operations.supervisor import Supervisor
 from publisher.publishing.rebuild import refresh
 from publisher.river.following import subscriptions
 from publisher.storage import sqlite_file
-from publisher.web.tls import server_context
+from publisher.web.worker import server_context
 
 START_CHECK_SECONDS = 5.0  # of the database check; `doctor` has no limit
 # Linux' file system in memory; the folder in it gets a name that nobody can guess.

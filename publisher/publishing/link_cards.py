@@ -19,7 +19,7 @@ from publisher.blog.post_files import media
 from publisher.installation import Site
 from publisher.publishing.mentioning.mention_documents import tree_of
 from publisher.publishing.rebuild import rebuild
-from publisher.storage import content_serial
+from publisher.storage import database
 from publisher.storage.tables.publishing import LinkCard
 
 TIMEOUT_SECONDS, MAX_PAGE, MAX_PICTURE = 10.0, 1_000_000, 8_000_000
@@ -59,7 +59,7 @@ def fetch(site: Site) -> float:
                 row.picture = picture.path if picture else ""
             if picture is not None:
                 media.record(session, picture, f"card of {url}", None, site.clock())
-            content_serial.grow(session)
+            database.content_changed(session)
     if due:
         rebuild(site)
     return math.inf if len(due) < _AT_ONCE else 0.0

@@ -18,12 +18,12 @@ from publisher.feeds import atom, jsonfeed, rss, validation
 from publisher.feeds.channel import NEVER, Channel, Podcast, content_hash, fingerprint, guid_of
 from publisher.installation import Site, public_address, recall, remember
 from publisher.installation.settings import Settings, load_settings
-from publisher.publishing import feed_archive, feed_content, snapshots
+from publisher.publishing import feed_content, snapshots
 from publisher.publishing.push import outbox
 from publisher.publishing.push.outbox import targets
 from publisher.publishing.signals import Signals, moment_of, signals_at
 from publisher.river.following import feed_list
-from publisher.storage import content_serial
+from publisher.storage import database
 from publisher.storage.tables.blog import MADE_HERE, Update
 from publisher.storage.tables.credentials import Author
 from publisher.storage.tables.publishing import Snapshot
@@ -96,7 +96,7 @@ def _behind(session: Session, now: datetime) -> bool:
     due = posts.next_due(session)
     if due is not None and due <= now:
         return True
-    return bool(shown.decision.get(SERIAL) != content_serial.current(session))
+    return bool(shown.decision.get(SERIAL) != database.content_serial(session))
 
 
 def _build(session: Session, site_url: str, now: datetime) -> Snapshot:
@@ -180,14 +180,14 @@ def _channel(session: Session, settings: Settings, site_url: str, now: datetime)
     """The main feed's content, without posts dated in the future."""
     rows = published.newest_until(session, now, settings.feed_items)
     with_markdown = settings.source_markdown == "on"
-    older = feed_archive.newest(session, rows, settings.feed_items)
+    older = snapshots.newest(session, rows, settings.feed_items)
     deleted = published.deleted_lately(session, now, settings.feed_items)
     channel = replace(
         feed_content.frame(settings, site_url),
         items=feed_content.items(rows, site_url, with_markdown),
         blogroll_url=f"{site_url}/opml.xml" if feed_list.shown(session) else "",
         complete=older is None,
-        older=feed_archive.folder(site_url, older),
+        older=snapshots.folder(site_url, older),
         deleted=feed_content.tombstones(deleted),
     )
     return replace(channel, podcast=_with_guid(session, channel))
@@ -232,7 +232,7 @@ def _frame_facts(
     known = before.decision if before else {}
     changed_at = known.get("frame_changed_at") if known.get("frame") == digest else None
     return {
-        SERIAL: content_serial.current(session),
+        SERIAL: database.content_serial(session),
         "skip_hours": list(channel.skip_hours),
         "frame": digest,
         "frame_changed_at": changed_at if changed_at is not None else now.timestamp(),

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import insert
 
 from publisher.core.ttl.headers import Expiries, renewal, with_news
-from publisher.dynamic_ttl.validators import http_date, preferred_coding, unglued
+from publisher.core.validators import http_date, preferred_coding, unglued
 from publisher.feeds.feed_answer import CODINGS
 from publisher.readers.agents import parse_agent
 from publisher.readers.counter import BURST_MS, Burst, CountedDocument, CountedGroup, Polls

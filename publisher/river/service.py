@@ -14,7 +14,7 @@ from publisher.river.following.on_demand import OnDemandPoller
 from publisher.river.options import RiverOptions
 from publisher.river.polls import item_store
 from publisher.river.worker import RiverWorker
-from publisher.storage.changes import ChangeCounter
+from publisher.storage.bell import ChangeCounter
 
 _RESTART_SECONDS = 5.0
 
@@ -64,7 +64,7 @@ async def _work(site: Site, stop: threading.Event) -> None:
     """One worker, for as long as the settings stay as they are."""
     over, begun_with = asyncio.Event(), options(site)
     working = asyncio.create_task(worker(site).run(over))
-    changes = ChangeCounter(site.database)
+    changes = ChangeCounter(site.database.engine)
     while not working.done():
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(working), site.database.look_seconds)

@@ -2,16 +2,19 @@
 
 Each listening process keeps a named pipe beside the database; a process that commits writes a byte
 into each of them. Writers never block, and remove the pipes of dead processes. A notification may
-get lost, so listeners also check the database now and then.
+get lost, so listeners also check the database now and then. `ChangeCounter`
+is a cheap check whether anything was committed since the last look (SQLite's data_version).
 """
 
 import os
 import secrets
 import select
+import sqlite3
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import Engine, make_url
 
 
 def folder_of(url: str) -> Path | None:
@@ -82,3 +85,40 @@ def _ring_one(path: Path) -> None:
     with suppress(OSError):
         os.write(pipe, b".")
     os.close(pipe)
+
+
+class ChangeCounter:
+    """Remembers the state that it saw last; one thread makes, uses and closes it.
+
+    SQLite counts the commits of all other connections in a number that a connection of our own
+    reads from shared memory. Other databases have nothing as cheap: there the answer is always
+    yes, and the caller compares what it has itself.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._connection: Any = None
+        self._seen: int | None = None
+
+    def changed(self) -> bool:
+        """Whether anything may have been committed since the last call; yes at the first one."""
+        if self._engine.dialect.name != "sqlite":
+            return True
+        try:
+            if self._connection is None:
+                self._connection = self._engine.raw_connection()
+            row = self._connection.driver_connection.execute("PRAGMA data_version").fetchone()
+        except sqlite3.Error:
+            self.close()
+            return True
+        version: int = row[0]
+        if version == self._seen:
+            return False
+        self._seen = version
+        return True
+
+    def close(self) -> None:
+        """Give the connection back."""
+        connection, self._connection, self._seen = self._connection, None, None
+        if connection is not None:
+            connection.close()

@@ -1,4 +1,10 @@
-"""The database: engine, read and write sessions, its errors translated into ours."""
+"""The database: engine, read and write sessions, its errors translated into ours.
+
+The content serial is a counter that grows with each change of what readers can be shown. It is
+written in the transaction of the change itself, and each build of the feeds notes the serial that
+it has seen. So a change that the feeds lack is noticed without comparing times: also one that began
+before the build and was committed after it, or whose process was killed before its own build.
+"""
 
 import sqlite3
 import time
@@ -17,6 +23,7 @@ from publisher.base.encryption import Cipher
 from publisher.base.errors import InvalidInput, PublisherError, StorageUnavailable
 from publisher.storage import bell, postgresql
 from publisher.storage.columns import encrypt_with
+from publisher.storage.tables.blog import Meta
 
 BUSY_TIMEOUT_SECONDS = 5.0
 _LOOKS_AGAIN_SECONDS = 0.1  # the longest pause of SQLite between two tries to get the lock
@@ -196,3 +203,21 @@ def _set_up_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
 def _begin_sqlite(connection: Connection) -> None:
     immediate = connection.get_execution_options().get("immediate", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+
+
+_NAME = "content_serial"
+
+
+def content_serial(session: Session) -> int:
+    """The serial, with the changes of this transaction."""
+    row = session.get(Meta, _NAME, populate_existing=True)
+    return int(row.value) if row else 0
+
+
+def content_changed(session: Session) -> None:
+    """Count a change, in its own transaction (a writer holds the write lock, so none is lost)."""
+    row = session.get(Meta, _NAME, with_for_update=True)
+    if row is None:
+        session.add(Meta(name=_NAME, value="1"))
+    else:
+        row.value = str(int(row.value) + 1)

@@ -5,7 +5,7 @@ from typing import Any
 
 from flask import Response, current_app, request
 
-from publisher.storage import content_serial
+from publisher.storage import database
 from publisher.web.context import now, site
 
 # Pages that change only when the site's content does. The others show counts or the time.
@@ -39,7 +39,7 @@ def _last_modified() -> datetime | None:
     """
     kept: dict[str, Any] = current_app.extensions.setdefault("content_seen", {})
     with site().database.read() as db:
-        serial = content_serial.current(db)
+        serial = database.content_serial(db)
     seen, moment = kept.get("seen", (None, None))
     if seen != serial:
         moment = site().clock().replace(microsecond=0) + timedelta(seconds=1)

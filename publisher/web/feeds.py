@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response
 from publisher.base.errors import NotFound, StorageUnavailable
 from publisher.blog import published
 from publisher.feeds import atom, rss
-from publisher.publishing import feed_archive
+from publisher.publishing import snapshots
 from publisher.publishing.rebuild import RSS
 from publisher.web.context import now, site
 from publisher.web.rendering import own_address
@@ -44,7 +44,7 @@ def archive(year: int, month: int) -> Answer:
     name = request.path.rpartition("/")[2]
     form = atom if name == "atom.xml" else rss
     with site().database.read() as db:
-        channel = feed_archive.document(db, own_address(), year, month, name, now())
+        channel = snapshots.document(db, own_address(), year, month, name, now())
     answer = Answer(form.render(channel), content_type=form.CONTENT_TYPE)
     open_still = (now().year, now().month) == (year, month)
     answer.headers["Cache-Control"] = "no-cache" if open_still else "public, max-age=86400"

@@ -12,8 +12,8 @@ from flask import Blueprint, Response, jsonify, render_template, request
 
 from publisher.base.encryption import hash_token
 from publisher.base.errors import Forbidden, NotFound, StorageUnavailable
-from publisher.dynamic_ttl.advice import update_rate
-from publisher.foreign import mirror_document, mirror_poll, mirrors, websub
+from publisher.core.durations import update_rate
+from publisher.foreign import mirror_poll, mirrors, websub
 from publisher.installation.settings import load_settings
 from publisher.storage.tables.mirror import Mirror
 from publisher.storage.tables.publishing import Snapshot
@@ -39,7 +39,7 @@ def everyone() -> str:
                 "mirror": mirror,
                 "snapshot": shown,
                 "address": site().site_url + mirror.path,
-                "updates": len(mirror_document.history_of(mirror).updates),
+                "updates": len(mirrors.history_of(mirror).updates),
                 "why": mirror_poll.why(mirror, now(), moment),
             })  # fmt: skip
         return render_template("mirror/everyone.html", found=found, settings=settings)
@@ -59,13 +59,13 @@ def ttl(name: str) -> Response:
     with site().database.read() as session:
         mirror = mirrors.named(session, name)
         settings = load_settings(session)
-        decision = mirror_document.decision_of(mirror, settings, now())
-        since = mirror_document.unchanged_since(mirror, decision, settings)
+        decision = mirrors.decision_of(mirror, settings, now())
+        since = mirrors.unchanged_since(mirror, decision, settings)
         shown = session.get(Snapshot, mirror.path)
         problem = mirror.problem
     rate = update_rate(decision.ttl_minutes) or (None, None)
     expiries = decision.expiries
-    hour = mirror_document.hour_of(decision)
+    hour = mirrors.hour_of(decision)
     told = jsonify(
         ttl_minutes=decision.ttl_minutes,
         max_age_seconds=decision.max_age_seconds(now()),

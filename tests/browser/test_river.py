@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page
 from sqlalchemy import select
 
-from publisher.river.following import followed_lists, subscriptions
+from publisher.river.following import subscriptions
 from publisher.storage.tables.river import RiverRead
 from tests.browser.conftest import Browse, Live, overflow, violations
 from tests.web.test_river import stock
@@ -26,7 +26,7 @@ def test_pages_are_accessible_and_fit(
             db, "http://b.example/l.opml", now, now, title="Friends", folder="L", is_list=True
         ).id
         lines = [subscriptions.Outline(f"http://h{n}.example/f", f"Feed {n}") for n in range(70)]
-        followed_lists.take_over(db, subscriptions.by_id(db, followed), lines, now)
+        subscriptions.take_over(db, subscriptions.by_id(db, followed), lines, now)
         brought = subscriptions.named(db, "http://h1.example/f").id
     page = log_in(browse("/", scheme=scheme, width=width))
     for path in (

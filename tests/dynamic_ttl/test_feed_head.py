@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from publisher.dynamic_ttl.advice import update_rate
+from publisher.core.durations import update_rate
 from publisher.dynamic_ttl.feed_head import HeadChange, edit
 from publisher.dynamic_ttl.feed_outline import NotEditable, outline_of
 from publisher.river.reading.scan import scan

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from publisher.base.dates import format_rfc822
 from publisher.core.ttl.headers import Expiries
-from publisher.dynamic_ttl.validators import accepts_gzip, preferred_coding
+from publisher.core.validators import accepts_gzip, preferred_coding
 from publisher.feeds.conditional import Freshness, Served
 from publisher.feeds.feed_answer import FeedAnswer, Moved
 

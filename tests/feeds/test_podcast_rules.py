@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from publisher.feeds import rss
-from publisher.installation.podcast_categories import CATEGORIES
+from publisher.installation.settings import CATEGORIES
 from tests.feeds.samples import HOME, NAMESPACES, channel, everything, item, parse
 
 TRANSCRIPTS = {"text/plain", "text/html", "text/vtt", "application/json", "application/x-subrip"}

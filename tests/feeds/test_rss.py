@@ -10,8 +10,8 @@ import feedparser
 import pytest
 
 from publisher.base.media_files import Attachment
+from publisher.core.durations import update_rate
 from publisher.core.weekly_rhythm import Rhythm
-from publisher.dynamic_ttl.advice import update_rate
 from publisher.feeds import rss
 from publisher.feeds.channel import Cloud, content_hash
 from tests.feeds.samples import (

@@ -19,7 +19,7 @@ from publisher.base.environment import Environment
 from publisher.base.errors import Conflict, InvalidInput, NotFound, PublisherError
 from publisher.cli import cli
 from publisher.dynamic_ttl.feed_outline import outline_of
-from publisher.foreign import mirror_document, mirror_poll, mirrors, websub
+from publisher.foreign import mirror_poll, mirrors, websub
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
 from publisher.river.fetching.answers import Validators
@@ -159,7 +159,7 @@ def test_a_ping_with_the_token_brings_news_at_once(
     assert elsewhere.asked == 2
     got = get(app)
     assert outside(got.data) == outside(elsewhere.body)
-    assert mirror_document.history_of(row(site)).updates[-1] == elsewhere.dates[-1]
+    assert mirrors.history_of(row(site)).updates[-1] == elsewhere.dates[-1]
     assert row(site).asked_at is None
     assert client.post("/mirror/nothing/ping", data={"token": mirrored}).status_code == 404
 

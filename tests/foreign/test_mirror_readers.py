@@ -16,7 +16,7 @@ from publisher.cli import cli
 from publisher.cli.timelines import sources
 from publisher.foreign import mirrors
 from publisher.foreign.learning import FeedHistory
-from publisher.foreign.mirror_document import Frame, build
+from publisher.foreign.mirrors import Frame, build
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
 from publisher.publishing import snapshots

@@ -18,7 +18,7 @@ from werkzeug.test import EnvironBuilder, run_wsgi_app
 from publisher.base.errors import PublisherError
 from publisher.blog import search
 from publisher.blog.markup import markdown
-from publisher.exchange.importing import preparation
+from publisher.exchange.importing import dry_run
 from publisher.exchange.importing.formats import recognition
 from publisher.exchange.importing.sources import Document
 from publisher.foreign import mirrors
@@ -70,12 +70,12 @@ def _river(data: bytes) -> object:
 
 def _imported(data: bytes) -> object:
     batch = recognition.read(Document("a file", io.BytesIO(data)), None, UTC)
-    return list(preparation.ready(batch, MONDAY_MORNING))
+    return list(dry_run.ready(batch, MONDAY_MORNING))
 
 
 def _front_matter(data: bytes) -> object:
     batch = recognition.read(Document("a.md", io.BytesIO(data)), "markdown", UTC)
-    return list(preparation.ready(batch, MONDAY_MORNING))
+    return list(dry_run.ready(batch, MONDAY_MORNING))
 
 
 def _timeline(data: bytes) -> object:

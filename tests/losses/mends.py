@@ -30,7 +30,7 @@ _NO_TRACE: tuple[Change, ...] = (
     ),
 )
 _NO_NAMES: tuple[Change, ...] = (
-    ("publisher/blog/writing/attempts.py", "if name else None\n", "if not name else None\n"),
+    ("publisher/blog/writing/editing.py", "if name else None\n", "if not name else None\n"),
 )
 _SAVED: Recipe = ((0, "open_new", 0), (0, "type", 0), (0, "save", 0))
 _BACK: tuple[Change, ...] = (

@@ -15,8 +15,16 @@ from publisher.base.environment import Environment
 from publisher.cli import cli
 from publisher.installation import Site
 from publisher.operations import doctor
-from publisher.operations.doctor import examine_database, examine_folder, examine_processes
-from publisher.operations.doctor_http import Ask, Finding, HttpAnswer, ask_app, examine_http
+from publisher.operations.doctor import (
+    Ask,
+    Finding,
+    HttpAnswer,
+    ask_app,
+    examine_database,
+    examine_folder,
+    examine_http,
+    examine_processes,
+)
 from publisher.publishing.rebuild import rebuild
 from tests.conftest import SITE_URL, FakeClock
 from tests.databases import work_on

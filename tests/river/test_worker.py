@@ -294,7 +294,7 @@ def test_a_known_feed_moves_after_quarantine(river: River, origin: Origin) -> No
     with river.site.database.write() as db:
         moves = db.scalars(select(RiverMove)).all()
         assert [(move.from_url, move.to_url) for move in moves] == [(old, new)]
-    from publisher.river.polls.redirects import undo_last
+    from publisher.river.polls.poll_outcome import undo_last
 
     with river.site.database.write() as db:
         undo_last(db, subscriptions.named(db, new), river.clock())

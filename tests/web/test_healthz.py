@@ -7,8 +7,7 @@ from flask.testing import FlaskClient
 from publisher.base.environment import Environment
 from publisher.blog.members import authors, tokens
 from publisher.installation import Site
-from publisher.operations.doctor import examine_processes
-from publisher.operations.doctor_http import ask_app, examine_http
+from publisher.operations.doctor import ask_app, examine_http, examine_processes
 from publisher.publishing.rebuild import rebuild
 from publisher.river.following.subscriptions import subscribe
 from publisher.storage.tables.publishing import Delivery

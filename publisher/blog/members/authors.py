@@ -14,7 +14,7 @@ from publisher.base.encryption import hash_token
 from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound
 from publisher.base.text import clean
 from publisher.blog.members import permissions, throttle
-from publisher.storage import content_serial
+from publisher.storage import database
 from publisher.storage.tables.credentials import ROLES, Author, LoginSession, Role
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def add(
         created_at=now,
     )
     session.add(author)
-    content_serial.grow(session)  # with several authors, pages name who wrote each post
+    database.content_changed(session)  # with several authors, pages name who wrote each post
     session.flush()
     return author
 
@@ -180,7 +180,7 @@ def describe(
     if problems:
         raise FieldErrors(problems)
     author.name, author.display_name, author.bio = name, line, text
-    content_serial.grow(session)
+    database.content_changed(session)
     session.flush()
 
 

@@ -1,16 +1,23 @@
-"""One submission of the editor: save the content, then draft, schedule or publish the post."""
+"""One submission of the editor: save the content, then draft, schedule or publish the post.
 
+A request that makes a post may have a name, so that one sent twice makes one post: a form carries
+it (`attempt`), a program sends it as the header `Idempotency-Key`. It is claimed in the transaction
+that makes the post, and known for a day.
+"""
+
+import hashlib
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, get_args
 
+from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.blog.members import permissions
-from publisher.blog.writing import attempts, autosave, posts
+from publisher.blog.writing import autosave, posts
 from publisher.blog.writing.content import Content
-from publisher.storage.tables.blog import Post
+from publisher.storage.tables.blog import Attempt, Post
 from publisher.storage.tables.credentials import Author
 
 Place = Literal["keep", "draft", "now", "later"]
@@ -49,7 +56,7 @@ def submit(
     impossible date.
     """
     _check_schedule(intent)
-    made = attempts.find(session, author.id, attempt, now)
+    made = earlier_attempt(session, author.id, attempt, now)
     if made and sent and not sent.origin:  # without our script: perhaps Back has brought the form
         earlier = posts.get(session, made.post_id)
         made = made if earlier.status == "draft" or earlier.source == value.source else None
@@ -63,7 +70,7 @@ def submit(
         post = posts.save(session, number, value, version, author.id, now, intent.minor)
         _redate(session, post, intent, post.version != version, now)
     _place(session, post, intent, now, undo_seconds)
-    attempts.note(session, author.id, attempt, post, now)
+    note_attempt(session, author.id, attempt, post, now)
     if sent is not None:
         for place in {post_id, number}:
             autosave.saved(session, author.id, place, sent)
@@ -105,3 +112,33 @@ def _place(session: Session, post: Post, intent: Intent, now: datetime, undo_sec
         posts.publish(session, post, intent.at, now)
     elif intent.place == "draft" and post.status == "scheduled":
         posts.unschedule(session, post)
+
+
+_KNOWN = timedelta(days=1)
+
+
+def earlier_attempt(session: Session, author_id: int, name: str, now: datetime) -> Attempt | None:
+    """What an earlier request of this name made, unless it is deleted; None for no name.
+
+    The caller holds the writers' lock, so of two requests at once the second finds the first.
+    """
+    row = session.get(Attempt, (author_id, _hashed(name))) if name else None
+    if row is None or row.made_at <= now - _KNOWN:
+        return None
+    return None if session.get_one(Post, row.post_id).status == "deleted" else row
+
+
+def note_attempt(session: Session, author_id: int, name: str, post: Post, now: datetime) -> None:
+    """Remember that the request of this name made `post`."""
+    session.execute(delete(Attempt).where(Attempt.made_at <= now - _KNOWN))
+    if name:
+        session.merge(
+            Attempt(
+                author_id=author_id, name=_hashed(name),
+                post_id=post.id, version=post.version, made_at=now,
+            )
+        )  # fmt: skip
+
+
+def _hashed(name: str) -> str:
+    return hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()

@@ -19,7 +19,7 @@ from publisher.blog.published import is_listed, is_public
 from publisher.blog.slugs import free_slug, made_slug, slug_from
 from publisher.blog.writing.content import Content, of_post, same, to_columns, to_plain
 from publisher.installation.settings import load_settings
-from publisher.storage import content_serial
+from publisher.storage import database
 from publisher.storage.tables.blog import Post, Redirect, Revision, UpdateKind
 
 LATEST_SCHEDULE = datetime(2199, 1, 1, tzinfo=UTC)
@@ -200,7 +200,7 @@ def _enter(session: Session, post: Post, at: datetime, now: datetime, kind: Upda
 
 def _show(session: Session, post: Post, now: datetime) -> None:
     """Update what is derived from a post: the tags' lists and the search index."""
-    content_serial.grow(session)
+    database.content_changed(session)
     session.flush()
     tags.touch(session, post, now)
     search.index(session, post)
@@ -228,7 +228,7 @@ def _replace(
     post.version += 1
     post.changed_at = now
     if is_public(post):
-        content_serial.grow(session)
+        database.content_changed(session)
     if is_public(post) and not minor and post.html != html_before:
         published.request_mentions(session, post, path(post), now, html_before)
     card_links.request_cards(session, post.html)

@@ -21,8 +21,8 @@ from publisher.blog.writing import posts
 from publisher.cli.demo import posts_and_past
 from publisher.cli.demo.posts_and_past import Text, all_texts
 from publisher.exchange.importing import dry_run, writer
+from publisher.exchange.importing.dry_run import ready
 from publisher.exchange.importing.imported import Batch, ImportedPost
-from publisher.exchange.importing.preparation import ready
 from publisher.installation.settings import store_setting
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author

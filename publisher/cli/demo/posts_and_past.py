@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy.orm import Session
 
-from publisher.exchange.importing.formats import front_matter
+from publisher.exchange.importing.formats import markdown_files
 from publisher.river.following import subscriptions
 from publisher.river.polls import item_store
 from publisher.river.reading.feed_document import FeedItem
@@ -51,7 +51,7 @@ def all_texts() -> list[Text]:
 
 
 def _text(file: str) -> Text:
-    fields, source = front_matter.split(file)
+    fields, source = markdown_files.split_front_matter(file)
     values: dict[str, Any] = {
         **fields,
         "day": int(fields["day"]),

@@ -16,7 +16,8 @@ from publisher.base.errors import InvalidData, PublisherError, TooLarge
 from publisher.base.media_files import MediaFiles
 from publisher.blog.post_files import media
 from publisher.blog.post_files.media import Accepted
-from publisher.exchange.importing import preparation, site_contents, sources
+from publisher.exchange.importing import dry_run, site_contents, sources
+from publisher.exchange.importing.dry_run import Ready
 from publisher.exchange.importing.formats import own_export, recognition
 from publisher.exchange.importing.formats.fields import is_web_address
 from publisher.exchange.importing.imported import (
@@ -26,7 +27,6 @@ from publisher.exchange.importing.imported import (
     KeptValues,
     LoggedUpdate,
 )
-from publisher.exchange.importing.preparation import Ready
 from publisher.exchange.importing.sources import Folder, Located
 
 LIMITS = Limits(seconds=120.0)  # for opening the largest source, and for each part of it
@@ -96,7 +96,7 @@ def _posts(
     with sources.opened(place) as source:
         batch = recognition.read(source, format_, zone)
         part, characters = list[Ready](), 0
-        for one in preparation.ready(batch, now, language):
+        for one in dry_run.ready(batch, now, language):
             part.append(one)
             characters += _characters(one)
             if characters > PART_CHARACTERS or len(part) >= PART_POSTS:
@@ -115,7 +115,7 @@ def _characters(one: Ready) -> int:
 
 
 def _prepared(posts: Sequence[ImportedPost], now: datetime, language: str) -> Iterator[Ready]:
-    yield from preparation.ready(Batch(posts), now, language)
+    yield from dry_run.ready(Batch(posts), now, language)
 
 
 def _instants(place: Located, zone: tzinfo) -> list[datetime]:

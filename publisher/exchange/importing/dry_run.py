@@ -1,21 +1,223 @@
-"""The plan of an import (which posts are new, known or changed), and its report in sentences."""
+"""The plan of an import (which posts are new, known or changed), and its report in sentences.
 
+`left_to_do` lists what an import leaves to a person: pictures, shortcodes, empty texts, links.
+
+Imported posts, checked and rendered: all the work that needs no database.
+"""
+
+import hashlib
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from html import unescape
+from urllib.parse import unquote, urljoin, urlsplit
 
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session, selectinload
 
+from publisher.base.errors import FieldErrors, InvalidData
 from publisher.base.numerals import counted
+from publisher.base.text import plain_text
+from publisher.blog.markup import markdown
+from publisher.blog.published import is_listed
+from publisher.blog.slugs import RESERVED, slug_from, slugify
 from publisher.blog.writing import content
-from publisher.blog.writing.content import Content
+from publisher.blog.writing.content import FIELDS, Content
+from publisher.blog.writing.posts import LATEST_SCHEDULE, path_of
+from publisher.exchange.importing import images
+from publisher.exchange.importing.formats.fields import is_web_address, old_path
+from publisher.exchange.importing.html_to_markdown import markdown_of
 from publisher.exchange.importing.images import without_addresses
-from publisher.exchange.importing.imported import Batch
-from publisher.exchange.importing.preparation import Ready
-from publisher.storage.tables.blog import Post, Revision, Update
+from publisher.exchange.importing.imported import Batch, ImportedPost
+from publisher.storage.tables.blog import Post, Redirect, Revision, Update
 from publisher.storage.tables.credentials import Author
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A post that can be stored: its content checked, its HTML safe, its state settled.
+
+    `words` is the plain text of the HTML, for the search and for a slug of a post without a title.
+    """
+
+    post: ImportedPost
+    content: Content
+    html: str
+    words: str
+
+    @property
+    def label(self) -> str:
+        """What a report calls it."""
+        return self.content.title or self.words[:80] or self.post.where
+
+    @property
+    def wanted_slug(self) -> str:
+        """The slug it should have, else one made of its title or text; "" if it has neither."""
+        return self.content.slug or slug_from(self.content.title, self.words)
+
+    @property
+    def shown_at(self) -> datetime | None:
+        """When the post entered the feed; None if it is not listed there."""
+        return self.post.published_at if is_listed(self.post) else None
+
+    @property
+    def old_paths(self) -> list[str]:
+        """The former addresses of the post, as paths on this site."""
+        found = (
+            old_path(address) for address in (self.post.address, *self.post.aliases) if address
+        )
+        return list(dict.fromkeys(path for path in found if path))
+
+
+def ready(batch: Batch, now: datetime, language: str = "en") -> Iterator[Ready]:
+    """The batch's posts in order, each once; its `notes` count what was changed or left out.
+
+    `language` is the blog's, whose quotation marks replace straight ones.
+
+    Raises InvalidData, naming the post, for what cannot be a post at all.
+    """
+    known: set[str] = set()
+    for post in batch.posts:
+        if post.guid in known:
+            batch.notes["post appears twice in the source; the first is used"] += 1
+        else:
+            known.add(post.guid)
+            yield from _checked(_settled(post, batch.notes, now), batch.notes, language)
+
+
+def _settled(post: ImportedPost, notes: Counter[str], now: datetime) -> ImportedPost:
+    """The post with a state that fits its date: a draft without one, scheduled if it is to come.
+
+    A scheduled post whose date is past stays scheduled: it is due, and published as usual.
+    """
+    date = post.published_at
+    if date is not None and date > LATEST_SCHEDULE:
+        raise InvalidData(f"{post.where}: the date {date:%Y-%m-%d} is too far away")
+    if post.status == "published" and post.kind == "page" and date is None:
+        return replace(post, published_at=now)
+    if post.status in ("published", "scheduled") and date is None:
+        notes["post without a date becomes a draft"] += 1
+        return replace(post, status="draft")
+    if post.status == "published" and date is not None and date > now:
+        return replace(post, status="scheduled")
+    return post
+
+
+def _checked(post: ImportedPost, notes: Counter[str], language: str) -> Iterator[Ready]:
+    """The post's content, checked, and its HTML; nothing when it is empty."""
+    if post.as_markdown and post.source_format == "html" and post.source.strip():
+        if text := markdown_of(post.source, language):
+            post = replace(post, source=text, source_format="markdown")
+        else:
+            notes["post stays HTML: Markdown cannot say all of it"] += 1
+    fitting = _fitting(post, notes)
+    if content.is_empty(fitting):
+        notes["empty post is left out"] += 1
+        return
+    try:
+        value = content.checked(fitting)
+    except FieldErrors as error:
+        raise InvalidData(f"{post.where}: {error}") from error
+    html = markdown.rendered(value.source, value.source_format, _anchor(post.guid), language)
+    yield Ready(post, value, html, plain_text(html))
+
+
+def _anchor(guid: str) -> str:
+    """The prefix of ids inside one post, made from its guid, as its number is not known yet."""
+    return f"i{hashlib.sha256(guid.encode('utf-8', 'replace')).hexdigest()[:8]}-"
+
+
+def _fitting(post: ImportedPost, notes: Counter[str]) -> Content:
+    """The post's content within our limits; a slug without a usable letter is left out."""
+    value = content.of(post)
+    for one in FIELDS:
+        part, note = one.fitted(getattr(value, one.name))
+        value = replace(value, **{one.name: part})
+        if note:
+            notes[note] += 1
+    return replace(value, slug=slugify(value.slug))
+
+
+MOST_LISTED = 500
+_PICTURE = re.compile(r'<img\b[^<>]*?\ssrc="([^"]*)"')
+_LINK = re.compile(r'<a\b[^<>]*?\shref="([^"]*)"')
+
+
+def left_to_do(
+    session: Session,
+    posts: Callable[[], Iterable[Ready]],
+    pictures: Mapping[str, bool] | None,
+    stored: bool,
+) -> tuple[list[str], list[tuple[str, str, str]]]:
+    """A sentence if there is something to do, and a list of it: the post's title, what, and where
+    to do it ("" if the posts are not `stored`).
+
+    `pictures`: whether each picture that was looked for was found; None if none was looked for.
+    """
+    count, found, known = 0, list[tuple[str, str, str]](), set[str]()
+    for one in posts():
+        needs, links = [*_of_post(one, pictures)], [*_local_links(one)]
+        if links and not known:  # all addresses, only where somebody asks
+            known = _known_paths(session, [] if stored else posts())
+        needs += [
+            f"the link {link} leads nowhere here" for link, path in links if path not in known
+        ]
+        count += bool(needs)
+        new = [(one.post.guid, one.label, what) for what in needs]
+        found += new[: MOST_LISTED - len(found)]
+    guids = {guid for guid, *_ in found} if stored else set()
+    ids: dict[str, int] = dict(
+        session.execute(select(Post.guid, Post.id).where(Post.guid.in_(guids))).all()
+    )
+    told = [f"needs your hand: {counted(count, 'post')}, see the list"] if count else []
+    return told, [
+        (label, what, f"/studio/posts/{ids[guid]}" if guid in ids else "")
+        for guid, label, what in found
+    ]
+
+
+def _known_paths(session: Session, posts: Iterable[Ready]) -> set[str]:
+    """The paths of all posts and pages, and of what redirects; of `posts` those to come."""
+    paths = {path_of(kind, slug) for kind, slug in session.execute(select(Post.kind, Post.slug))}
+    paths |= {*session.scalars(select(Redirect.path))}
+    for one in posts:
+        paths |= {path_of(one.content.kind, one.wanted_slug), *one.old_paths}
+    return {path.rstrip("/") for path in paths}
+
+
+def _of_post(one: Ready, pictures: Mapping[str, bool] | None) -> Iterator[str]:
+    yield from one.post.needs
+    if not one.content.source.strip() and one.content.enclosure is None:
+        yield "it has no text"
+    for address in dict.fromkeys(map(unescape, _PICTURE.findall(one.html))):
+        name = images.name_of(one.post, address)
+        if is_web_address(address):
+            if pictures is not None and not pictures.get(name, True):
+                yield f"the picture {address} could not be copied; it is shown from there"
+        elif not address.startswith("/media/"):
+            if pictures is None:
+                yield f"the picture {address} is not here: pictures were not copied"
+            elif not pictures.get(name):
+                yield f"the picture {address} was not in the archive"
+
+
+def _local_links(one: Ready) -> Iterator[tuple[str, str]]:
+    """The links to posts and pages of this site, as they are written, and their paths."""
+    address = path_of(one.content.kind, one.wanted_slug)
+    for link in dict.fromkeys(map(unescape, _LINK.findall(one.html))):
+        try:
+            parts = urlsplit(link)
+            path = unquote(urlsplit(urljoin(address, link)).path).rstrip("/")
+        except ValueError:
+            yield link, link
+            continue
+        if parts.scheme or parts.netloc or not parts.path:
+            continue
+        if path.startswith("/posts/") or path[1:].partition("/")[0] not in {"", "about", *RESERVED}:
+            yield link, f"{path}?{parts.query}" if parts.query else path
+
 
 _AT_ONCE = 500
 _UNDATED = datetime.max.replace(tzinfo=UTC)  # drafts come last

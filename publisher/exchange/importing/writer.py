@@ -16,10 +16,9 @@ from publisher.blog.published import is_public
 from publisher.blog.slugs import SlugPool
 from publisher.blog.writing import posts
 from publisher.blog.writing.content import to_columns, to_plain
-from publisher.exchange.importing.dry_run import Plan
+from publisher.exchange.importing.dry_run import Plan, Ready
 from publisher.exchange.importing.imported import ImportedRevision
-from publisher.exchange.importing.preparation import Ready
-from publisher.storage import content_serial
+from publisher.storage.database import content_changed
 from publisher.storage.tables.blog import Post, Redirect, Revision, UpdateKind
 
 UPDATE_KIND: UpdateKind = "import"
@@ -46,7 +45,7 @@ def store(
         posts_by_id = zip(ids, plan.new_posts(), strict=True)
         for paths in _some((path, id_) for id_, one in posts_by_id for path in one.old_paths):
             _redirect(session, paths)
-    content_serial.grow(session)
+    content_changed(session)
     if count_updates:
         update_log.record_rows(session, list(_updates(plan, ids)))
     for post_id, place in plan.changed:

@@ -19,7 +19,7 @@ from publisher.blog import published
 from publisher.blog.members import permissions
 from publisher.installation import Site
 from publisher.publishing.mentioning.mention_documents import MentionText, told_by
-from publisher.storage import content_serial
+from publisher.storage import database
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
 from publisher.storage.tables.publishing import Mention
@@ -117,7 +117,7 @@ def decide(session: Session, author: Author, mention_id: int, show: bool) -> Men
         raise NotFound("there is no such mention")
     permissions.editable(session, author, row.post_id)
     row.state = "shown" if show else "refused"
-    content_serial.grow(session)  # the post's page changes
+    database.content_changed(session)  # the post's page changes
     return row
 
 
@@ -194,4 +194,4 @@ def _settle(session: Session, row: Mention, told: MentionText | bool, now: datet
     elif row.state != "refused":
         session.delete(row)
     if was_shown and (row in session.deleted or row.state != "shown"):
-        content_serial.grow(session)
+        database.content_changed(session)

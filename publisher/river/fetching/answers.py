@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from publisher.base.numerals import number_up_to
-from publisher.dynamic_ttl.validators import http_date
+from publisher.core.validators import http_date
 
 PERMANENT = frozenset({301, 308})
 

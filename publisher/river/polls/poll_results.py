@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from publisher.base.logs import get_logger
 from publisher.river.fetching import frontier
 from publisher.river.fetching.fetch import BUSY
-from publisher.river.following import followed_lists
+from publisher.river.following import subscriptions
 from publisher.river.options import RiverOptions
 from publisher.river.polls import feed_visit, item_store
 from publisher.river.polls.feed_visit import NetworkHealth, Visit
@@ -89,7 +89,7 @@ def _follow_list(session: Session, feed: FeedRow, visit: Visit) -> None:
         return
     if not feed.renamed:
         feed.title = feed.feed_title = visit.listed.title or feed.title
-    said = followed_lists.take_over(session, feed, visit.listed.outlines, visit.job.at)
+    said = subscriptions.take_over(session, feed, visit.listed.outlines, visit.job.at)
     feed.reasons = [*said, *visit.listed.refused[:_COMPLAINTS], *feed.reasons]
     save(session, [feed])
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from publisher.core.durations import duration
 from publisher.core.polling import Memory, PollPolicy
-from publisher.river.following import followed_lists
+from publisher.river.following import subscriptions
 from publisher.river.options import RiverOptions
 from publisher.river.polls.feed_visit import Visit
 from publisher.river.polls.poll_rows import FeedRow
@@ -154,7 +154,7 @@ def count(feed: FeedRow, visit: Visit, problem: str) -> None:
     feed.failures += 1
     feed.asked_at = None  # a failed retrieval does not count against the limit on demand
     feed.limited = feed.limited + 1 if visit.asked_to_slow_down else 0
-    if problem == followed_lists.SHRUNK:
+    if problem == subscriptions.SHRUNK:
         feed.gone_at = feed.gone_at or visit.job.at
     elif problem != "status-410":
         feed.gone_at = None

@@ -23,7 +23,6 @@ from publisher.base.confined import Limits, Unreadable, read
 from publisher.base.errors import InvalidData
 from publisher.base.numerals import whole_number
 from publisher.base.text import clean, plain_text
-from publisher.river.reading.charset import to_text, to_utf8
 from publisher.river.reading.feed_document import (
     MAX_ITEMS,
     FeedDocument,
@@ -40,7 +39,15 @@ from publisher.river.reading.feed_document import (
 )
 from publisher.river.reading.feed_html import alternates, sanitised
 from publisher.river.reading.jsonfeed import looks_like_json, parse_json_feed
-from publisher.river.reading.scan import Scan, UnsafeDocument, expanded, first_tag, scan
+from publisher.river.reading.scan import (
+    Scan,
+    UnsafeDocument,
+    expanded,
+    first_tag,
+    scan,
+    to_text,
+    to_utf8,
+)
 
 FEED_LIMITS = Limits(seconds=5.0)
 _LONGEST_SECONDS = 10_000_000

@@ -14,8 +14,8 @@ from flask import Blueprint, Response, current_app, request
 from publisher.base.errors import NotFound
 from publisher.blog import archive
 from publisher.blog.writing.posts import path_of
-from publisher.dynamic_ttl.validators import accepts_gzip
-from publisher.storage import content_serial
+from publisher.core.validators import accepts_gzip
+from publisher.storage import database
 from publisher.web.context import site
 from publisher.web.rendering import own_address, quoted, url
 
@@ -78,7 +78,7 @@ def _file(part: int) -> Response:
     """One file, made once for each state of the site."""
     kept: Sitemaps = current_app.extensions["sitemaps"]
     with site().database.read() as db:
-        state = (content_serial.current(db), own_address())
+        state = (database.content_serial(db), own_address())
     with kept.making:
         made_from, packed, tag = kept.made.get(part, (None, b"", ""))
         if made_from != state:

@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, InvalidInput
 from publisher.blog.published import is_public
-from publisher.blog.writing import attempts, posts, revisions
+from publisher.blog.writing import editing, posts, revisions
 from publisher.blog.writing.content import Content, from_plain, same
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import ApiToken
@@ -22,7 +22,7 @@ def created(
 
     Raises Conflict when that one had another content, which would be dropped without a word.
     """
-    if made := attempts.find(db, token.author_id, name, now()):
+    if made := editing.earlier_attempt(db, token.author_id, name, now()):
         post = posts.get(db, made.post_id)
         first = Content(**from_plain(revisions.get(db, post, made.version).content))
         if not same(value, first, but=("slug",)):
@@ -31,7 +31,7 @@ def created(
     post = posts.create(db, value, token.author_id, now())
     if publish:
         posts.publish(db, post, moment or now(), now())
-    attempts.note(db, token.author_id, name, post, now())
+    editing.note_attempt(db, token.author_id, name, post, now())
     return post
 
 

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from publisher.blog import own_replay, update_log
 from publisher.core.ttl.decision import warming_up
-from publisher.foreign import mirror_document, mirrors
+from publisher.foreign import mirrors
 from publisher.installation import Site
 from publisher.installation.settings import Settings, load_settings
 from publisher.readers.reporting.report import make
@@ -76,8 +76,8 @@ def worth() -> Response:
         key = own_replay.key(session, moment)
         if name:
             mirror = mirrors.named(session, name)
-            history = mirror_document.history_of(mirror)
-            known = mirror_document.activity_of(history, mirror.timezone, moment)
+            history = mirrors.history_of(mirror)
+            known = mirrors.activity_of(history, mirror.timezone, moment)
             key += f" {mirror.url}"
         else:
             known = update_log.load(session)

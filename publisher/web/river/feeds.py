@@ -17,17 +17,11 @@ from publisher.core.specs import SpecError
 from publisher.core.ttl.activity import Activity, fold
 from publisher.core.ttl.rule import TtlRule
 from publisher.river import politeness, service
-from publisher.river.following import (
-    feed_list,
-    followed_lists,
-    on_demand,
-    reading_list,
-    subscriptions,
-)
+from publisher.river.following import feed_list, on_demand, reading_list, subscriptions
 from publisher.river.following.feed_list import FeedQuery
 from publisher.river.following.on_demand import SeveralFeeds
 from publisher.river.observe import OBSERVED, SUMMARY
-from publisher.river.polls import item_store, redirects
+from publisher.river.polls import item_store, poll_outcome
 from publisher.river.polls.schedule import DEAD_AFTER, dead_for
 from publisher.storage.tables.river import RiverFeed
 from publisher.web.context import login_required, me, now, site
@@ -62,7 +56,7 @@ def add() -> Any:
     except PublisherError as error:
         return subscriptions_page(typed, {"url": str(error)}), 422
     with site().database.read() as db:
-        brought = followed_lists.size(db, feed)
+        brought = subscriptions.size(db, feed)
     and_its = f" and the {brought} feeds that it names" if feed.is_list else ""
     unread = ", but it could not be read yet" if feed.problem else ""
     flash(f"Following {feed.title or feed.url}{and_its}{unread}.", "" if unread else "done")
@@ -170,9 +164,9 @@ def _act(db: Session, row: RiverFeed, action: str) -> str:
         subscriptions.resume(db, row, now())
         return "It will be polled again."
     if action == "undo-move":
-        return f"Its address is {redirects.undo_last(db, row, now())} again."
+        return f"Its address is {poll_outcome.undo_last(db, row, now())} again."
     if action == "keep":
-        followed_lists.keep(row)
+        subscriptions.keep(row)
         return "It stays, even if its list drops it."
     if action == "remove":
         permissions.check_remove_feed(me())
@@ -237,10 +231,10 @@ def _feed_page(feed_id: int, errors: dict[str, str]) -> str:
         private = feed_list.why_private(row)
         moments = reading_list.recent_moments(db, feed_id)
         gaps = item_store.gaps_of(db, feed_id)
-        past = redirects.history(db, feed_id)
+        past = poll_outcome.history(db, feed_id)
         waits = on_demand.told_to_wait_until(db, row)
         of_list = db.get(RiverFeed, row.list_id) if row.list_id is not None else None
-        brought = followed_lists.size(db, row)
+        brought = subscriptions.size(db, row)
     return render_template(
         "river/feed.html",
         room="river",

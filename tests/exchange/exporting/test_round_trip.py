@@ -23,7 +23,7 @@ from publisher.blog.post_files import media
 from publisher.blog.writing import posts
 from publisher.exchange.exporting.export import export, target
 from publisher.exchange.importing import confined_reading, dry_run, site_contents, sources, writer
-from publisher.exchange.importing.formats import front_matter
+from publisher.exchange.importing.formats import markdown_files
 from publisher.installation import Site, open_site
 from publisher.installation.settings import Settings, store_setting
 from publisher.storage.tables.blog import Media, Post, Preference, Redirect, Revision, Update
@@ -194,7 +194,7 @@ def test_any_text_comes_through(source: str, title: str, summary: str, tags: lis
     except FieldErrors:
         return
     fields = {"title": value.title, "summary": value.summary, "tags": list(value.tags)}
-    again, body = front_matter.split(front_matter.join(fields, value.source))
+    again, body = markdown_files.split_front_matter(markdown_files.join(fields, value.source))
     assert (again, body) == (fields, value.source)
 
 

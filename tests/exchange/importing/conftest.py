@@ -10,7 +10,7 @@ import pytest
 
 from publisher.blog import update_log
 from publisher.blog.members import authors
-from publisher.exchange.importing import dry_run, preparation, writer
+from publisher.exchange.importing import dry_run, writer
 from publisher.exchange.importing.dry_run import Plan
 from publisher.exchange.importing.formats import recognition
 from publisher.exchange.importing.imported import Batch, ImportedPost
@@ -63,7 +63,7 @@ def importer(site: Site) -> Importer:
     """Imports a batch into `site` at its clock's now, as the command does."""
 
     def do(batch: Batch, heir: str = "") -> Plan:
-        found = list(preparation.ready(batch, site.clock()))
+        found = list(dry_run.ready(batch, site.clock()))
         with site.database.write() as db:
             planned = dry_run.make_plan(db, found, authors.named(db, heir) if heir else None)
             writer.store(db, planned, site.clock())

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from publisher.base.errors import InvalidData
-from publisher.exchange.importing.formats import front_matter, markdown_files
+from publisher.exchange.importing.formats import markdown_files
 from tests.exchange.importing.conftest import folder, one, read
 
 
@@ -76,7 +76,9 @@ def test_plain_notes() -> None:
 
 def test_words_stay_words() -> None:
     """YAML does not get to turn a title into a number, a date or a truth."""
-    fields, _ = front_matter.split("---\ntitle: 1.10\nslug: no\ndate: 2020-01-02\nx: ~\n---\n")
+    fields, _ = markdown_files.split_front_matter(
+        "---\ntitle: 1.10\nslug: no\ndate: 2020-01-02\nx: ~\n---\n"
+    )
     assert fields == {"title": "1.10", "slug": "no", "date": "2020-01-02", "x": None}
 
 

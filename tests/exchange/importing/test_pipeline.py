@@ -15,7 +15,7 @@ from publisher.base.media_files import Attachment
 from publisher.blog import published, search, tags, update_log
 from publisher.blog.writing import posts
 from publisher.cli import import_work
-from publisher.exchange.importing import dry_run, preparation, writer
+from publisher.exchange.importing import dry_run, writer
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.installation import Site
 from publisher.storage.tables.blog import HistogramState, Post, Redirect, Revision, Update
@@ -314,7 +314,7 @@ def test_quotes_are_those_of_the_blogs_language(clock: FakeClock) -> None:
         ImportedPost(where="a", guid="a", source='Say "so".', source_format="markdown"),
         ImportedPost(where="b", guid="b", source='<p>Say "so".</p>', source_format="html"),
     ]
-    one, other = preparation.ready(Batch(posts), clock(), "de")
+    one, other = dry_run.ready(Batch(posts), clock(), "de")
     assert one.html == "<p>Say „so“.</p>\n"
     assert other.html == '<p>Say "so".</p>'
 

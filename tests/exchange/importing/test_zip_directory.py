@@ -9,8 +9,7 @@ import pytest
 
 from publisher.base.errors import PublisherError
 from publisher.exchange.importing import sources
-from publisher.exchange.importing.sources import Folder, Located
-from publisher.exchange.importing.zip_directory import ZipDirectory
+from publisher.exchange.importing.sources import Folder, Located, ZipDirectory
 
 FILES = {"posts/a.md": b"A" * 5_000, "posts/caf\xe9.md": b"B", "empty.md": b"", "\u30c6.md": b"C"}
 

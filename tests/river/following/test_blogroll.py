@@ -6,8 +6,8 @@ from sqlalchemy import select, text
 from publisher.base.errors import Conflict
 from publisher.installation import Site
 from publisher.river.following import feed_list
+from publisher.river.polls.poll_outcome import take_address
 from publisher.river.polls.poll_rows import FeedRow
-from publisher.river.polls.redirects import take_address
 from publisher.storage.tables.river import RiverFeed
 from tests.conftest import FakeClock
 from tests.river.test_worker import River

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from publisher.blog.members import authors
 from publisher.installation import Site
-from publisher.river.following import followed_lists, reading_list, subscriptions
+from publisher.river.following import reading_list, subscriptions
 from publisher.river.following.on_demand import OnDemandPoller
 from publisher.storage.tables.river import RiverFeed, RiverItem
 from tests.conftest import FakeClock
@@ -77,7 +77,7 @@ def test_what_a_person_did_is_left_as_it_is(river: River, origin: Origin) -> Non
     follow(river, origin, own, moved, kept, removed)
     with river.site.database.write() as db:
         subscriptions.named(db, moved).folder = "Mine"
-        followed_lists.keep(subscriptions.named(db, kept))
+        subscriptions.keep(subscriptions.named(db, kept))
         subscriptions.unsubscribe(db, subscriptions.named(db, removed))
     tomorrow(river, origin, f"Other|{own}", f"Other|{moved}", f"Other|{kept}", removed)
     assert folders(river) == {"/o": "", "/m": "Mine", "/k": "Lists"}
@@ -117,7 +117,7 @@ def test_a_list_that_loses_most_is_believed_a_day_later(river: River, origin: Or
     lines = [f"{origin.url}/{name}" for name in "abcde"]
     follow(river, origin, *lines)
     row = tomorrow(river, origin, lines[0])
-    assert (row.problem, len(folders(river))) == (followed_lists.SHRUNK, 5)
+    assert (row.problem, len(folders(river))) == (subscriptions.SHRUNK, 5)
     row = tomorrow(river, origin, *lines)
     assert (row.problem, len(folders(river))) == ("", 5)
     tomorrow(river, origin)
@@ -137,7 +137,7 @@ def test_a_feed_of_two_lists_stays_with_the_other(river: River, origin: Origin) 
 def test_a_list_goes_with_its_feeds(river: River, origin: Origin) -> None:
     follow(river, origin, f"{origin.url}/a", f"{origin.url}/b")
     with river.site.database.write() as db:
-        followed_lists.keep(subscriptions.named(db, f"{origin.url}/b"))
+        subscriptions.keep(subscriptions.named(db, f"{origin.url}/b"))
         subscriptions.unsubscribe(db, subscriptions.named(db, origin.url + LIST))
     assert folders(river) == {"/b": "Lists"}
 
@@ -146,7 +146,7 @@ def test_a_strangers_list_is_bounded(
     river: River, origin: Origin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither its number of feeds, its policies, nor lists within it are taken on trust."""
-    monkeypatch.setattr(followed_lists, "MOST_FEEDS", 2)
+    monkeypatch.setattr(subscriptions, "MOST_FEEDS", 2)
     inside = (
         f'<outline type="include" text="i" url="{origin.url}/i.opml"/>'
         + "".join(

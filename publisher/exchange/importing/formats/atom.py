@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, tostring
 
 from publisher.base.links import joined
 from publisher.base.media_files import Attachment
-from publisher.exchange.importing.formats import fields, safe_xml
+from publisher.exchange.importing.formats import fields
 from publisher.exchange.importing.imported import Batch, ImportedPost
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -21,11 +21,11 @@ def read(stream: BinaryIO) -> Batch:
 
 def _entries(stream: BinaryIO) -> Iterator[ImportedPost]:
     number, base, feed_author = 0, "", ""
-    for part in safe_xml.parts(stream, "feed"):
+    for part in fields.parts(stream, "feed"):
         if part.tag == f"{ATOM}link" and part.get("rel", "alternate") == "alternate":
             base = part.get("href") or base
         elif part.tag == f"{ATOM}author":
-            feed_author = safe_xml.text_of(part, f"{ATOM}name")
+            feed_author = fields.text_of(part, f"{ATOM}name")
         elif part.tag == f"{ATOM}entry":
             number += 1
             yield _entry(part, number, base, feed_author)
@@ -45,7 +45,7 @@ def _entry(element: Element, number: int, base: str, feed_author: str) -> Import
         title=fields.plain(_markup(element.find(f"{ATOM}title"), base)),
         summary=fields.plain(_markup(summary, base)) if source else "",
         tags=tuple(_category(part) for part in element.findall(f"{ATOM}category")),
-        by=(safe_xml.text_of(element, f"{ATOM}author/{ATOM}name") or feed_author,),
+        by=(fields.text_of(element, f"{ATOM}author/{ATOM}name") or feed_author,),
         published_at=fields.moment(_text(element, "published"), where) or changed_at,
         changed_at=changed_at,
         address=address,
@@ -55,7 +55,7 @@ def _entry(element: Element, number: int, base: str, feed_author: str) -> Import
 
 
 def _text(element: Element, name: str) -> str:
-    return safe_xml.text_of(element, f"{ATOM}{name}")
+    return fields.text_of(element, f"{ATOM}{name}")
 
 
 def _markup(element: Element | None, base: str) -> str:
@@ -75,7 +75,7 @@ def _inner(element: Element) -> str:
     """The HTML inside the `div` that Atom requires around XHTML."""
     div = next(iter(element), element)
     for part in div.iter():
-        part.tag = safe_xml.local(part)
+        part.tag = fields.local(part)
     parts = [html.escape(div.text or "", quote=False)]
     parts += [str(tostring(child, encoding="unicode", method="html")) for child in div]
     return "".join(parts).strip()

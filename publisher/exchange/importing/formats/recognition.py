@@ -9,12 +9,12 @@ from publisher.base.errors import InvalidData, InvalidInput
 from publisher.exchange.importing.formats import (
     atom,
     bear,
+    fields,
     ghost,
     jsonfeed,
     markdown_files,
     own_export,
     rss,
-    safe_xml,
     wxr,
 )
 from publisher.exchange.importing.imported import Batch, ImportedPost
@@ -74,7 +74,7 @@ def sniff(source: Document) -> str:
         return "ghost" if b'"db"' in start[:200] else "json"
     if bear.is_one(start.decode("utf-8", "replace")):
         return "bear"
-    name, namespaces = safe_xml.root(source.stream)
+    name, namespaces = fields.root(source.stream)
     if name == "rss" and any(wxr.NAMESPACE in namespace for namespace in namespaces):
         return "wxr"
     if name in _ROOTS:

@@ -6,7 +6,7 @@ from typing import BinaryIO
 from xml.etree.ElementTree import Element
 
 from publisher.base.media_files import Attachment
-from publisher.exchange.importing.formats import fields, safe_xml
+from publisher.exchange.importing.formats import fields
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.storage.tables.blog import SourceFormat
 
@@ -22,10 +22,10 @@ def read(stream: BinaryIO) -> Batch:
 
 
 def _items(stream: BinaryIO) -> Iterator[ImportedPost]:
-    rdf = safe_xml.root(stream)[0] == "RDF"
+    rdf = fields.root(stream)[0] == "RDF"
     number = 0
-    for part in safe_xml.parts(stream, "RDF" if rdf else "channel"):
-        if safe_xml.local(part) == "item":
+    for part in fields.parts(stream, "RDF" if rdf else "channel"):
+        if fields.local(part) == "item":
             number += 1
             yield item(_plain_names(part) if rdf else part, number)
 
@@ -33,7 +33,7 @@ def _items(stream: BinaryIO) -> Iterator[ImportedPost]:
 def item(element: Element, number: int) -> ImportedPost:
     """One item as a post; its guid and whether that is an address are kept as they are."""
     where = f"item {number}"
-    text = partial(safe_xml.text_of, element)
+    text = partial(fields.text_of, element)
     guid, link = element.find("guid"), text("link")
     guid_text = (guid.text or "").strip() if guid is not None else ""
     permalink = guid is not None and guid.get("isPermaLink", "true").strip().lower() == "true"
@@ -90,5 +90,5 @@ def _plain_names(element: Element) -> Element:
     """An item of RSS 1.0 without its namespace; everything else is as in RSS 2.0."""
     for part in element.iter():
         if str(part.tag).startswith("{http://purl.org/rss/1.0/}"):
-            part.tag = safe_xml.local(part)
+            part.tag = fields.local(part)
     return element

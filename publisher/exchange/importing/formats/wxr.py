@@ -10,7 +10,7 @@ from typing import BinaryIO
 from xml.etree.ElementTree import Element
 
 from publisher.base.media_files import Attachment
-from publisher.exchange.importing.formats import fields, rss, safe_xml
+from publisher.exchange.importing.formats import fields, rss
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.storage.tables.blog import PostStatus
 
@@ -50,15 +50,15 @@ def read(stream: BinaryIO, zone: tzinfo) -> Batch:
 def _posts(stream: BinaryIO, zone: tzinfo, batch: Batch) -> Iterator[ImportedPost]:
     """Read the file twice, as a picture may come after the post that shows it."""
     names, pictures, number = dict[str, str](), Pictures(), 0
-    for part in safe_xml.parts(stream, "channel"):
-        if safe_xml.local(part) == "author":
+    for part in fields.parts(stream, "channel"):
+        if fields.local(part) == "author":
             own = _values(part)
             names[own.get("author_login", "")] = own.get("author_display_name", "")
-        elif safe_xml.local(part) == "item":
+        elif fields.local(part) == "item":
             pictures.look_at(part)
     stream.seek(0)
-    for part in safe_xml.parts(stream, "channel"):
-        if safe_xml.local(part) == "item":
+    for part in fields.parts(stream, "channel"):
+        if fields.local(part) == "item":
             number += 1
             for post in _taken(part, number, zone, names, batch):
                 whole = pictures.put_into(post)
@@ -72,7 +72,7 @@ def _taken(
     """The post of an item; none, with a note why, if the item is something else."""
     own = _values(part)
     kind, state = own.get("post_type") or "post", own.get("status") or "publish"
-    comments = sum(safe_xml.local(child) == "comment" for child in part)
+    comments = sum(fields.local(child) == "comment" for child in part)
     if kind not in ("post", "page"):
         batch.notes[f"{kind} is not a post and is left out"] += 1
     elif state not in _STATES:
@@ -94,7 +94,7 @@ def _post(
     elif own.get("status") == "private":
         batch.notes["private post becomes a draft"] += 1
     date = _date(own, "post_date", where, zone)
-    login = safe_xml.text_of(part, f"{rss.DUBLIN_CORE}creator")
+    login = fields.text_of(part, f"{rss.DUBLIN_CORE}creator")
     return ImportedPost(
         where=where,
         guid=found.guid,
@@ -143,9 +143,9 @@ def _values(item: Element) -> dict[str, str]:
     their key; its excerpt."""
     found: dict[str, str] = {}
     for child in item:
-        name, text = safe_xml.local(child), (child.text or "").strip()
+        name, text = fields.local(child), (child.text or "").strip()
         if name == "postmeta":
-            parts = {safe_xml.local(part): (part.text or "").strip() for part in child}
+            parts = {fields.local(part): (part.text or "").strip() for part in child}
             found.setdefault(f"meta:{parts.get('meta_key', '')}", parts.get("meta_value", ""))
         elif NAMESPACE in str(child.tag):
             found.setdefault("excerpt" if str(child.tag).endswith(_EXCERPT) else name, text)

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors
 from publisher.blog.members import permissions
-from publisher.blog.writing import attempts, autosave, content, posts
+from publisher.blog.writing import autosave, content, editing, posts
 from publisher.blog.writing.content import Content, checked
 from publisher.blog.writing.revisions import difference, shortened
 from publisher.storage.tables.blog import Post, UnsavedText
@@ -27,7 +27,7 @@ def keep(post_id: int) -> Any:
     typed = forms.from_mapping(request.form)
     with site().database.write() as db:
         version = _version(db, post_id)
-        made = attempts.find(db, me().id, typed.attempt, now())
+        made = editing.earlier_attempt(db, me().id, typed.attempt, now())
         if made and posts.get(db, made.post_id).source == typed.source:
             # It was saved, and the answer was lost.
             return jsonify(saved=clock(made.made_at), seen=typed.seen, apart=False, stale=False)
@@ -45,11 +45,11 @@ def begin() -> Any:
     except FieldErrors:
         value = checked(Content(typed.source))  # other problems are reported when it is saved
     with site().database.write() as db:
-        made = attempts.find(db, me().id, typed.attempt, now())
+        made = editing.earlier_attempt(db, me().id, typed.attempt, now())
         post = posts.get(db, made.post_id) if made else posts.create(db, value, me().id, now())
         version = made.version if made else post.version
         if not made:
-            attempts.note(db, me().id, typed.attempt, post, now())
+            editing.note_attempt(db, me().id, typed.attempt, post, now())
         row = autosave.keep(db, me().id, post.id, version, typed.sent, now(), version=post.version)
     edit = url_for("studio.post_editor.edit", post_id=post.id)
     stale = version != post.version

@@ -8,8 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from publisher.core.ttl.rule import PLANNERS, PROFILES
-from publisher.installation.podcast_categories import category_names
-from publisher.installation.settings import CHECKS
+from publisher.installation.settings import CHECKS, category_names
 
 
 @dataclass(frozen=True)
