@@ -87,7 +87,7 @@ def document_at(session: Session, site_url: str, now: datetime) -> bytes:
 def _behind(session: Session, now: datetime) -> bool:
     """Whether the served documents are out of date at `now`.
 
-    Changes of content are found by a serial, not by their time: see `storage.content_serial`.
+    Changes of content are found by a serial, not by their time: see `content_serial`.
     """
     seen = select(Snapshot.decided_at, Snapshot.decision).where(Snapshot.name == RSS)
     shown = session.execute(seen).one_or_none()

@@ -20,34 +20,23 @@ from publisher.readers.counter import PollCounter, Polls
 from publisher.web import (
     assets,
     blog,
-    cards,
-    failures,
-    favicon,
-    feeds,
-    healthz,
-    media,
-    metrics,
     micropub,
-    mirror,
     page_look,
-    preview,
     reader_api,
-    reader_test,
     rendering,
-    request_forgery,
-    request_log,
     river,
     setup,
-    site_address,
     studio,
     style,
     translations,
-    webmention,
 )
 from publisher.web.assets import PAGE_POLICY
+from publisher.web.blog import posts
+from publisher.web.for_programs import feeds, media, metrics, mirror, reader_test, webmention
 from publisher.web.indieauth import auth, endpoints
-from publisher.web.limits import MOVING_BYTES, TEXT_BYTES, LimitedRequest
 from publisher.web.readers import advise, report, worth
+from publisher.web.requests import failures, request_forgery, request_log, site_address
+from publisher.web.requests.limits import MOVING_BYTES, TEXT_BYTES, LimitedRequest
 from publisher.web.studio.account_pages import login, passkeys
 from publisher.web.xml_rpc import calls as xmlrpc
 
@@ -58,33 +47,35 @@ _HEADERS = {
     "X-Frame-Options": "DENY",
 }
 
-_ADDRESSES = (
-    advise,
-    assets,
-    auth,
-    blog,
-    cards,
-    endpoints,
-    favicon,
-    feeds,
-    healthz,
-    login,
-    media,
-    metrics,
-    micropub,
-    mirror,
-    passkeys,
-    preview,
-    reader_api,
-    reader_test,
-    report,
-    river,
-    setup,
-    worth,
-    studio,
-    style,
-    webmention,
-    xmlrpc,
+_BLUEPRINTS = (
+    mirror.pages,
+    reader_test.pages,
+    advise.blueprint,
+    assets.blueprint,
+    auth.blueprint,
+    blog.blueprint,
+    media.card_blueprint,
+    endpoints.blueprint,
+    media.icon_blueprint,
+    feeds.blueprint,
+    metrics.health_blueprint,
+    login.blueprint,
+    media.blueprint,
+    metrics.blueprint,
+    micropub.blueprint,
+    mirror.blueprint,
+    passkeys.blueprint,
+    posts.preview_blueprint,
+    reader_api.blueprint,
+    reader_test.blueprint,
+    report.blueprint,
+    river.blueprint,
+    setup.blueprint,
+    worth.blueprint,
+    studio.blueprint,
+    style.blueprint,
+    webmention.blueprint,
+    xmlrpc.blueprint,
 )
 
 
@@ -113,10 +104,8 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
     rendering.prepare(app)
     page_look.prepare(app)
     translations.prepare(app)
-    app.register_blueprint(mirror.pages)
-    app.register_blueprint(reader_test.pages)
-    for module in _ADDRESSES:
-        app.register_blueprint(module.blueprint)
+    for blueprint in _BLUEPRINTS:
+        app.register_blueprint(blueprint)
     failures.prepare(app)
     app.after_request(_secure)
     polls = PollCounter(lambda counted: _store(site, counted))

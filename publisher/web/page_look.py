@@ -15,8 +15,8 @@ from publisher.blog.markup.markdown import SIZES, render
 from publisher.blog.markup.safe_html import MORE, sanitise
 from publisher.blog.post_files import media
 from publisher.storage.tables.blog import Post
-from publisher.web.cards import card_address
 from publisher.web.context import site
+from publisher.web.for_programs.media import card_address
 from publisher.web.rendering import settings
 from publisher.web.style import look_address, look_font, style_address, theme_colours
 from publisher.web.translations import gettext

@@ -22,10 +22,10 @@ from publisher.blog.writing.posts import path, path_of
 from publisher.installation.settings import Settings, load_settings
 from publisher.river.polls.schedule import in_words
 from publisher.storage.tables.blog import Post
-from publisher.web import site_address
 from publisher.web.assets import asset
 from publisher.web.context import author, site
 from publisher.web.day_strip import span
+from publisher.web.requests import site_address
 
 _DESCRIPTION_LENGTH = 200  # characters, for cards and search engines
 

@@ -11,8 +11,8 @@ from publisher.blog.members import authors
 from publisher.installation import check_setup, forget_setup, remember
 from publisher.installation.settings import store_settings
 from publisher.storage.tables.credentials import Author
-from publisher.web import failures, site_address
 from publisher.web.context import now, site
+from publisher.web.requests import failures, site_address
 from publisher.web.studio import first_steps, shared
 from publisher.web.studio.account_pages import login
 

@@ -17,8 +17,8 @@ from publisher.base.colour import mix, readable
 from publisher.base.errors import InvalidInput
 from publisher.installation.settings import CHECKS, Settings
 from publisher.web.assets import FOLDER, MINUTES_5, YEAR_SECONDS, asset
-from publisher.web.caching import cacheable
 from publisher.web.rendering import settings
+from publisher.web.requests.caching import cacheable
 
 blueprint = Blueprint("style", __name__)
 

@@ -14,7 +14,7 @@ from publisher.base.links import BUILT_IN, parse_links
 from publisher.base.media_files import Attachment
 from publisher.installation import Site
 from publisher.installation.settings import store_settings
-from publisher.web import failures
+from publisher.web.requests import failures
 from publisher.web.translations import FOLDER, languages
 from tests.factories import make_post
 

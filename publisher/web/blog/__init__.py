@@ -1,24 +1,12 @@
-"""The blog as readers see it: one module for each address; browsers may cache all pages."""
+"""The blog as readers see it: posts, lists of them, the sitemap; browsers may cache all pages."""
 
 from flask import Blueprint
 
-from publisher.web.blog import (
-    archives,
-    authors,
-    home,
-    old_addresses,
-    pages,
-    posts,
-    search,
-    sitemap,
-    subscribe,
-    tags,
-)
-from publisher.web.caching import cacheable
+from publisher.web.blog import lists, posts, sitemap, subscribe
+from publisher.web.requests.caching import cacheable
 
 blueprint = Blueprint("blog", __name__)
-blueprint.before_request(old_addresses.moved_by_query)
+blueprint.before_request(posts.moved_by_query)
 blueprint.after_request(cacheable)
-for module in (home, posts, tags, authors, pages, archives, search, subscribe, sitemap):
+for module in (lists, posts, subscribe, sitemap):
     blueprint.register_blueprint(module.blueprint)
-blueprint.register_blueprint(old_addresses.blueprint)

@@ -1,13 +1,24 @@
-"""`/posts/<slug>`: one post, with links to the older and the newer one."""
+"""One post, `/posts/<slug>`; static pages, `/about` and `/<slug>`; and redirects from former
+addresses of posts, here or on a former blog, to the present ones.
 
-from flask import Blueprint, render_template
+`/preview/<token>`: a draft as readers will see it, for everybody with the private link.
+"""
+
+from typing import Any
+
+from flask import Blueprint, make_response, redirect, render_template, request
+from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
+from publisher.base.errors import Gone, NotFound
 from publisher.blog import published
+from publisher.blog.markup.markdown import render
+from publisher.blog.writing import posts, previews
 from publisher.publishing.mentioning import receiving
-from publisher.web.blog.old_addresses import found_at
-from publisher.web.blog.post_list import several_authors
-from publisher.web.context import site
+from publisher.storage.tables.blog import Post
+from publisher.web.blog.lists import several_authors
+from publisher.web.context import full_path, now, site
+from publisher.web.day_strip import strip
 
 blueprint = Blueprint("posts", __name__)
 
@@ -28,3 +39,88 @@ def post(slug: str) -> str | Response:
             several=several_authors(db),
             mentions=receiving.below(db, found),
         )
+
+
+def moved_by_query() -> Response | None:
+    """Redirect addresses of former blogs such as /?p=123 to the post."""
+    if not request.query_string:
+        return None
+    with site().database.read() as db:
+        found = published.moved(db, full_path())
+        return redirect(posts.path(found), 301) if found else None
+
+
+@blueprint.get("/<path:old>")
+def elsewhere(old: str) -> Response:
+    """Any other path: an address of a former blog, else 404."""
+    with site().database.read() as db:
+        return _moved(db)
+
+
+def found_at(db: Session, slug: str, kind: str) -> Post | Response:
+    """The post or page at this address, or a redirect to where it moved."""
+    try:
+        return published.at_path(db, slug, kind)
+    except NotFound:
+        return _moved(db)
+
+
+def _moved(db: Session) -> Response:
+    """The way to the post that used to be here; NotFound when there was none.
+
+    Addresses are compared as they were written and as they read, with and without a last slash.
+    """
+    written = request.environ.get("RAW_URI", request.path).partition("?")[0]
+    plain = [request.path.rstrip("/"), written.rstrip("/")]
+    spellings = [request.path, written, *plain, *(f"{spelling}/" for spelling in plain)]
+    found = published.moved(db, *dict.fromkeys(spellings))
+    if found is None:
+        raise NotFound("There is no such page.")
+    return redirect(posts.path(found), 301)
+
+
+@blueprint.get("/about", strict_slashes=False)
+def about() -> str:
+    """The author's own page `about`, or a default one; and when this blog publishes."""
+    with site().database.read() as db:
+        try:
+            found: Post | None = published.at_path(db, "about", "page")
+        except (NotFound, Gone):
+            found = None
+        writers = published.authors(db)
+        people = [person for person in writers if person.disabled_at is None]
+        return render_template(
+            "blog/about.html",
+            post=found,
+            mentions=receiving.below(db, found) if found else (),
+            people=[(person, render(person.bio)) for person in people],
+            day=strip(db, now()),
+        )
+
+
+@blueprint.get("/<slug>", strict_slashes=False)
+def page(slug: str) -> str | Response:
+    """One static page."""
+    with site().database.read() as db:
+        found = found_at(db, slug, "page")
+        if isinstance(found, Response):
+            return found
+        mentions = receiving.below(db, found)
+        return render_template("blog/page.html", post=found, mentions=mentions)
+
+
+preview_blueprint = Blueprint("preview", __name__)
+
+
+@preview_blueprint.get("/preview/<token>")
+def preview_page(token: str) -> Any:
+    """The draft, not to be cached or indexed; once it is published, a redirect to the post."""
+    with site().database.read() as db:
+        post = previews.find(db, token)
+        if published.is_public(post):
+            return redirect(posts.path(post))
+        response = make_response(render_template("studio/preview.html", post=post))
+    response.headers["Cache-Control"] = "private, no-store"
+    response.headers["X-Robots-Tag"] = "noindex, nofollow"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    return response

@@ -8,7 +8,7 @@ from publisher.base.errors import InvalidInput, PublisherError
 from publisher.blog.members import tokens
 from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import bearer_of, now
-from publisher.web.limits import FORM_BYTES, Pace
+from publisher.web.requests.limits import FORM_BYTES, Pace
 
 WRITES_PER_MINUTE = 60
 

@@ -18,8 +18,8 @@ from publisher.publishing.push import outbox
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
 from publisher.storage.tables.publishing import Delivery, Mention
-from publisher.web import webmention
-from publisher.web.limits import Pace
+from publisher.web.for_programs import webmention
+from publisher.web.requests.limits import Pace
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_author, make_post
 from tests.publishing.mentioning.elsewhere import Elsewhere, running_elsewhere

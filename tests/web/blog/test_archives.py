@@ -10,7 +10,7 @@ from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.installation.settings import load_settings, store_setting
 from publisher.storage import full_text
-from publisher.web.blog import archives
+from publisher.web.blog import lists
 from tests.conftest import FakeClock
 from tests.factories import content, make_post
 
@@ -139,7 +139,7 @@ def test_a_whole_blog_on_one_page(
     order = [page.index(text) for text in ("March", ">Day 1<", "February", ">Day 9<", "January",
                                             ">Day 40<", ">Only words.<")]  # fmt: skip
     assert order == sorted(order)
-    monkeypatch.setattr(archives, "ON_ONE_PAGE", 3)
+    monkeypatch.setattr(lists, "ON_ONE_PAGE", 3)
     page = client.get("/archives").text
     assert ">Day 1<" not in page
     assert 'href="/archives/2024/01"' in page

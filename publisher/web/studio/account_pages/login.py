@@ -18,9 +18,9 @@ from flask import (
 from publisher.base.errors import Forbidden, TooMany
 from publisher.blog.members import authors, passkeys, throttle
 from publisher.installation import has_author
-from publisher.web import failures
 from publisher.web.context import ENDED, LoginNeeded, author, now, site, wants_json
-from publisher.web.request_forgery import FormKeyError, form_key
+from publisher.web.requests import failures
+from publisher.web.requests.request_forgery import FormKeyError, form_key
 from publisher.web.studio.editor import unsaved_form
 
 blueprint = Blueprint("login", __name__)

@@ -14,8 +14,8 @@ from publisher.base.errors import FieldErrors, Forbidden, InvalidInput
 from publisher.base.text import sentence
 from publisher.blog.members import authors, passkeys, throttle
 from publisher.installation.settings import load_settings
-from publisher.web import failures
 from publisher.web.context import login_required, me, my_row, now, site
+from publisher.web.requests import failures
 from publisher.web.studio.account_pages import login
 
 blueprint = Blueprint("passkeys", __name__)

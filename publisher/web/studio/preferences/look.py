@@ -13,7 +13,7 @@ from publisher.blog.post_files import media
 from publisher.installation.settings import CHECKS, load_settings, store_settings
 from publisher.publishing.rebuild import rebuild
 from publisher.web.assets import PAGE_POLICY
-from publisher.web.blog import home
+from publisher.web.blog import lists
 from publisher.web.context import admin_required, me, now, site
 from publisher.web.rendering import settings
 from publisher.web.studio.preferences.setting_controls import LOOK
@@ -48,7 +48,7 @@ def preview() -> Response:
         settings(), **{n: value for n, value in tried.items() if value is not None}
     )
     g.tried_style = True
-    answer = Response(home.home())
+    answer = Response(lists.home())
     answer.headers["Content-Security-Policy"] = FRAMED
     answer.headers["X-Frame-Options"] = "SAMEORIGIN"
     return answer

@@ -22,7 +22,7 @@ from publisher.installation import recall
 from publisher.installation.settings import load_settings, store_settings
 from publisher.storage.tables.blog import Job, JobKind
 from publisher.web.context import admin_required, me, now, site
-from publisher.web.limits import MOVING_BYTES
+from publisher.web.requests.limits import MOVING_BYTES
 from publisher.web.studio.preferences.setting_controls import BACKUPS
 
 blueprint = Blueprint("moving", __name__)

@@ -8,8 +8,8 @@ from publisher.base.errors import FieldErrors, NotFound, PublisherError, TooMany
 from publisher.blog.members.throttle import network
 from publisher.publishing.mentioning import receiving
 from publisher.web.context import now, site
-from publisher.web.limits import Pace
 from publisher.web.rendering import own_address, settings
+from publisher.web.requests.limits import Pace
 
 blueprint = Blueprint("webmention", __name__)
 

@@ -8,9 +8,9 @@ from werkzeug.exceptions import HTTPException
 
 from publisher.base.errors import PublisherError, StorageUnavailable, TooMany
 from publisher.blog.post_files.media import limit_text
-from publisher.web import site_address
 from publisher.web.context import wants_json
-from publisher.web.request_log import number
+from publisher.web.requests import site_address
+from publisher.web.requests.request_log import number
 from publisher.web.translations import gettext
 
 # Status: heading, and the message for an error that has none of its own.

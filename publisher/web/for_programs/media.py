@@ -1,24 +1,63 @@
-"""`/cards/<post>-<hash>.png`: the card of a post without a picture, kept as a file."""
+"""`/media/<name>`: uploaded files. Names are hashes of the content, so they are cached for ever.
+
+`/cards/<post>-<hash>.png`: the card of a post without a picture, kept as a file. `/favicon.ico`,
+which browsers and feed readers request by default: the site's icon, or ours.
+"""
 
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
-from flask import Blueprint, Response, redirect, send_file
+from flask import Blueprint, Response, redirect, request, send_file, send_from_directory
 from werkzeug.wrappers import Response as AnyResponse
+from werkzeug.wsgi import wrap_file
 
 from publisher.base.errors import NotFound
+from publisher.base.media_files import SANDBOX, MediaFolder
 from publisher.base.whole_files import whole_file
 from publisher.blog import published
 from publisher.blog.post_files import cards, media
 from publisher.blog.post_files.cards import Card
 from publisher.storage.tables.blog import Post
-from publisher.web.assets import YEAR_SECONDS
+from publisher.web.assets import YEAR_SECONDS, static
 from publisher.web.context import site
 from publisher.web.rendering import settings
 from publisher.web.style import card_colours
 
-blueprint = Blueprint("cards", __name__)
+blueprint = Blueprint("media", __name__)
+
+FOR_EVER = "public, max-age=31536000, immutable"
+
+
+@blueprint.get("/media/<name>")
+def file(name: str) -> Response:
+    """One file, with byte ranges for players that seek."""
+    place = site().environment.media
+    size = place.size(name) if media.is_name(name) else None
+    if size is None:
+        raise NotFound("there is no such file")
+    wanted = request.range
+    if wanted is None or wanted.units != "bytes" or len(wanted.ranges) != 1:
+        request.environ.pop("HTTP_RANGE", None)  # an unknown unit: ignored, as RFC 9110 requires
+    elif -wanted.ranges[0][0] > size:
+        request.environ["HTTP_RANGE"] = "bytes=0-"  # a suffix longer than the file means all of it
+    kind = media.CONTENT_TYPES[name.rpartition(".")[2]]
+    if isinstance(place, MediaFolder):
+        response = send_from_directory(place.path, name, mimetype=kind, etag=name)
+    else:
+        response = Response(wrap_file(request.environ, place.open(name)), mimetype=kind)
+        response.direct_passthrough = True
+        response.content_length = size
+        response.set_etag(name)
+        response.make_conditional(request.environ, accept_ranges=True, complete_length=size)
+    response.headers["Cache-Control"] = FOR_EVER
+    if kind == "application/pdf":  # browsers' own viewers do not run in a sandbox
+        response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    response.headers.extend(SANDBOX)
+    return response
+
+
+card_blueprint = Blueprint("cards", __name__)
 
 _drawing = Lock()  # one at a time: a crawl of the whole site must not take every thread
 
@@ -30,7 +69,7 @@ def card_address(post: Post) -> str:
     return f"/cards/{post.id}-{_card(post).digest}.png"
 
 
-@blueprint.get("/cards/<int:post_id>-<digest>.png")
+@card_blueprint.get("/cards/<int:post_id>-<digest>.png")
 def card(post_id: int, digest: str) -> AnyResponse:
     """The card of a published post; the address of an older version redirects to the present."""
     with site().database.read() as db:
@@ -79,3 +118,12 @@ def _kept(post_id: int, wanted: Card) -> Path:
             with whole_file(target) as file:
                 file.write(drawn)
     return target
+
+
+icon_blueprint = Blueprint("favicon", __name__)
+
+
+@icon_blueprint.get("/favicon.ico")
+def favicon() -> AnyResponse:
+    """The uploaded icon, or the built-in one."""
+    return redirect(settings().icon) if settings().icon else static("favicon.ico")

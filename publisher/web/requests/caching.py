@@ -10,8 +10,8 @@ from publisher.web.context import now, site
 
 # Pages that change only when the site's content does. The others show counts or the time.
 _OF_CONTENT = {
-    "blog.home.home", "blog.posts.post", "blog.tags.index", "blog.tags.tag", "blog.authors.author",
-    "blog.pages.page", "blog.archives.index", "blog.archives.month",
+    "blog.posts.post", "blog.posts.page", "blog.lists.home", "blog.lists.archive_page",
+    "blog.lists.month", "blog.lists.all_tags", "blog.lists.tag", "blog.lists.author",
 }  # fmt: skip
 
 

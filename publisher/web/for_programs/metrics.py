@@ -3,6 +3,8 @@
 `serve` sets METRICS_FOLDER in the environment before it starts the workers: prometheus_client keeps
 the counts in files there, and `/metrics` sums them up over all workers, ended ones included.
 Without that folder (another WSGI server, a test) each process reports only its own counts.
+
+`/healthz`: the health check for monitoring.
 """
 
 import ipaddress
@@ -11,8 +13,9 @@ from collections import Counter as Sums
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
-from flask import Blueprint, Flask, Response, g, request
+from flask import Blueprint, Flask, Response, g, jsonify, request
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     CollectorRegistry,
@@ -28,10 +31,12 @@ from sqlalchemy.orm import Session
 
 from publisher.base import processes
 from publisher.base.clock import monotonic_seconds
-from publisher.base.environment import METRICS_FOLDER
-from publisher.base.errors import Forbidden
+from publisher.base.environment import METRICS_FOLDER, try_write
+from publisher.base.errors import Forbidden, StorageUnavailable
 from publisher.blog.members import permissions
 from publisher.blog.writing import posts
+from publisher.publishing.rebuild import RSS
+from publisher.publishing.signals import moment_of
 from publisher.readers.counter import Polls
 from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.credentials import LoginSession
@@ -212,3 +217,36 @@ def _end(response: Response) -> Response:
     if "begun_at" in g:
         _seconds.labels(kind).observe(monotonic_seconds() - g.begun_at)
     return response
+
+
+health_blueprint = Blueprint("healthz", __name__)
+
+STALE_SECONDS = 120
+
+
+@health_blueprint.get("/healthz")
+def healthz() -> Any:
+    """200 while the feed is fresh and the disk and database can be written.
+
+    503 when the feed is stale, the scheduler seems dead, the disk is full, or the database cannot
+    be read or written.
+    """
+    try:
+        try_write(site().environment)
+        writable = site().database.takes_writes()
+        with site().database.read() as db:
+            snapshot = db.get(Snapshot, RSS)
+            current = moment_of(db, now())
+    except StorageUnavailable as error:
+        return jsonify(status=str(error), snapshot_age_seconds=None), 503
+    if not writable:
+        return jsonify(status="the database takes no writes", snapshot_age_seconds=None), 503
+    if snapshot is None:
+        return jsonify(status="no feed yet", snapshot_age_seconds=None), 503
+    silent_seconds = processes.heartbeat_age_seconds(site().environment.instance)
+    age = (now() - snapshot.built_at).total_seconds()
+    late = (now() - current).total_seconds()
+    stale = snapshot.decided_at < current and late > STALE_SECONDS
+    silent = silent_seconds is not None and silent_seconds > processes.LATE_SECONDS
+    status = "stale" if stale else "the scheduler does not answer" if silent else "ok"
+    return jsonify(status=status, snapshot_age_seconds=round(age)), 200 if status == "ok" else 503

@@ -1,0 +1,153 @@
+"""Lists of posts: `/`, `/archives`, `/tags` and `/tags/<tag>`, `/authors/<name>`, `/search`.
+
+Only authors with published posts have a page, so that log-in names cannot be guessed here.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from flask import Blueprint, redirect, render_template, request
+from markupsafe import Markup, escape
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response
+
+from publisher.base.errors import NotFound
+from publisher.blog import archive, published, search, tags
+from publisher.blog.markup.markdown import render
+from publisher.blog.members import authors
+from publisher.blog.slugs import tag_slug
+from publisher.storage.tables.blog import Post
+from publisher.web.context import page_start, site
+from publisher.web.rendering import settings
+
+blueprint = Blueprint("lists", __name__)
+
+ON_ONE_PAGE = 500  # posts
+
+
+@blueprint.get("/archives", strict_slashes=False)
+def archive_page() -> str:
+    """All posts by month; of a blog with many posts, the months only."""
+    with site().database.read() as db:
+        months = archive.months(db, settings().zone)
+        few = sum(month.posts for month in months) <= ON_ONE_PAGE
+        lines = {month: archive.lines(db, month) for month in months} if few else None
+    return render_template("blog/archives.html", years=_years(months), lines=lines)
+
+
+@blueprint.get("/archives/<int:year>/<int:month>", strict_slashes=False)
+def month(year: int, month: int) -> str:
+    """One month's posts, by title or first words."""
+    with site().database.read() as db:
+        chosen = archive.month_of(year, month, settings().zone)
+        lines = archive.lines(db, chosen, page_start(db))
+        if not lines:
+            raise NotFound("Nothing was published in that month.")
+        older = lines[-1].id if len(lines) == archive.PAGE else None
+        return render_template("blog/month.html", month=chosen, lines=lines, older=older)
+
+
+def _years(months: list[archive.Month]) -> dict[int, list[archive.Month]]:
+    years: dict[int, list[archive.Month]] = {}
+    for found in months:
+        years.setdefault(found.year, []).append(found)
+    return years
+
+
+@blueprint.get("/")
+def home() -> str:
+    """The newest posts, and older ones page by page."""
+    with site().database.read() as db:
+        return post_list(db, "blog/home.html", lambda n, before: published.newest(db, n, before))
+
+
+@blueprint.get("/tags", strict_slashes=False)
+def all_tags() -> str:
+    """The tags of published posts by name, each with the number of its posts."""
+    with site().database.read() as db:
+        return render_template("blog/tags.html", tags=[t for t in tags.used(db) if t.shown])
+
+
+@blueprint.get("/tags/<name>", strict_slashes=False)
+def tag(name: str) -> str | Response:
+    """The posts of one tag; a former name redirects to the present one."""
+    with site().database.read() as db:
+        found = published.tag_called(db, name)
+        if not published.with_tag(db, found, 1):
+            raise NotFound("there is no such tag")  # tags of drafts are private
+        if found.slug != tag_slug(name):
+            return redirect(f"/tags/{found.slug}", 301)
+        return post_list(
+            db,
+            "blog/tag.html",
+            lambda n, before: published.with_tag(db, found, n, before),
+            tag=found,
+        )
+
+
+@blueprint.get("/authors/<name>", strict_slashes=False)
+def author(name: str) -> str:
+    """An author's biography and posts."""
+    with site().database.read() as db:
+        found = published.author_called(db, name)
+        return post_list(
+            db,
+            "blog/author.html",
+            lambda n, before: published.by_author(db, found, n, before),
+            author=found,
+            bio=render(found.bio),
+        )
+
+
+HITS, LAST_PAGE, LONGEST_QUERY = 20, 25, 200
+
+
+@blueprint.get("/search")
+def search_page() -> str:
+    """Posts and pages with certain words."""
+    query = " ".join(request.args.get("q", "").split())[:LONGEST_QUERY]
+    page = min(max(1, request.args.get("page", 1, int)), LAST_PAGE)
+    with site().database.read() as db:
+        hits = _hits(db, query, page)
+    return render_template(
+        "blog/search.html",
+        query=query,
+        hits=hits[:HITS],
+        page=page,
+        more=len(hits) > HITS and page < LAST_PAGE,
+    )
+
+
+def _hits(db: Session, query: str, page: int) -> list[tuple[archive.ListedPost, Markup]]:
+    found = search.find(db, query, HITS + 1, (page - 1) * HITS)
+    lines = archive.lines_of(db, [hit.number for hit in found])
+    return [(lines[hit.number], _marked(hit.excerpt)) for hit in found if hit.number in lines]
+
+
+def _marked(excerpt: str) -> Markup:
+    """An excerpt as HTML, with its matches marked."""
+    text = str(escape(excerpt))  # the only markup is added below
+    return Markup(text.replace("\x02", "<mark>").replace("\x03", "</mark>"))  # noqa: S704  # nosec
+
+
+More = Callable[[int, Post | None], Sequence[Post]]
+
+
+def post_list(db: Session, template: str, more: More, **values: Any) -> str:
+    """A page of posts, from `?before=` on, with a link to older ones if there are any."""
+    start = page_start(db)
+    number = settings().home_items
+    found = more(number + 1, start)
+    return render_template(
+        template,
+        posts=found[:number],
+        older=found[number - 1].id if len(found) > number else None,
+        first=start is None,
+        several=several_authors(db),
+        **values,
+    )
+
+
+def several_authors(db: Session) -> bool:
+    """Whether posts name their author: only on a blog with several authors."""
+    return len(authors.everyone(db)) > 1
