@@ -16,10 +16,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from publisher.base import whole_files
 from publisher.base.clock import ShiftedClock, clock_from_text
 from publisher.base.errors import InvalidInput, StorageUnavailable
 from publisher.base.media_files import Bucket, MediaFiles, MediaFolder, bucket_url
+from publisher.base.system import whole_files
 
 _HOST = r"[0-9a-z]([0-9a-z._-]*[0-9a-z])?\.?|[0-9a-f:.]*:[0-9a-f:.]*"  # a name, or IPv6
 

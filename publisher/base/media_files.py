@@ -14,8 +14,8 @@ from io import BufferedReader, RawIOBase
 from pathlib import Path
 from typing import IO, Any
 
-from publisher.base import whole_files
 from publisher.base.errors import InvalidInput, StorageUnavailable
+from publisher.base.system import whole_files
 
 _PART_BYTES = 1024 * 1024  # fetched from a bucket in one request
 _NO_KEY = "no key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"

@@ -166,7 +166,7 @@ def export_updates() -> None:
 
 def _instants(file: Path, now: datetime) -> list[datetime]:
     """The column `updated_at`, read in a confined process; InvalidData names what is wrong."""
-    from publisher.base.confined import Limits, stream
+    from publisher.base.system.confined import Limits, stream
 
     found: list[datetime] = []
     for part in stream(_parts, Limits(seconds=60.0), file.absolute(), now):

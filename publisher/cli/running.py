@@ -93,7 +93,7 @@ def settings(key: str | None, value: str | None, as_json: bool) -> None:
 @json_option
 def doctor(url: str | None, as_json: bool) -> None:
     """Check the installation, the database and the feed; exit 1 when something is wrong."""
-    from publisher.base import logs
+    from publisher.base.system import logs
     from publisher.operations.doctor import examine
 
     if url is not None and not (urlsplit(url).scheme in ("http", "https") and urlsplit(url).netloc):

@@ -17,7 +17,7 @@ from sqlalchemy import select
 
 from publisher.base.dates import EPOCH
 from publisher.base.errors import PublisherError
-from publisher.base.logs import get_logger
+from publisher.base.system.logs import get_logger
 from publisher.delivery.tag_feeds import TagFeeds
 from publisher.delivery.trusted_proxies import LOG, believe
 from publisher.delivery.watch import Watch

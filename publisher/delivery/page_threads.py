@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from publisher.base.clock import monotonic_seconds
 from publisher.base.dates import format_rfc822
-from publisher.base.logs import get_logger
+from publisher.base.system.logs import get_logger
 from publisher.core.validators import accepts_gzip
 from publisher.delivery.http_head import Environ
 

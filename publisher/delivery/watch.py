@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from publisher.base.clock import monotonic_seconds
-from publisher.base.logs import get_logger
+from publisher.base.system.logs import get_logger
 from publisher.storage.bell import Bell
 
 STUCK_SECONDS = 10.0

@@ -9,8 +9,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidData, NotFound, PublisherError
-from publisher.base.logs import get_logger
 from publisher.base.numerals import counted
+from publisher.base.system.logs import get_logger
 from publisher.core.civil import seconds
 from publisher.core.ttl.decision import build_moment, decide
 from publisher.core.ttl.rule import TtlRule

@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from publisher.base.confined import Limits, read
 from publisher.base.encryption import hash_token
 from publisher.base.errors import Conflict, InvalidData, InvalidInput, NotFound
+from publisher.base.system.confined import Limits, read
 from publisher.core.civil import hour_start, seconds, zone_table
 from publisher.core.ttl.activity import Activity, histogram
 from publisher.core.ttl.decision import Decision, build_moment, decide

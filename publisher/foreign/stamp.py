@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from publisher.base.errors import InvalidData, InvalidInput, TooLarge
-from publisher.base.whole_files import check_folder_of, whole_file
+from publisher.base.system.whole_files import check_folder_of, whole_file
 from publisher.core.validators import SHARED_MAX_AGE_SECONDS
 from publisher.dynamic_ttl import Advice, ttl_for
 from publisher.dynamic_ttl.feed_head import HeadChange, edit

@@ -13,7 +13,9 @@ from publisher.base.dates import find_zone, parse_zone
 from publisher.base.environment import site_address
 from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.base.links import BUILT_IN, lines_of, parse_links
-from publisher.base.text_checks import (
+from publisher.core.specs import SpecError, known
+from publisher.core.ttl.rule import EXACT, FRESHNESS, MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
+from publisher.installation.setting_checks import (
     addresses,
     choice,
     email,
@@ -29,8 +31,6 @@ from publisher.base.text_checks import (
     prose,
     whole,
 )
-from publisher.core.specs import SpecError, known
-from publisher.core.ttl.rule import EXACT, FRESHNESS, MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
 from publisher.storage import database
 from publisher.storage.tables.blog import Meta, Preference
 

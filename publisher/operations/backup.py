@@ -14,10 +14,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import IO
 
-from publisher.base import whole_files
 from publisher.base.environment import Environment, prepare_instance
 from publisher.base.errors import Conflict, InvalidData, InvalidInput, StorageUnavailable
 from publisher.base.media_files import MediaFiles
+from publisher.base.system import whole_files
 from publisher.installation import serving_lock
 from publisher.storage import sqlite_file
 from publisher.storage.database import Database

@@ -17,11 +17,11 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import func, inspect, select, text
 
-from publisher.base import processes
 from publisher.base.clock import utc_now
 from publisher.base.environment import Environment, try_write
 from publisher.base.errors import PublisherError
 from publisher.base.media_files import Bucket
+from publisher.base.system import processes
 from publisher.core.validators import http_date
 from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import RSS

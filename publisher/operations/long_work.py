@@ -19,7 +19,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from publisher.base.errors import PublisherError, StorageUnavailable
-from publisher.base.logs import get_logger
+from publisher.base.system.logs import get_logger
 from publisher.blog import update_log
 from publisher.exchange import jobs
 from publisher.installation import Site, recall, remember

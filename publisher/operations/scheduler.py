@@ -18,12 +18,12 @@ from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 from sqlalchemy import func, select
 
-from publisher.base import logs, processes
 from publisher.base.clock import monotonic_seconds, real_seconds
 from publisher.base.environment import read_environment
 from publisher.base.errors import PublisherError
-from publisher.base.logs import get_logger
-from publisher.base.processes import end_with_parent
+from publisher.base.system import logs, processes
+from publisher.base.system.logs import get_logger
+from publisher.base.system.processes import end_with_parent
 from publisher.blog.writing import autosave, posts
 from publisher.foreign import mirror_poll
 from publisher.installation import Site, open_site

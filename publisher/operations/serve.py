@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from publisher.base import logs, processes, whole_files
 from publisher.base.clock import ShiftedClock
 from publisher.base.environment import METRICS_FOLDER, Environment
 from publisher.base.errors import InvalidInput, PublisherError
-from publisher.base.logs import get_logger
 from publisher.base.media_files import Bucket
+from publisher.base.system import logs, processes, whole_files
+from publisher.base.system.logs import get_logger
 from publisher.installation import Site, claim_clock, claim_key, open_site, serving_lock, setup_path
 from publisher.operations import backup
 from publisher.operations.supervisor import Supervisor

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from types import FrameType
 
 from publisher.base.clock import monotonic_seconds
-from publisher.base.logs import get_logger
+from publisher.base.system.logs import get_logger
 
 RESTART_PAUSE_SECONDS = 1.0
 STOP_SECONDS = 10.0

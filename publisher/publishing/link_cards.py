@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import select
 
-from publisher.base.confined import Limits, read
 from publisher.base.errors import PublisherError
 from publisher.base.links import is_of_the_web, joined
 from publisher.base.net import OutgoingError, request_public
+from publisher.base.system.confined import Limits, read
 from publisher.base.text import one_line, shorten
 from publisher.blog.post_files import media
 from publisher.installation import Site
@@ -66,7 +66,7 @@ def fetch(site: Site) -> float:
 
 
 def described(body: bytes, base: str) -> PageWords | None:
-    """What a page says of itself, for `base.confined`; None without a title."""
+    """What a page says of itself, for `base.system.confined`; None without a title."""
     page = tree_of(body)
     if page is None:
         return None

@@ -11,7 +11,7 @@ from types import ModuleType
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from publisher.base.logs import get_logger
+from publisher.base.system.logs import get_logger
 from publisher.blog import published, update_log
 from publisher.blog.writing import posts
 from publisher.feeds import atom, jsonfeed, rss, validation

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 
 from publisher.base.clock import monotonic_seconds
 from publisher.base.dates import EPOCH
-from publisher.base.logs import get_logger
+from publisher.base.system.logs import get_logger
 from publisher.feeds.conditional import Freshness
 from publisher.feeds.feed_answer import FeedAnswer
 

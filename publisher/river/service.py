@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from publisher.base.clock import real_seconds
 from publisher.base.errors import PublisherError
-from publisher.base.logs import get_logger
+from publisher.base.system.logs import get_logger
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
 from publisher.river import observe

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from publisher.base.errors import StorageUnavailable
-from publisher.base.logs import get_logger
+from publisher.base.system.logs import get_logger
 from publisher.river.fetching import frontier
 from publisher.river.fetching.fetch import Fetcher, open_fetcher
 from publisher.river.fetching.frontier import HostGate, Lease

@@ -225,7 +225,7 @@ class ServerBell(Bell):
         """Take the notices off the connection."""
         import psycopg
 
-        from publisher.base.logs import get_logger  # late: most commands start without it
+        from publisher.base.system.logs import get_logger  # late: most commands start without it
 
         try:
             for _ in self._connection.notifies(timeout=0):

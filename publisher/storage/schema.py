@@ -61,7 +61,7 @@ def _migrate(database: Database) -> None:
         if current is None:
             _refuse_others(connection)
         elif not database.on_server and (file := database.engine.url.database):
-            from publisher.base.logs import get_logger
+            from publisher.base.system.logs import get_logger
 
             kept = str(keep_copy(Path(file)))
             get_logger("schema").warning("the database is upgraded", copy_of_the_old=kept)

@@ -4,8 +4,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from publisher.base import whole_files
 from publisher.base.errors import StorageUnavailable
+from publisher.base.system import whole_files
 
 
 def copy_database(source: Path, copy: Path) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
-from publisher.base import whole_files
 from publisher.base.errors import InvalidData, InvalidInput, StorageUnavailable
+from publisher.base.system import whole_files
 from publisher.storage.database import Database
 from publisher.storage.schema import upgrade
 

@@ -15,10 +15,10 @@ from pathlib import Path
 import uvloop
 from flask import Flask
 
-from publisher.base import logs
 from publisher.base.errors import InvalidInput
-from publisher.base.logs import get_logger
-from publisher.base.processes import end_with_parent
+from publisher.base.system import logs
+from publisher.base.system.logs import get_logger
+from publisher.base.system.processes import end_with_parent
 from publisher.delivery.http_server import HttpServer
 from publisher.web.application import close_app, create_app, current_site
 from publisher.web.requests.limits import body_limit

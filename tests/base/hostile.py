@@ -4,8 +4,8 @@ import os
 import time
 from collections.abc import Iterator
 
-from publisher.base import confined
 from publisher.base.errors import TooLarge, TooMany
+from publisher.base.system import confined
 
 
 def echo(data: bytes) -> bytes:
@@ -68,7 +68,7 @@ def send_code() -> object:
 
 def change_a_class() -> None:
     """Say `setattr(Limits, "seconds", None)` and `Limits.more = None`, as only bytes can."""
-    said = b"cpublisher.base.confined\nLimits\n(N}(Vseconds\nNVmore\nNutb."
+    said = b"cpublisher.base.system.confined\nLimits\n(N}(Vseconds\nNVmore\nNutb."
     confined._packed = lambda value: said
 
 

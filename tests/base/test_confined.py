@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from publisher.base.confined import Limits, Pool, Unreadable
 from publisher.base.errors import PublisherError, TooLarge
+from publisher.base.system.confined import Limits, Pool, Unreadable
 from tests.base import hostile
 
 

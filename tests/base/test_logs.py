@@ -13,7 +13,7 @@ from publisher.installation import Site
 PROGRAM = """
 import logging, sys
 import structlog
-from publisher.base import logs
+from publisher.base.system import logs
 
 def check(password, environ):
     raise ValueError("no")

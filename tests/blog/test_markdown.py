@@ -6,8 +6,8 @@ from contextlib import suppress
 
 import pytest
 
-from publisher.base.confined import Limits
 from publisher.base.errors import InvalidData
+from publisher.base.system.confined import Limits
 from publisher.blog.markup import markdown
 from publisher.blog.markup.markdown import LONGEST_HIGHLIGHTED, html_of, render
 
@@ -199,7 +199,8 @@ def test_long_sources_are_read_elsewhere(monkeypatch: pytest.MonkeyPatch, form: 
     """HTML that a program sends too: nested elements cost the square of their depth."""
     asked: list[int] = []
     monkeypatch.setattr(
-        "publisher.base.confined.read", lambda _, __, source, *rest: asked.append(len(source))
+        "publisher.base.system.confined.read",
+        lambda _, __, source, *rest: asked.append(len(source)),
     )
     html_of("a" * markdown.SHORT, form)
     html_of("a" * (markdown.SHORT + 1), form)

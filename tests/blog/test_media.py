@@ -185,7 +185,7 @@ def test_files_are_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     def full(_file: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("publisher.base.whole_files.os.fsync", full)
+    monkeypatch.setattr("publisher.base.system.whole_files.os.fsync", full)
     with pytest.raises(StorageUnavailable, match="disk is full"):
         media.store(MediaFolder(tmp_path), accepted)
     assert list(tmp_path.iterdir()) == []

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from publisher.base import logs
+from publisher.base.system import logs
 
 
 @pytest.fixture(autouse=True)

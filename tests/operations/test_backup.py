@@ -15,7 +15,7 @@ from sqlalchemy import text
 
 from publisher.base.environment import Environment
 from publisher.base.errors import Conflict, InvalidData, InvalidInput
-from publisher.base.whole_files import sweep, whole_file
+from publisher.base.system.whole_files import sweep, whole_file
 from publisher.blog import published
 from publisher.installation import Site, open_site, serving_lock
 from publisher.operations.backup import backup, cut_off, restore
@@ -115,7 +115,7 @@ def archive(members: dict[str, bytes]) -> bytes:
 RESTORE = """
 import os, sys
 from pathlib import Path
-from publisher.base import whole_files
+from publisher.base.system import whole_files
 from publisher.base.environment import read_environment
 from publisher.operations import backup
 

@@ -8,10 +8,10 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import text
 
-from publisher.base import processes
 from publisher.base.clock import utc_now
 from publisher.base.dates import format_rfc822
 from publisher.base.environment import Environment
+from publisher.base.system import processes
 from publisher.cli import cli
 from publisher.installation import Site
 from publisher.operations import doctor

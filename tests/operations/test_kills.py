@@ -15,8 +15,8 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import column, insert, table
 
-from publisher.base import whole_files
 from publisher.base.environment import Environment
+from publisher.base.system import whole_files
 from publisher.blog.writing import posts
 from publisher.installation import open_site
 from publisher.operations.backup import backup, cut_off
@@ -37,7 +37,7 @@ from PIL import Image
 from publisher.base.environment import read_environment
 from publisher.blog.post_files import media
 from publisher.blog.writing import posts
-from publisher.exchange.importing import dry_run, preparation, writer
+from publisher.exchange.importing import dry_run, writer
 from publisher.exchange.importing.formats import recognition
 from publisher.exchange.importing.sources import Document
 from publisher.installation import open_site
@@ -91,7 +91,7 @@ def imported():
     text = f'{{"version": "https://jsonfeed.org/version/1.1", "items": [{{"id": "{guid}", ' \
            f'"content_html": "<p>Imported</p>", "date_published": "2024-03-04T09:00:00Z"}}]}}'
     document = Document("a.json", io.BytesIO(text.encode()))
-    found = list(preparation.ready(formats.read(document, "json", UTC), site.clock()))
+    found = list(dry_run.ready(formats.read(document, "json", UTC), site.clock()))
     with site.database.write() as db:
         writer.store(db, dry_run.make_plan(db, found, None), site.clock())
     return f"post {found[0].post.guid}"

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from flask.testing import FlaskClient
 
-from publisher.base import processes
+from publisher.base.system import processes
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from tests.factories import make_post

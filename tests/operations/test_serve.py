@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from publisher.base import processes
 from publisher.base.environment import METRICS_FOLDER, Environment
+from publisher.base.system import processes
 from publisher.operations import serve
 from tests.databases import settings_of
 from tests.serving import Server, alive, answers, free_port, kill, serving, wait_until

@@ -3,7 +3,7 @@
 import pytest
 from flask.testing import FlaskClient
 
-from publisher.base import confined
+from publisher.base.system import confined
 from publisher.installation import Site
 from publisher.web.requests.limits import FORM_BYTES, MOST_FIELDS, TEXT_BYTES, body_limit
 from publisher.web.xml_rpc import values

@@ -22,9 +22,9 @@ from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
-from publisher.base import confined
-from publisher.base.confined import Limits
 from publisher.base.errors import InvalidData
+from publisher.base.system import confined
+from publisher.base.system.confined import Limits
 from publisher.base.text import DEEPEST, nested_too_deeply
 from publisher.blog.markup.markdown_extras import (
     dashes,

@@ -15,10 +15,10 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from publisher.base import confined
-from publisher.base.confined import Limits
 from publisher.base.errors import InvalidData, StorageUnavailable, TooLarge
 from publisher.base.media_files import MediaFiles
+from publisher.base.system import confined
+from publisher.base.system.confined import Limits
 from publisher.base.text import clean
 from publisher.blog.post_files import documents, enclosures, pictures
 from publisher.blog.post_files.documents import FileInfo, Sound

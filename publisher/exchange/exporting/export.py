@@ -25,8 +25,8 @@ from sqlalchemy.orm import Session, selectinload
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidInput, StorageUnavailable
 from publisher.base.media_files import MediaFiles
+from publisher.base.system.whole_files import check_folder_of
 from publisher.base.text import to_cell
-from publisher.base.whole_files import check_folder_of
 from publisher.blog.members import authors
 from publisher.blog.post_files import media
 from publisher.blog.writing import content

@@ -11,9 +11,9 @@ from itertools import islice
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from publisher.base.confined import Limits, read, stream
 from publisher.base.errors import InvalidData, PublisherError, TooLarge
 from publisher.base.media_files import MediaFiles
+from publisher.base.system.confined import Limits, read, stream
 from publisher.blog.post_files import media
 from publisher.blog.post_files.media import Accepted
 from publisher.exchange.importing import dry_run, site_contents, sources

@@ -1,7 +1,7 @@
 """Strangers' pages, parsed for their Webmention endpoint, for what they say about a post, and for
 the program that they describe (IndieAuth).
 
-Pure functions for `base.confined`; they return plain text and addresses only.
+Pure functions for `base.system.confined`; they return plain text and addresses only.
 """
 
 import codecs

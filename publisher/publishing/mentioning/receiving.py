@@ -12,9 +12,9 @@ from urllib.parse import unquote, urlsplit
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
-from publisher.base.confined import Limits, Unreadable, read
 from publisher.base.errors import FieldErrors, InvalidInput, NotFound, TooMany
 from publisher.base.net import OutgoingError, check_url, request_public
+from publisher.base.system.confined import Limits, Unreadable, read
 from publisher.blog import published
 from publisher.blog.members import permissions
 from publisher.installation import Site

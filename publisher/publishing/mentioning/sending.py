@@ -2,8 +2,8 @@
 
 from urllib.parse import urljoin
 
-from publisher.base.confined import Limits, Unreadable, read
 from publisher.base.net import OutgoingError, Reply, check_url, request_public
+from publisher.base.system.confined import Limits, Unreadable, read
 from publisher.publishing.mentioning.mention_documents import endpoint_in_header, endpoint_in_page
 
 TIMEOUT_SECONDS = 10.0

@@ -16,8 +16,9 @@ from urllib.parse import urlsplit
 import aiohttp
 from yarl import URL
 
-from publisher.base import confined, net
+from publisher.base import net
 from publisher.base.encryption import is_encrypted
+from publisher.base.system import confined
 from publisher.river.fetching.answers import Credentials, Fetched, Hop, Validators
 from publisher.river.fetching.frontier import HostGate
 from publisher.river.fetching.host_names import AddressBook, work_unit

@@ -27,7 +27,7 @@ from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import StorageUnavailable
-from publisher.base.logs import get_logger
+from publisher.base.system.logs import get_logger
 from publisher.river.options import RiverOptions
 from publisher.river.polls.poll_rows import FeedRow, HostRow, save
 from publisher.storage.database import Database

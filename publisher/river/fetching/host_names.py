@@ -25,8 +25,8 @@ from aiohttp.resolver import ThreadedResolver
 from sqlalchemy import text
 
 from publisher.base.errors import StorageUnavailable
-from publisher.base.logs import get_logger
-from publisher.base.processes import in_own_thread
+from publisher.base.system.logs import get_logger
+from publisher.base.system.processes import in_own_thread
 from publisher.river.options import RiverOptions
 from publisher.storage.database import Database
 

@@ -14,8 +14,8 @@ from sqlalchemy.orm import Session
 
 from publisher.base.clock import Clock
 from publisher.base.errors import InvalidData, StorageUnavailable
-from publisher.base.logs import get_logger
-from publisher.base.processes import in_own_thread
+from publisher.base.system.logs import get_logger
+from publisher.base.system.processes import in_own_thread
 from publisher.base.text import first_words, one_line
 from publisher.core.polling import Answer
 from publisher.river.fetching import frontier

@@ -14,7 +14,7 @@ from typing import cast
 from sqlalchemy import Table, bindparam, insert, select
 from sqlalchemy.orm import Session
 
-from publisher.base.logs import get_logger
+from publisher.base.system.logs import get_logger
 from publisher.river.fetching import frontier
 from publisher.river.fetching.fetch import BUSY
 from publisher.river.following import subscriptions

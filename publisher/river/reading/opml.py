@@ -7,8 +7,8 @@ from xml.etree.ElementTree import Element, ParseError, SubElement, register_name
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from publisher.base.confined import Limits, read
 from publisher.base.errors import InvalidData, InvalidInput
+from publisher.base.system.confined import Limits, read
 from publisher.core.specs import SpecError
 from publisher.river.following.subscriptions import Outline, tidy_folder, tidy_url
 from publisher.river.observe import check_policy

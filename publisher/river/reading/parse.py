@@ -19,9 +19,9 @@ from xml.sax.xmlreader import InputSource
 
 import feedparser
 
-from publisher.base.confined import Limits, Unreadable, read
 from publisher.base.errors import InvalidData
 from publisher.base.numerals import whole_number
+from publisher.base.system.confined import Limits, Unreadable, read
 from publisher.base.text import clean, plain_text
 from publisher.river.reading.feed_document import (
     MAX_ITEMS,
@@ -122,7 +122,7 @@ def parse_document(
     except InvalidData:
         raise
     except Exception as problem:  # feedparser raises nearly anything over a damaged document
-        from publisher.base.logs import get_logger  # late, so that `stamp` starts without it
+        from publisher.base.system.logs import get_logger  # late, so that `stamp` starts without it
 
         get_logger("river").info("feedparser gave up", url=url, error=repr(problem)[:300])
         raise UnreadableFeed("the document is damaged beyond reading") from problem

@@ -14,7 +14,7 @@ from werkzeug.wsgi import wrap_file
 
 from publisher.base.errors import NotFound
 from publisher.base.media_files import SANDBOX, MediaFolder
-from publisher.base.whole_files import whole_file
+from publisher.base.system.whole_files import whole_file
 from publisher.blog import published
 from publisher.blog.post_files import cards, media
 from publisher.blog.post_files.cards import Card

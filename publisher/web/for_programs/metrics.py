@@ -29,10 +29,10 @@ from prometheus_client.registry import Collector
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from publisher.base import processes
 from publisher.base.clock import monotonic_seconds
 from publisher.base.environment import METRICS_FOLDER, try_write
 from publisher.base.errors import Forbidden, StorageUnavailable
+from publisher.base.system import processes
 from publisher.blog.members import permissions
 from publisher.blog.writing import posts
 from publisher.publishing.rebuild import RSS

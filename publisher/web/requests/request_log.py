@@ -8,7 +8,7 @@ import secrets
 import structlog
 from flask import Flask, Response, g, request
 
-from publisher.base.logs import get_logger
+from publisher.base.system.logs import get_logger
 
 HEADER = "X-Request-ID"
 

@@ -5,7 +5,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from publisher.base.errors import StorageUnavailable
-from publisher.base.logs import get_logger
+from publisher.base.system.logs import get_logger
 from publisher.blog.writing import editing
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import Post

@@ -10,7 +10,7 @@ from xml.sax.saxutils import quoteattr
 from flask import Blueprint, Response, request
 
 from publisher.base.errors import Forbidden, InvalidInput, NotFound, PublisherError
-from publisher.base.logs import get_logger
+from publisher.base.system.logs import get_logger
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import site

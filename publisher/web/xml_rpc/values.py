@@ -11,9 +11,9 @@ from xmlrpc.client import Binary, DateTime, Error, Fault, Unmarshaller, dumps  #
 from defusedxml.common import DefusedXmlException
 from defusedxml.xmlrpc import DefusedExpatParser
 
-from publisher.base import confined
-from publisher.base.confined import Limits
 from publisher.base.errors import InvalidInput
+from publisher.base.system import confined
+from publisher.base.system.confined import Limits
 
 MAX_DEPTH = 12
 MAX_VALUES = 10_000

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from publisher.base.confined import Limits
 from publisher.base.errors import PublisherError, TooLarge
+from publisher.base.system.confined import Limits
 from publisher.exchange.importing import confined_reading
 from publisher.exchange.importing.sources import MAX_TOTAL_BYTES, Located, located
 from tests.conftest import MONDAY_MORNING

@@ -44,7 +44,10 @@ QUESTION, STARTED, PART, ANSWER, REFUSAL, FAILURE = b"q", b"s", b"p", b"a", b"r"
 BUFFER = 65_536
 HEADER = struct.Struct("!cQ")
 OPEN_FILES = 64  # at most, of each process
-_CHILD = "import sys; from publisher.base import confined; confined.serve(*map(int, sys.argv[1:]))"
+_CHILD = (
+    "import sys; from publisher.base.system import confined; "
+    "confined.serve(*map(int, sys.argv[1:]))"
+)
 _PLAIN = {
     ("builtins", "frozenset"), ("builtins", "set"), ("collections", "Counter"),
     ("datetime", "date"), ("datetime", "datetime"), ("datetime", "timedelta"),
@@ -127,7 +130,7 @@ class _Process:
     def __init__(self, memory_bytes: int) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
-            root = str(Path(__file__).parents[2])
+            root = str(Path(__file__).parents[3])
             number = str(theirs.fileno())
             self._child = subprocess.Popen(
                 [sys.executable, "-c", _CHILD, number, str(memory_bytes)],

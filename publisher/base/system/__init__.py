@@ -1,0 +1,1 @@
+"""The machine below: processes that are confined or watched, files that appear whole, logs."""
