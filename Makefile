@@ -28,7 +28,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help run install passkeys simulator test test-all test-postgresql check format bench demo docs image pictures wheels lock fuzz losses kills kills-postgresql stress clean
+.PHONY: help run install passkeys simulator test test-all coverage test-postgresql check format bench demo docs image pictures wheels lock fuzz losses kills kills-postgresql stress clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -75,6 +75,12 @@ test: $(EVERYTHING) ## run the tests of a small change: minutes, no browser, no 
 
 test-all: test ## run the whole test suite; tests of programs not installed here are skipped
 	@$(BIN)/python -m pytest -n auto -m system
+
+coverage: $(EVERYTHING) ## print the branch coverage of each room by the tests of a small change
+	@$(BIN)/coverage erase
+	@$(BIN)/coverage run -m pytest -q -n auto -m "not system"
+	@$(BIN)/coverage combine -q
+	@$(BIN)/python scripts/coverage_by_room.py
 
 fuzz: $(EVERYTHING) ## fuzz whatever reads strangers' input, for FUZZ_SECONDS (60); FUZZ_ONLY=markdown,river FUZZ_SEED=1
 	@$(BIN)/python -m tests.fuzz
