@@ -85,8 +85,11 @@ coverage: $(EVERYTHING) ## print the branch coverage of each room by the tests o
 fuzz: $(EVERYTHING) ## fuzz whatever reads strangers' input, for FUZZ_SECONDS (60); FUZZ_ONLY=markdown,river FUZZ_SEED=1
 	@$(BIN)/python -m tests.fuzz
 
-WITH_DATABASE ?= $(wildcard tests/test_*.py) $(addprefix tests/,blog cli delivery demo exchange \
-	foreign operations publishing readers river storage web)
+# On PostgreSQL run the tests of rooms that have SQL of their own or rely on its transactions, and the
+# tests across rooms that open a database; rules, documents and pages in a browser meet no other one.
+WITHOUT_DATABASE := $(addprefix tests/test_,ablation.py architecture.py civil_dates.py docs.py second_set.py)
+WITH_DATABASE ?= $(filter-out $(WITHOUT_DATABASE),$(wildcard tests/test_*.py)) $(addprefix tests/,blog cli \
+	delivery demo exchange foreign operations publishing readers river storage web)
 
 test-postgresql: $(EVERYTHING) ## run the tests that use a database on a temporary PostgreSQL server; WITH_DATABASE=tests/browser for others
 	@$(BIN)/python -m tests.postgres -n auto $(WITH_DATABASE)
