@@ -131,9 +131,9 @@ bench: $(BENCH) ## measure speed and size, each with its baseline in the same ru
 pictures: $(EVERYTHING) ## update docs/pictures/*.png from the demo blog (needs Chromium)
 	@$(BIN)/python scripts/pictures.py
 
-wheels: $(EVERYTHING) ## build dist/publisher-*.whl and dist/dynamic_ttl-*.whl
+wheels: $(EVERYTHING) ## build dist/publisher-*.whl, dynamic_ttl-*.whl and publisher_reader_test-*.whl
 	@$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w dist .
-	@$(BIN)/python scripts/build_dynamic_ttl.py dist
+	@$(BIN)/python scripts/build_wheels.py dist
 	@ls dist/*.whl
 
 docs: $(DOCS) ## build the documentation as a site, with search, in build/docs; a broken link is an error

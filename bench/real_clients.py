@@ -3,9 +3,10 @@
     python -m bench.real_clients record NAME...   # needs the program, and libfaketime
     python -m bench.real_clients table            # rewrites the table in docs/for-readers.md
 
-A recorded client is started every hour of the test's week under a shifted clock, as
-from a crontab. A replayed one is the rule of its source code (`simulator.real_readers`), of which
-only the times of its requests can be judged.
+A recorded client is started every quarter of an hour (slow ones every hour) of the test's week
+under a shifted clock, as from a crontab, or keeps running under a faster one. A replayed one is the
+rule of its source code (`simulator.real_readers`), of which only the times of its requests can be
+judged.
 """
 
 import gzip
@@ -21,7 +22,13 @@ from pathlib import Path
 from publisher.core.polling import Answer
 from publisher.core.validators import http_date
 from publisher.reader_test.answering import WeekAnswer, WeekPlace, answer
-from publisher.reader_test.command_runs import CommandRun, faketime_library, run_each_time
+from publisher.reader_test.command_runs import (
+    EVERY_SECONDS,
+    CommandRun,
+    faketime_library,
+    run_each_time,
+    run_once_for_all,
+)
 from publisher.reader_test.scorecard import GOOD, NOT_SEEN, PARTLY, Scorecard, score
 from publisher.reader_test.script import FEEDS, WEEK_HOURS, changed_at, posts_at, stretch_at
 from publisher.reader_test.tester_trace import ONE_SHOT, Asked, Trace, read_trace
@@ -30,6 +37,7 @@ from publisher.simulator.clients import parse_client
 ROOT = Path(__file__).parent.parent
 TRACES = ROOT / "tests" / "reader_test" / "traces"
 PAGE = ROOT / "docs" / "for-readers.md"
+HOURLY = 3600
 BEGINS = datetime(2026, 11, 16, tzinfo=UTC)
 START, END = "<!-- made by python -m bench.real_clients table -->\n", "<!-- end -->\n"
 
@@ -37,14 +45,35 @@ START, END = "<!-- made by python -m bench.real_clients table -->\n", "<!-- end 
 @dataclass(frozen=True)
 class RealClient:
     """A program: how to ask for its version, and what a run of it does, as a shell script whose
-    first argument is the feed's address and whose folder is its home."""
+    first argument is the feed's address and whose folder is its home. every: seconds between two
+    runs; speed: of the clock, for a program that keeps running, else 0."""
 
     title: str
     version: str
     script: str
     files: tuple[tuple[str, str], ...] = ()
+    every: int = EVERY_SECONDS
+    speed: float = 0.0
 
 
+# A program with a window: the screen and the bus have the machine's clock, the program alone the
+# test's, which bash knows (a program that it starts would begin anew).
+WINDOW = """{0}
+{2}
+export XDG_CONFIG_HOME="$HOME/.config" XDG_DATA_HOME="$HOME/.local/share"
+export XDG_CACHE_HOME="$HOME/.cache"
+export GSETTINGS_BACKEND=memory NO_AT_BRIDGE=1 library="$LD_PRELOAD"
+unset LD_PRELOAD
+rm -f display
+Xvfb -displayfd 4 -screen 0 1024x768x24 4>display 2>/dev/null &
+until [ -s display ]; do env sleep 0.2; done
+export DISPLAY=":$(cat display)"
+eval "$(dbus-launch --sh-syntax)"
+trap 'kill %1 $DBUS_SESSION_BUS_PID' EXIT
+export FAKETIME="@$(printf '%(%s)T') ${{FAKETIME#* }}"
+LD_PRELOAD="$library" {1}
+"""
+OPML = "<opml version='1.0'><head/><body><outline text='test' type='rss' xmlUrl='URL'"
 CLIENTS = {
     "newsboat": RealClient(
         "newsboat",
@@ -60,6 +89,7 @@ CLIENTS = {
         "  sed -i \"s/= sendmail/= maildir/; s#^maildir-path.*#maildir-path = $HOME#\" r2e.cfg\n"
         '  $r2e add test "$1"; }\n'
         "exec $r2e run",
+        every=HOURLY,
     ),
     "feed2exec": RealClient(
         "feed2exec",
@@ -67,6 +97,45 @@ CLIENTS = {
         'f="feed2exec --config f.ini --database f.db"\n'
         '[ -f f.ini ] || $f add test "$1" --output null\n'
         "exec $f fetch",
+    ),
+    "feed2imap": RealClient(
+        "feed2imap",
+        "dpkg-query -W feed2imap",
+        '[ -f rc ] || { mkdir -p mail/cur mail/new mail/tmp\n'
+        "  printf 'cache: %s/cache\\nfeeds:\\n  - name: test\\n    url: %s\\n"
+        "    target: maildir://%s/mail\\n' \"$HOME\" \"$1\" \"$HOME\" > rc; }\n"
+        "exec feed2imap -f rc",
+    ),
+    "liferea": RealClient(
+        "liferea",
+        "dpkg-query -W liferea",
+        WINDOW.format(
+            "export GIO_USE_NETWORK_MONITOR=base  # else no route to elsewhere is no network",
+            "liferea",
+            "mkdir -p .config/liferea; sed \"s#URL#$1#\" feeds > .config/liferea/feedlist.opml",
+        ),
+        ((
+            "feeds",
+            f"{OPML} id='abcdefg' updateInterval='60'/></body></opml>",
+        ),),
+        speed=600.0,
+    ),
+    "akregator": RealClient(
+        "Akregator",
+        "dpkg-query -W akregator",
+        WINDOW.format(
+            "export QTWEBENGINE_CHROMIUM_FLAGS=--no-sandbox",
+            "akregator",
+            "mkdir -p .config .local/share/akregator/data\n"
+            "printf '[General]\\nUse Interval Fetch=true\\nAuto Fetch Interval=60\\n"
+            "Fetch On Startup=true\\n' > .config/akregatorrc\n"
+            "sed \"s#URL#$1#\" feeds > .local/share/akregator/data/feeds.opml",
+        ),
+        ((
+            "feeds",
+            f"{OPML} id='123456' useCustomFetchInterval='false'/></body></opml>",
+        ),),
+        speed=1000.0,
     ),
     "sfeed": RealClient(
         "sfeed",
@@ -78,6 +147,7 @@ CLIENTS = {
         "gPodder (gpo)",
         "dpkg-query -W gpodder",
         'export GPODDER_HOME="$HOME/g"\n[ -d g ] || { gpo subscribe "$1"; exit; }\nexec gpo update',
+        every=HOURLY,
     ),
     "elfeed": RealClient(
         "elfeed (Emacs)",
@@ -97,6 +167,7 @@ CLIENTS = {
 (elfeed-db-save)
 """,
         ),),
+        every=HOURLY,
     ),
     "lemon24-reader": RealClient(
         "lemon24/reader",
@@ -139,6 +210,7 @@ REPLAYED = {
 TIMING = {
     "max-age": "max-age", "max-age-304": "on 304", "ttl": "ttl", "ttl-kept": "ttl after 304",
     "expires": "Expires", "skip": "skipHours", "retry-after": "Retry-After", "back-off": "errors",
+    "time-out": "time-out",
 }  # fmt: skip
 MANNERS = {
     "etag": "ETag", "last-modified": "Last-Modified", "permanent": "301, 308", "gone": "410",
@@ -162,8 +234,11 @@ def record(name: str) -> Trace:
         script.write_text(f'export HOME="{home}"\ncd "$HOME"\n{client.script}\n', "utf-8")
         for file, text in client.files:
             (Path(home) / file).write_text(text, "utf-8")
-        run = CommandRun(f"sh {script} URL", BEGINS, library, every=3600)
-        trace = run_each_time(run, lambda _: None)
+        run = CommandRun(f"bash {script} URL", BEGINS, library, every=client.every)
+        if client.speed:
+            trace = run_once_for_all(run, client.speed, lambda _: None)
+        else:
+            trace = run_each_time(run, lambda _: None)
     trace.program = f"{client.title} {found[0] if found else ''}".strip()
     return trace
 
@@ -212,32 +287,32 @@ def _answer(served: WeekAnswer, at: float, known: set[int]) -> Answer:
     )
 
 
-def cards() -> dict[str, Scorecard]:
-    """The scorecards of all recorded traces, by name."""
-    found = {}
-    for file in sorted(TRACES.glob("*.json.gz")):
-        found[file.name.removesuffix(".json.gz")] = score(
-            read_trace(gzip.decompress(file.read_bytes()).decode())
-        )
-    return found
+def traces() -> dict[str, Trace]:
+    """All recorded traces, by name."""
+    return {
+        file.name.removesuffix(".json.gz"): read_trace(gzip.decompress(file.read_bytes()).decode())
+        for file in sorted(TRACES.glob("*.json.gz"))
+    }
 
 
 def table() -> Iterable[str]:
     """The lines of the table in docs/for-readers.md."""
     columns = {**TIMING, **MANNERS}
-    yield f"| program | score | {' | '.join(columns.values())} |"
-    yield f"|---|---|{'---|' * len(columns)}"
-    for card in sorted(cards().values(), key=lambda card: -(card.score or 0)):
-        yield _row(card.program, str(card.score), card, set(columns))
+    yield f"| program | started | score | {' | '.join(columns.values())} |"
+    yield f"|---|---|---|{'---|' * len(columns)}"
+    judged = [(score(trace), trace) for trace in traces().values()]
+    for card, trace in sorted(judged, key=lambda pair: -(pair[0].score or 0)):
+        started = f"each {WEEK_HOURS * 60 / trace.runs:.0f} min" if trace.runs else "once"
+        yield _row(card.program, f"{started} | {card.score}", card, set(columns))
     for title, spec in REPLAYED.values():
-        yield _row(f"{title}, replayed", "", score(replay(title, spec)), REPLAYED_SHOW)
+        yield _row(f"{title}, replayed", " | ", score(replay(title, spec)), REPLAYED_SHOW)
 
 
-def _row(name: str, total: str, card: Scorecard, shown: set[str]) -> str:
+def _row(name: str, told: str, card: Scorecard, shown: set[str]) -> str:
     states = {one.id: one.state for one in card.verdicts}
     marks = {GOOD: "yes", PARTLY: "partly", NOT_SEEN: ""}
     cells = [marks.get(states[one], "no") if one in shown else "" for one in (*TIMING, *MANNERS)]
-    return f"| {name} | {total} | {' | '.join(cells)} |"
+    return f"| {name} | {told} | {' | '.join(cells)} |"
 
 
 def main(words: list[str]) -> None:

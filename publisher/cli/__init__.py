@@ -5,17 +5,11 @@ Errors are one line on standard error.
 """
 
 import importlib
-import os
-import sys
-from typing import NoReturn
 
 import click
-from click.exceptions import NoArgsIsHelpError, NoSuchCommand
+from click.exceptions import NoSuchCommand
 
-from publisher.base.errors import PublisherError
-from publisher.core.specs import SpecError
-
-STOPPED = 130  # the exit code that shells give for Ctrl-C
+from publisher.cli.parameters import run
 
 # Command -> its function, and its line in `--help`, which imports none of these modules.
 COMMANDS = {
@@ -87,29 +81,4 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; an expected error becomes one line and an exit code."""
-    os.umask(0o077)  # files hold hashes, drafts and backups: only their owner may read them
-    try:
-        cli.main(arguments, standalone_mode=False)
-    except NoArgsIsHelpError as error:
-        click.echo(error.format_message(), err=True)
-        sys.exit(error.exit_code)
-    except click.ClickException as error:
-        _stop(error.format_message(), error.exit_code)
-    except SpecError as error:
-        _stop(str(error), 2)
-    except PublisherError as error:
-        _stop(str(error), error.exit_code)
-    except click.Abort:
-        _stop("stopped", STOPPED)
-    except UnicodeError:
-        _stop("an argument or the standard input is not text in UTF-8", 2)
-    except BrokenPipeError:  # the other program has read enough, as in `publisher ... | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
-    except OSError as error:
-        _stop(f"{error.filename or 'the system'}: {error.strerror or error}", 1)
-
-
-def _stop(message: str, exit_code: int) -> NoReturn:
-    click.echo(f"publisher: {' '.join(message.split())}", err=True)
-    sys.exit(exit_code)
+    run(cli, "publisher", arguments)

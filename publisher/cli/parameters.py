@@ -1,4 +1,4 @@
-"""Click parameter types, options and helpers that several commands share.
+"""Click parameter types, options and helpers that several commands share, and how a command ends.
 
 Every module of this folder imports only light modules at its top, and heavy ones inside the command
 that needs them: `--help`, a wrong option and a missing file are then answered at once.
@@ -12,13 +12,14 @@ from datetime import datetime
 from math import isnan
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from publisher.base.dates import format_rfc3339, parse_rfc3339
-from publisher.base.environment import read_environment
-from publisher.base.errors import InvalidData, InvalidInput
+from publisher.base.errors import InvalidData, InvalidInput, PublisherError
+from publisher.core.specs import SpecError
 
 if TYPE_CHECKING:
     from publisher.installation import Site
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 json_option = click.option("--json", "as_json", is_flag=True, help="print JSON instead of text")
 Tell = Callable[[str], None]
 TOLD_EVERY_SECONDS = 3.0
+STOPPED = 130  # the exit code that shells give for Ctrl-C
 
 
 def _teller(_ctx: click.Context, _param: click.Parameter, wanted: bool) -> Tell:
@@ -161,9 +163,41 @@ def _moment(value: Any) -> str:
 
 def site() -> "Site":
     """The installation that the environment names; its connections close when the command ends."""
+    from publisher.base.environment import read_environment
     from publisher.installation import open_site
 
     here = open_site(read_environment())
     if command := click.get_current_context(silent=True):
         command.call_on_close(here.database.close)
     return here
+
+
+def run(command: click.Command, name: str, arguments: list[str] | None = None) -> None:
+    """Run a command; an expected error becomes one line on standard error, which begins with the
+    program's name, and an exit code."""
+
+    def stop(message: str, exit_code: int) -> NoReturn:
+        click.echo(f"{name}: {' '.join(message.split())}", err=True)
+        sys.exit(exit_code)
+
+    os.umask(0o077)  # files hold hashes, drafts and backups: only their owner may read them
+    try:
+        command.main(arguments, standalone_mode=False)
+    except NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        stop(error.format_message(), error.exit_code)
+    except SpecError as error:
+        stop(str(error), 2)
+    except PublisherError as error:
+        stop(str(error), error.exit_code)
+    except click.Abort:
+        stop("stopped", STOPPED)
+    except UnicodeError:
+        stop("an argument or the standard input is not text in UTF-8", 2)
+    except BrokenPipeError:  # the other program has read enough, as in `publisher ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:
+        stop(f"{error.filename or 'the system'}: {error.strerror or error}", 1)

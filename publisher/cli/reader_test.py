@@ -13,7 +13,7 @@ import click
 
 from publisher.base.clock import utc_now
 from publisher.base.errors import InvalidData, InvalidInput
-from publisher.cli.parameters import InputFile, Tell, echo_json, json_option, progress_option
+from publisher.cli.parameters import InputFile, Tell, echo_json, json_option, progress_option, run
 
 if TYPE_CHECKING:
     from publisher.reader_test.tester_trace import Trace
@@ -28,7 +28,8 @@ CLOCKS = ("auto", "faketime", "variable")
 @click.option(
     "--speed",
     type=click.FloatRange(1, 10_000),
-    help="how many times faster the test's clock runs (default: 1; with --long-running 1000)",
+    help="how many times faster the test's clock runs (default: 1; with --long-running 1000);"
+    " without effect on a CMD that ends: its clock jumps from one run to the next",
 )
 @click.option("--url-command", metavar="CMD", help="run this; URL in it becomes the address")
 @click.option("--long-running", is_flag=True, help="CMD keeps running instead of being run often")
@@ -131,3 +132,8 @@ def _serve(host: str, port: int, address: str, speed: float) -> "Trace":
             except KeyboardInterrupt:
                 click.echo(err=True)
             return desk.trace(base, word)
+
+
+def main() -> None:
+    """The command as a program of its own, in the wheel `publisher_reader_test`."""
+    run(reader_test, "reader-test")

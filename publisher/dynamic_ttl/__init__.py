@@ -1,7 +1,7 @@
 """The ttl for any feed: the decision as one call, an editor of a feed's head, two middlewares.
 
 The rule of this package: it imports the standard library and `core` only. With the parts of `core`
-that it needs it is built into a wheel of its own (`scripts/build_dynamic_ttl.py`), for blogs that
+that it needs it is built into a wheel of its own (`scripts/build_wheels.py`), for blogs that
 run on other software.
 """
 

@@ -15,7 +15,7 @@ from publisher.base.dates import format_rfc822
 from publisher.core.validators import http_date, preferred_coding, tags_in
 from publisher.feeds.feed_answer import CODINGS, GZIP, gzipped, packed
 from publisher.reader_test.script import (
-    ARCHIVE,
+    ARCHIVES,
     CHANGES,
     CLOUD,
     DELTAS_UNTIL,
@@ -54,8 +54,8 @@ class WeekPlace:
 
 @dataclass(frozen=True, slots=True)
 class WeekAnswer:
-    """One answer. fault: empty; `closed`: no answer is sent and the connection closes; `cut`: after
-    a pause only half of the body is sent."""
+    """One answer. fault: empty; `silent`: no answer is sent and the connection stays open;
+    `closed`: none is sent and it closes; `cut`: after a pause only half of the body is sent."""
 
     status: int
     headers: tuple[tuple[str, str], ...] = ()
@@ -71,17 +71,48 @@ def answer(
     place: WeekPlace, hours: float, method: str, path: str, headers: Mapping[str, str]
 ) -> WeekAnswer:
     """The answer at an hour of the test. path: relative to the tester's address, with its query;
-    headers: names in lower case."""
+    headers: names in lower case, with the fields of a subscription."""
     bare = path.partition("?")[0]
     date = ("Date", format_rfc822(place.moment(hours)))
     if method not in ("GET", "HEAD"):
         if method == "POST" and bare in (HUB, CLOUD):
-            # Noted in the trace; nothing is sent to the address that a stranger names.
-            return WeekAnswer(202, (date, _NOT_KEPT), b"")
+            return _subscription(bare, subscription_problem(place, bare, headers), date)
         return WeekAnswer(405, (date, ("Allow", "GET, HEAD")))
     served = _get(place, hours, bare, headers)
     body = b"" if method == "HEAD" or served.status == 304 else served.body
     return WeekAnswer(served.status, (*served.headers, date), body, served.fault)
+
+
+def subscription_problem(place: WeekPlace, path: str, said: Mapping[str, str]) -> str:
+    """What is wrong with a request to the hub (WebSub, 5.1) or the cloud (rssCloud); empty if
+    nothing is. said: its form fields, names in lower case."""
+    topics = {f"{place.address}/{path}" for path in (*FEEDS, WRONG_SELF)}
+    if path == HUB:
+        right = {
+            "hub.mode": said.get("hub.mode") in ("subscribe", "unsubscribe"),
+            "hub.topic": said.get("hub.topic") in topics,
+            "hub.callback": said.get("hub.callback", "").startswith(("http://", "https://")),
+        }
+    else:
+        right = {
+            "port": said.get("port", "").isdecimal(),
+            "path": said.get("path", "").startswith("/"),
+            "protocol": said.get("protocol") == "http-post",
+            "url1": said.get("url1") in topics,
+        }
+    return ", ".join(name for name, fits in right.items() if not fits)
+
+
+def _subscription(path: str, problem: str, date: tuple[str, str]) -> WeekAnswer:
+    """Subscriptions are noted; nothing is ever sent to an address that a stranger names, so a hub
+    never verifies them, and a cloud says that there will be no notifications."""
+    if problem:
+        words = f"missing or wrong: {problem}\n".encode()
+        return WeekAnswer(400, (date, _NOT_KEPT, ("Content-Type", "text/plain")), words)
+    if path == HUB:
+        return WeekAnswer(202, (date, _NOT_KEPT))
+    words = b'<notifyResult success="false" msg="this test notifies nobody: go on polling"/>'
+    return WeekAnswer(200, (date, _NOT_KEPT, ("Content-Type", "text/xml")), words)
 
 
 def _get(place: WeekPlace, hours: float, path: str, headers: Mapping[str, str]) -> WeekAnswer:
@@ -94,8 +125,8 @@ def _get(place: WeekPlace, hours: float, path: str, headers: Mapping[str, str]) 
         return WeekAnswer(move.status, (("Location", f"{place.address}/{move.to}"), _NOT_KEPT))
     if path not in (FIRST, MOVED) and not _led_to(path, hours):
         return WeekAnswer(404, (_NOT_KEPT,), b"Nothing here.\n")
-    if stretch.fault == "closed":
-        return WeekAnswer(0, fault="closed")
+    if stretch.fault in ("silent", "closed"):
+        return WeekAnswer(0, fault=stretch.fault)
     if stretch.status != 200:
         return _refusal(place, hours, stretch)
     return _document_answer(place, hours, stretch, headers)
@@ -169,7 +200,11 @@ def _links(place: WeekPlace) -> list[tuple[str, str]]:
 
 def tag_at(place: WeekPlace, hours: float) -> str:
     """The ETag at that hour, as sent; empty where the feed has none."""
-    changed = changed_at(hours)
+    return _tag(place, changed_at(hours))
+
+
+@lru_cache(maxsize=256)
+def _tag(place: WeekPlace, changed: float) -> str:
     stretch = stretch_at(changed)
     if not stretch.etag:
         return ""
@@ -185,7 +220,7 @@ def _newer(place: WeekPlace, hours: float, known: list[str]) -> bytes | None:
     """The document with only the posts that are not in the one that a tag of `known` names
     (RFC 3229); None if no tag names an earlier document, or nothing is new."""
     for at in reversed([at for at in CHANGES if at <= hours]):
-        if tags_in(tag_at(place, at)) and set(tags_in(tag_at(place, at))) & set(known):
+        if not set(tags_in(tag_at(place, at))).isdisjoint(known):
             held = {(post.number, post.edited is not None and post.edited <= at)
                     for post in posts_at(at)}  # fmt: skip
             posts = [
@@ -203,9 +238,11 @@ def document(place: WeekPlace, changed: float) -> bytes:
     return _rss(place, changed, posts_at(changed))
 
 
-def _rss(place: WeekPlace, changed: float, posts: list[WeekPost]) -> bytes:
+def _rss(place: WeekPlace, changed: float, posts: list[WeekPost], archive: str = "") -> bytes:
+    """The document; archive: the name of the archive that it is (RFC 5005, 4)."""
     stretch, here = stretch_at(changed), escape(place.address)
-    own = WRONG_SELF if stretch.wrong_self else FIRST
+    own = archive or (WRONG_SELF if stretch.wrong_self else FIRST)
+    older = ARCHIVES[ARCHIVES.index(archive) + 1 :] if archive else ARCHIVES
     host, _, rest = place.address.partition("://")[2].partition("/")
     name, _, port = host.partition(":")
     lines = [
@@ -215,12 +252,15 @@ def _rss(place: WeekPlace, changed: float, posts: list[WeekPost]) -> bytes:
         f"<channel><title>A test feed for readers</title><link>{here}/</link>",
         f"<description>{escape(stretch.purpose)}</description><language>en</language>",
         f'<atom:link rel="self" href="{here}/{own}" type="application/rss+xml"/>',
-        f'<atom:link rel="prev-archive" href="{here}/{ARCHIVE}"/>',
+        *(f'<atom:link rel="prev-archive" href="{here}/{name}"/>' for name in older[:1]),
         f'<atom:link rel="hub" href="{here}/{HUB}"/>',
         f'<cloud domain="{escape(name)}" port="{port or 80}" path="/{escape(rest)}/{CLOUD}"',
         '  registerProcedure="" protocol="http-post"/>',
         f"<lastBuildDate>{format_rfc822(place.moment(changed))}</lastBuildDate>",
     ]
+    if archive:
+        lines.append('<fh:archive xmlns:fh="http://purl.org/syndication/history/1.0"/>')
+        lines.append(f'<atom:link rel="current" href="{here}/{FIRST}"/>')
     if stretch.ttl is not None:
         lines.append(f"<ttl>{stretch.ttl}</ttl>")
     if stretch.sy is not None:
@@ -262,12 +302,10 @@ def _item(place: WeekPlace, post: WeekPost, changed: float) -> str:
 def _other(place: WeekPlace, path: str) -> WeekAnswer:
     """The archive, the posts' pages and the site's page; 404 for everything else."""
     html = ("Content-Type", "text/html; charset=utf-8")
-    if path == ARCHIVE:
+    if path in ARCHIVES:
         old = [post for post in POSTS if post.at < 0][::-1]
-        body = _rss(place, 0.0, old).replace(
-            b"<language>", b'<fh:archive xmlns:fh="http://purl.org/syndication/history/1.0"/>'
-            b"<language>", 1,
-        )  # fmt: skip
+        half = len(old) // 2
+        body = _rss(place, 0.0, old[:half] if path == ARCHIVES[0] else old[half:], path)
         return WeekAnswer(200, (_TYPE, ("Cache-Control", "max-age=604800")), body)
     number = path.removeprefix("post/")
     if path == "" or (path.startswith("post/") and number.isdecimal() and len(number) < 6):

@@ -20,6 +20,7 @@ from publisher.reader_test.answering import (
     answer,
     skipped_day,
     skipped_hours,
+    subscription_problem,
 )
 from publisher.reader_test.script import FEEDS, HOUR, Stretch, stretch_at
 from publisher.reader_test.tester_trace import LONG_RUNNING, ONE_SHOT, Asked, Trace
@@ -30,6 +31,7 @@ REDIRECTS = (301, 302, 307, 308)
 TOGETHER_SECONDS = 15.0  # requests within it belong to one visit
 REDIRECT_SECONDS = 120.0
 OWN_SECONDS = 3600.0  # the shortest interval where a feed says nothing
+PATIENCE_SECONDS = 65.0  # a minute, and some for a machine that is busy
 MOVE_SECONDS = 26 * 3600.0  # how long a permanent move may be doubted
 _AGENT = re.compile(r"[A-Za-z][\w.-]*/v?\d")
 _CONTACT = re.compile(r"https?://|[\w.+-]+@[\w-]+\.\w")
@@ -93,8 +95,9 @@ class Evidence:
         """All requests with their answers, in order of time."""
         ordered = sorted(self.trace.asked, key=lambda one: one.at)
         return [
-            Exchange(one, answer(self.place, one.hours, one.method, one.path, one.headers))
+            Exchange(one, answer(self.place, one.hours, one.method, one.path, headers))
             for one in ordered
+            for headers in [{**one.headers, "accept-encoding": ""}]  # no body is compressed again
         ]
 
     @cached_property
@@ -235,7 +238,7 @@ def _backs_off(seen: Evidence) -> Found:
     """While errors go on, no wait may be shorter than the one before it."""
     runs: list[list[float]] = []
     for visit, gap in seen.gaps:
-        failed = visit.stretch.name in ("closed", "500")
+        failed = visit.stretch.name in ("silent", "closed", "500")
         if failed and runs and runs[-1]:
             runs[-1].append(gap)
         elif failed:
@@ -254,6 +257,46 @@ def _backs_off(seen: Evidence) -> Found:
     steady = grows and min(waits) >= OWN_SECONDS * SLACK_SHARE
     share = 1.0 if slower else 0.5 if steady else 0.0
     return share, f"While the server had errors, it waited {said}."
+
+
+def _time_out(seen: Evidence) -> Found:
+    """Whether it gives up where no answer comes. A silence that ended sooner shows nothing."""
+    most = PATIENCE_SECONDS + REAL_SLACK_SECONDS * (seen.trace.speed - 1.0)
+    waits = [held for _, held, gave_up in seen.trace.silences if gave_up or held > most]
+    if not waits:
+        return None
+    right = sum(held <= most for held in waits)
+    return _share(right, len(waits)), (
+        f"Where no answer came, it gave up within a minute {right} of {counted(len(waits), 'time')}"
+        f"; it waited {duration(max(waits))}{'' if right == len(waits) else ' or longer'}."
+    )
+
+
+def _subscribed(seen: Evidence, path: str) -> Found:
+    """What it asked of the hub or the cloud, which verify nothing, so that it must not insist."""
+    asked = [one.asked for one in seen.exchanges if (one.asked.method, one.path) == ("POST", path)]
+    if not asked:
+        return None
+    wrong = [subscription_problem(seen.place, path, one.headers) for one in asked]
+    problem = next((one for one in wrong if one), "")
+    soon = sum(later.at - one.at < OWN_SECONDS * SLACK_SHARE for one, later in pairwise(asked))
+    return max(0.0, wrong.count("") - soon) / len(asked), (
+        f"It asked {counted(len(asked), 'time')}, {wrong.count('')} of them with the right fields"
+        f"{f' (missing or wrong: {problem})' if problem else ''}, and {soon} within an hour of the"
+        " one before."
+    )
+
+
+def _archives(seen: Evidence) -> Found:
+    """Whether each archive was fetched, and once."""
+    asked = [one.path for one in seen.exchanges if one.path in script.ARCHIVES]
+    if not asked:
+        return None
+    found = len(set(asked))
+    return found / max(len(asked), len(script.ARCHIVES)), (
+        f"It fetched {found} of the {len(script.ARCHIVES)} archives, with"
+        f" {counted(len(asked), 'request')}."
+    )
 
 
 def _gone(seen: Evidence) -> Found:
@@ -401,9 +444,11 @@ def _invented(seen: Evidence) -> Found:
 
 
 def _start(seen: Evidence) -> Found:
-    first = [one for one in seen.exchanges if one.asked.at - seen.exchanges[0].asked.at < 600.0]
     if not seen.exchanges:
         return None
+    offered = {*script.ARCHIVES, script.HUB, script.CLOUD}
+    until = seen.exchanges[0].asked.at + 600.0
+    first = [one for one in seen.exchanges if one.asked.at < until and one.path not in offered]
     return (1.0 if len(first) == 1 else max(0.0, 0.6 - 0.2 * (len(first) - 1))), (
         f"It began with {counted(len(first), 'request')} in ten minutes."
     )
@@ -481,7 +526,7 @@ def _needless(seen: Evidence) -> Found:
 def _addresses(seen: Evidence) -> Found:
     if not seen.exchanges:
         return None
-    named = {*FEEDS, script.ARCHIVE, script.HUB, script.CLOUD, ""}
+    named = {*FEEDS, *script.ARCHIVES, script.HUB, script.CLOUD, ""}
     strange = [
         one.path
         for one in seen.exchanges
@@ -598,6 +643,7 @@ _CHECKS: dict[str, Callable[[Evidence], Found]] = {
     "delta": _delta,
     "skip": _skipped,
     "back-off": _backs_off,
+    "time-out": _time_out,
     "gone": _gone,
     "permanent": _permanent,
     "temporary": _temporary,
@@ -611,6 +657,9 @@ _CHECKS: dict[str, Callable[[Evidence], Found]] = {
     "items": _items,
     "restart": _restart,
     "jitter": _jitter,
+    "websub": partial(_subscribed, path=script.HUB),
+    "cloud": partial(_subscribed, path=script.CLOUD),
+    "archives": _archives,
 }
 
 

@@ -105,6 +105,7 @@ def score(trace: Trace) -> Scorecard:
     total = int(100 * got / possible + 1e-9) if possible >= FEWEST_POINTS else None
     agents = {one.headers.get("user-agent", "") for one in trace.asked}
     program = trace.program or (sorted(agents)[0] if agents else "")
+    program = "".join(letter for letter in program if letter.isprintable())  # it is for terminals
     good = {one.id: one.state == GOOD for one in verdicts if one.state != NOT_SEEN}
     now = hearing(seen, good) if total is not None else None
     return Scorecard(

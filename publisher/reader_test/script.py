@@ -19,7 +19,7 @@ class Stretch:
     if that differs; sy: updatePeriod and updateFrequency. skip_hours: the hours of the test that
     skipHours names; skip_day: an hour of the test whose weekday skipDays names.
     etag: `weak`, `strong` (with a comma, a space and a backslash), `hourly` (changes every hour
-    without any new content), or empty. fault: `closed`, `cut` or `slow` (see `answering`).
+    without any new content), or empty. fault: `silent`, `closed` or `cut` (see `answering`).
     """
 
     name: str
@@ -80,6 +80,8 @@ WEEK = (
     Stretch("500", 137, "A server error.", status=500),
     Stretch("cut", 139, "The document is cut off, after a pause.", 60, 3600, fault="cut"),
     Stretch("after-errors", 140, "The feed is back.", 60, 3600),
+    Stretch("silent", 146, "The connection stays open, and no answer comes.", fault="silent"),
+    Stretch("after-silence", 147, "The feed is back again.", 60, 3600),
     Stretch("gone", 150, "410: the feed is gone for good.", status=410),
 )  # fmt: skip
 _BEGINS = [stretch.begins for stretch in WEEK]
@@ -89,7 +91,8 @@ FIRST, MOVED, FOR_NOW, FOR_NOW_TOO, LAST = (
     "feed.xml", "moved.xml", "for-now.xml", "for-now-too.xml", "last.xml"
 )  # fmt: skip
 FEEDS = (FIRST, MOVED, FOR_NOW, FOR_NOW_TOO, LAST)
-WRONG_SELF, ARCHIVE, HUB, CLOUD = "self.xml", "archive.xml", "hub", "cloud"
+WRONG_SELF, HUB, CLOUD = "self.xml", "hub", "cloud"
+ARCHIVES = ("archive-2.xml", "archive-1.xml")  # newest first; each names the next one
 
 
 @dataclass(frozen=True, slots=True)

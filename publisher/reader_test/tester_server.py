@@ -1,25 +1,31 @@
 """A small HTTP server for the test feed, with the standard library alone: threads on one port.
 
-It can do what a web server does not: close a connection without an answer, and cut a document off.
+It can do what a web server does not: leave a connection without an answer, close it, and cut a
+document off.
 """
 
+import select
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol
-from urllib.parse import parse_qs
 
 from publisher.base.errors import InvalidData, PublisherError
 from publisher.reader_test import scorecard
 from publisher.reader_test.answering import WeekAnswer
-from publisher.reader_test.tester_trace import Trace
+from publisher.reader_test.scorecard import Scorecard
+from publisher.reader_test.tester_trace import Trace, form_fields
 from publisher.reader_test.testers import ReaderTests
 
 MOST_BODY, MOST_AT_ONCE = 65_536, 64
 PATIENCE_SECONDS = 20.0
 PAUSE_SECONDS = 2.0  # before half of a document is sent
+# A silence lasts so long by the tester's clock, never less than LEAST_SILENCE real seconds. Each
+# holds a thread and a connection, so above MOST_SILENCES the connection is closed at once.
+SILENCE_SECONDS, LEAST_SILENCE, MOST_SILENCES = 70.0, 15.0, 16
 _STYLE = """:root{color-scheme:light dark}body{font:1rem/1.55 system-ui,sans-serif;max-width:46rem;
 margin:2rem auto;padding:0 1rem}.test-score strong{font-size:2rem;display:block}.quiet{opacity:.75}
 .small{font-size:.85rem}ul.verdicts{padding:0;list-style:none}ul.verdicts li{margin:0 0 .8rem;
@@ -37,8 +43,16 @@ class Desk(Protocol):
         """The answer to a request for a tester's address."""
         ...
 
-    def trace(self, base: str, word: str) -> Trace:
-        """What a tester has asked so far."""
+    def speed(self, word: str) -> float:
+        """How many times faster than the real one a tester's clock runs."""
+        ...
+
+    def silence(self, word: str, seconds: float, gave_up: bool) -> None:
+        """A request had no answer for so many real seconds; whether the reader hung up."""
+        ...
+
+    def card(self, base: str, word: str) -> Scorecard:
+        """The score so far."""
         ...
 
     def make(self, speed: str) -> str:
@@ -63,6 +77,18 @@ class StrangersDesk:
         """What a tester has asked so far."""
         return self._testers.trace(self._testers.named(word), f"{base}/{word}")
 
+    def speed(self, word: str) -> float:
+        """How many times faster than the real one a tester's clock runs."""
+        return self._testers.named(word).speed
+
+    def silence(self, word: str, seconds: float, gave_up: bool) -> None:
+        """A request had no answer; this is kept."""
+        self._testers.silence(self._testers.named(word), seconds, gave_up)
+
+    def card(self, base: str, word: str) -> Scorecard:
+        """The score so far."""
+        return self._testers.card(self._testers.named(word), f"{base}/{word}")
+
     def make(self, speed: str) -> str:
         """The word of a new tester."""
         try:
@@ -77,6 +103,7 @@ def serving(desk: Desk, host: str, port: int, address: str = "") -> Iterator[str
     """Serve while the block runs; the address is the value. InvalidData if the port is taken.
     address: at which readers find it, if not at host and port (a container, a proxy)."""
     turns = threading.BoundedSemaphore(MOST_AT_ONCE)
+    ending = threading.Event()
 
     class Handler(_Handler):
         pass
@@ -104,13 +131,15 @@ def serving(desk: Desk, host: str, port: int, address: str = "") -> Iterator[str
         server = Server((host, port), Handler)
     except OSError as error:
         raise InvalidData(f"{host}:{port}: {error.strerror or error}") from None
-    Handler.desk = desk
+    Handler.desk, Handler.ending = desk, ending
+    Handler.silences = threading.BoundedSemaphore(MOST_SILENCES)
     Handler.base = address.rstrip("/") or f"http://{host}:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     try:
         yield Handler.base
     finally:
+        ending.set()
         server.shutdown()
         thread.join()
         server.server_close()
@@ -121,6 +150,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     desk: Desk
     base: str
+    ending: threading.Event  # set when the server stops, which ends silences and pauses
+    silences: threading.BoundedSemaphore
     timeout = PATIENCE_SECONDS
     server_version, sys_version = "reader-test", ""
 
@@ -149,7 +180,13 @@ class _Handler(BaseHTTPRequestHandler):
                 self._score(word, path)
             else:
                 pairs = {name.lower(): value for name, value in self.headers.items()}
-                self._send(self.desk.answer(self.base, word, self.command, path, pairs))
+                if self.command == "POST":
+                    pairs |= form_fields(body)
+                served = self.desk.answer(self.base, word, self.command, path, pairs)
+                if served.fault == "silent":
+                    self._silence(word)
+                else:
+                    self._send(served)
         except PublisherError as error:
             headers = (("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store"))
             self._send(WeekAnswer(error.http_status, headers, f"{error}\n".encode()))
@@ -157,7 +194,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _front(self, body: bytes) -> None:
         """The page on which a tester gets an address."""
         if self.command == "POST":
-            typed = parse_qs(body.decode("utf-8", "replace")).get("speed", [""])[0]
+            typed = form_fields(body).get("speed", "")
             word = self.desk.make(typed)
             self._send(WeekAnswer(303, (("Location", f"{self.base}/{word}/score"),)))
             return
@@ -168,7 +205,7 @@ class _Handler(BaseHTTPRequestHandler):
         ))  # fmt: skip
 
     def _score(self, word: str, kind: str) -> None:
-        card = scorecard.score(self.desk.trace(self.base, word))
+        card = self.desk.card(self.base, word)
         if kind == "score":
             feed = escape(f"{self.base}/{word}/feed.xml")
             body = scorecard.fragment(card)
@@ -194,6 +231,21 @@ class _Handler(BaseHTTPRequestHandler):
             ("X-Content-Type-Options", "nosniff"), ("Cache-Control", "no-store"),
         ), text.encode()))  # fmt: skip
 
+    def _silence(self, word: str) -> None:
+        """No answer, until the reader hangs up or the time is over."""
+        if not self.silences.acquire(blocking=False):
+            return
+        try:
+            since, gave_up = time.monotonic(), False
+            until = since + max(SILENCE_SECONDS / self.desk.speed(word), LEAST_SILENCE)
+            while not (gave_up or self.ending.is_set()) and time.monotonic() < until:
+                if select.select([self.connection], [], [], 0.02)[0]:
+                    gave_up = not self.connection.recv(1024)
+            if not self.ending.is_set():
+                self.desk.silence(word, time.monotonic() - since, gave_up)
+        finally:
+            self.silences.release()
+
     def _send(self, served: WeekAnswer) -> None:
         if served.fault == "closed":
             return
@@ -206,7 +258,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         body = served.body
         if served.fault == "cut":
-            threading.Event().wait(PAUSE_SECONDS)
+            self.ending.wait(PAUSE_SECONDS)
             body = body[: len(body) // 2]
         if self.command != "HEAD":
             self.wfile.write(body)

@@ -9,17 +9,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from urllib.parse import parse_qsl
 
 from publisher.base.dates import format_rfc3339, parse_rfc3339
 from publisher.base.errors import InvalidData
 
 MOST_REQUESTS = 20_000
 LONGEST_VALUE, LONGEST_PATH = 300, 200
-# The headers that the judge reads; the values of the last ones are not kept.
+# The headers that the judge reads, and the fields of a subscription (WebSub, rssCloud); the values
+# of NOTED are not kept.
 KEPT = (
     "user-agent", "accept-encoding", "if-none-match", "if-modified-since", "a-im", "cache-control",
     "pragma", "referer",
+    "hub.mode", "hub.topic", "hub.callback", "port", "path", "protocol", "url1",
 )  # fmt: skip
+MOST_FIELDS = 20
 NOTED = ("cookie", "authorization")
 
 ONE_SHOT, LONG_RUNNING, FROM_AFAR = "one-shot", "long-running", "from-afar"
@@ -52,7 +56,8 @@ class Trace:
     real time or at a chosen speed). ran: seconds of the test that are over. runs: how often a
     command ran; speed: of the clock. restarts: at which seconds a long-running program was
     started again. shown: for each run that printed items, its second and the identities
-    printed, in order.
+    printed, in order. silences: where no answer came: the second, how many seconds of the
+    reader's clock passed until one side hung up, and whether the reader did.
     """
 
     address: str
@@ -64,6 +69,7 @@ class Trace:
     speed: float = 1.0
     restarts: list[float] = field(default_factory=list)
     shown: list[tuple[float, list[str]]] = field(default_factory=list)
+    silences: list[tuple[float, float, bool]] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
 
     def to_json(self) -> str:
@@ -78,7 +84,7 @@ class Trace:
             "address": self.address, "begins": format_rfc3339(self.begins), "mode": self.mode,
             "program": self.program, "ran": round(self.ran), "runs": self.runs,
             "speed": self.speed,
-            "restarts": self.restarts, "shown": self.shown,
+            "restarts": self.restarts, "shown": self.shown, "silences": self.silences,
         }  # fmt: skip
         head = json.dumps(document, ensure_ascii=False)[:-1]
         headers = ",\n".join(sets)
@@ -98,7 +104,10 @@ def read_trace(text: str) -> Trace:
             str(stored["program"]), _seconds(stored["ran"]), int(stored["runs"]),
             _seconds(stored.get("speed", 1)),
             [_seconds(at) for at in stored["restarts"]],
-            [(_seconds(at), [str(name) for name in names]) for at, names in stored["shown"]], asked,
+            [(_seconds(at), [str(name) for name in names]) for at, names in stored["shown"]],
+            [(_seconds(at), _seconds(held), bool(gave_up))
+             for at, held, gave_up in stored.get("silences", [])[:MOST_REQUESTS]],
+            asked,
         )  # fmt: skip
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
         raise InvalidData(f"this is not a trace of the reader test: {error}") from error
@@ -128,3 +137,12 @@ def kept_headers(headers: Mapping[str, str] | Iterable[tuple[str, str]]) -> dict
         elif small in NOTED:
             kept[small] = "sent"
     return kept
+
+
+def form_fields(body: bytes) -> dict[str, str]:
+    """The fields of a form, names in lower case; none if there are too many."""
+    try:
+        pairs = parse_qsl(body.decode("utf-8", "replace"), max_num_fields=MOST_FIELDS)
+    except ValueError:
+        return {}
+    return {name.lower(): value for name, value in pairs}

@@ -14,11 +14,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from time import thread_time
+from typing import Any
 
-from publisher.base.clock import Clock
+from publisher.base.clock import Clock, monotonic_seconds
 from publisher.base.dates import format_rfc3339, parse_rfc3339
 from publisher.base.errors import InvalidInput, NotFound, TooMany
 from publisher.reader_test.answering import WeekAnswer, WeekPlace, answer
+from publisher.reader_test.scorecard import Scorecard, score
 from publisher.reader_test.script import WEEK_HOURS
 from publisher.reader_test.tester_trace import (
     LONGEST_PATH,
@@ -32,6 +35,7 @@ MOST_TESTERS = 100
 MOST_BYTES = 2_000_000  # of one tester's file
 NEW_AN_HOUR = 30  # testers that one process makes
 REQUESTS_A_SECOND = 20  # of one tester, in real time
+SCORE_KEPT, QUICK_SECONDS = 50, 0.03
 FASTEST = 10_000.0
 UNUSED = timedelta(hours=1)  # after which a tester that nobody asked for makes room
 SHOWN = timedelta(days=2)  # for which a finished test can still be looked at
@@ -75,6 +79,7 @@ class ReaderTests:
         self._lock = threading.Lock()
         self._new: deque[datetime] = deque(maxlen=NEW_AN_HOUR)
         self._recent: dict[str, deque[datetime]] = {}
+        self._cards: dict[str, tuple[float, Scorecard]] = {}  # until when each is kept
 
     def make(self, speed: float) -> ReaderTest:
         """A new tester, whose clock runs `speed` times as fast as the real one."""
@@ -110,13 +115,23 @@ class ReaderTests:
         hours = tester.hours(now)
         known = method if _METHOD.fullmatch(method) else "OTHER"
         asked = Asked(hours * 3600, known, path[:LONGEST_PATH], kept_headers(headers))
-        row = json.dumps([round(asked.at, 1), asked.method, asked.path, dict(asked.headers)])
-        with suppress(FileNotFoundError):  # swept this moment: the answer is the same without it
-            file = self._file(tester.word)
-            if hours < WEEK_HOURS and file.stat().st_size + len(row) <= MOST_BYTES:
-                with file.open("a", encoding="utf-8") as kept:
-                    kept.write(row + "\n")
+        if hours < WEEK_HOURS:
+            self._keep(tester, [round(asked.at, 1), known, asked.path, dict(asked.headers)])
         return answer(WeekPlace(address, tester.begins), hours, known, asked.path, asked.headers)
+
+    def silence(self, tester: ReaderTest, seconds: float, gave_up: bool) -> None:
+        """Keep that a request had no answer for so many real seconds; whether the reader hung up.
+        The clock of a reader that runs elsewhere is the real one."""
+        at = tester.hours(self._clock()) * 3600
+        self._keep(tester, [round(at, 1), round(seconds, 1), gave_up])
+
+    def _keep(self, tester: ReaderTest, row: list[Any]) -> None:
+        line = json.dumps(row) + "\n"
+        with suppress(FileNotFoundError):  # swept this moment: answers are the same without it
+            file = self._file(tester.word)
+            if file.stat().st_size + len(line) <= MOST_BYTES:
+                with file.open("a", encoding="utf-8") as kept:
+                    kept.write(line)
 
     def trace(self, tester: ReaderTest, address: str) -> Trace:
         """What a tester has asked so far."""
@@ -129,9 +144,27 @@ class ReaderTests:
             next(file)
             for line, _ in zip(file, range(MOST_REQUESTS), strict=False):
                 with suppress(ValueError):  # a line that a full disk cut off
-                    at, method, path, headers = json.loads(line)
-                    trace.asked.append(Asked(at, method, path, headers))
+                    row = json.loads(line)
+                    if len(row) == 3:
+                        trace.silences.append((row[0], row[1], row[2]))
+                    else:
+                        trace.asked.append(Asked(*row))
         return trace
+
+    def card(self, tester: ReaderTest, address: str) -> Scorecard:
+        """The score so far. A long trace takes half a second to judge and anybody may ask, so a
+        score that was not quick is kept for `SCORE_KEPT` times as long as it took."""
+        until, kept = self._cards.get(tester.word, (0.0, None))
+        if kept is not None and monotonic_seconds() < until:
+            return kept
+        begun = thread_time()
+        found = score(self.trace(tester, address))
+        took = thread_time() - begun
+        if took > QUICK_SECONDS:
+            if len(self._cards) > MOST_TESTERS:
+                self._cards.clear()
+            self._cards[tester.word] = (monotonic_seconds() + SCORE_KEPT * took, found)
+        return found
 
     def _limit(self, tester: ReaderTest, now: datetime) -> None:
         with self._lock:

@@ -34,7 +34,10 @@ def week(
 
     def ask(path: str, headers: dict[str, str], method: str = "GET") -> tuple[WeekAnswer, float]:
         trace.asked.append(Asked(now, method, path, kept_headers(headers)))
-        return answer(place, now / 3600, method, path, trace.asked[-1].headers), now
+        served = answer(place, now / 3600, method, path, trace.asked[-1].headers)
+        if served.fault == "silent":
+            trace.silences.append((now, 20.0, True))
+        return served, now
 
     turns = reader(ask)
     while now < hours * 3600:

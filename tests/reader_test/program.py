@@ -17,15 +17,13 @@ from publisher.reader_test.answering import WeekAnswer
 from tests.reader_test.invented import Ask, visit
 
 
-def over_http(url: str, now: float) -> Ask:
-    """Asks a server, with one connection for each request."""
+def over_http(url: str, now: float, seconds: float) -> Ask:
+    """Asks a server, with one connection for each request; seconds: its time-out."""
     parts = urlsplit(url)
     folder = parts.path.rpartition("/")[0]
 
     def ask(path: str, headers: dict[str, str]) -> tuple[WeekAnswer, float]:
-        connection = http.client.HTTPConnection(
-            parts.netloc
-        )  # a time-out would run as fast as the clock
+        connection = http.client.HTTPConnection(parts.netloc, timeout=seconds)
         try:
             connection.request("GET", f"{folder}/{path}", headers=headers)
             answer = connection.getresponse()
@@ -42,11 +40,11 @@ def over_http(url: str, now: float) -> Ask:
     return ask
 
 
-def poll(url: str, file: Path, now: float) -> float:
-    """Ask if something is due; the seconds until the next poll."""
+def poll(url: str, file: Path, now: float, seconds: float = 10.0) -> float:
+    """Ask if something is due, with a time-out; the seconds until the next poll."""
     memory: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {}
     if now >= memory.get("next", 0.0):
-        memory["next"] = now + visit(memory, over_http(url, now))
+        memory["next"] = now + visit(memory, over_http(url, now, seconds))
         file.write_text(json.dumps(memory), "utf-8")
     return float(memory["next"]) - now
 
@@ -58,7 +56,7 @@ def main(url: str, name: str, kind: str = "") -> None:
     )
     while kind == "stay":
         time.sleep(min(wait, 600.0))
-        wait = poll(url, Path(name), time.time())
+        wait = poll(url, Path(name), time.time(), 3600.0)  # it runs as fast as the clock
 
 
 if __name__ == "__main__":

@@ -9,9 +9,9 @@ import pytest
 from publisher.base.errors import InvalidData
 from publisher.reader_test import script
 from publisher.reader_test.answering import WeekPlace, answer, document, tag_at
-from publisher.reader_test.scorecard import Scorecard, badge, fragment, score
+from publisher.reader_test.scorecard import Scorecard, badge, fragment, lines, score
 from publisher.reader_test.tester_trace import MOST_REQUESTS, Asked, Trace, read_trace
-from tests.reader_test.invented import ADDRESS, MONDAY, hourly, perfect, rude, week
+from tests.reader_test.invented import ADDRESS, AGENT, MONDAY, hourly, perfect, rude, week
 
 PLACE = WeekPlace(ADDRESS, MONDAY)
 
@@ -27,7 +27,7 @@ def test_a_perfect_reader_scores_100(begins: datetime) -> None:
     card = score(week(perfect, begins))
     assert (card.score, [one for one in card.verdicts if one.state == "bad"]) == (100, [])
     assert {name for name, state in states(card).items() if state == "not-seen"} == {
-        "delta", "items", "restart", "jitter",
+        "delta", "items", "restart", "jitter", "websub", "cloud", "archives",
     }  # fmt: skip
 
 
@@ -157,6 +157,8 @@ def test_what_a_tester_sends_is_escaped() -> None:
     trace.program = evil
     card = score(trace)
     assert "<script" not in fragment(card) + badge(card)
+    trace.program = "\x1b[2Jreader\u202e"
+    assert "\n".join(lines(score(trace))).startswith("[2Jreader: ")
 
 
 def test_the_week_is_whole() -> None:
@@ -184,7 +186,88 @@ def test_conditional_requests_and_deltas() -> None:
     assert (small.header("Content-Encoding"), small.header("ETag")) == ("gzip", tag)
     assert answer(PLACE, 0.5, "HEAD", "feed.xml", {}).body == b""
     assert answer(PLACE, 0.5, "DELETE", "feed.xml", {}).status == 405
-    assert answer(PLACE, 0.5, "POST", "hub", {}).status == 202
+
+
+SUBSCRIBED = {"hub.mode": "subscribe", "hub.topic": f"{ADDRESS}/feed.xml",
+              "hub.callback": "https://reader.example/cb"}  # fmt: skip
+NOTIFIED = {"port": "80", "path": "/cb", "protocol": "http-post", "url1": f"{ADDRESS}/feed.xml"}
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "status"), [("hub", SUBSCRIBED, 202), ("cloud", NOTIFIED, 200)]
+)
+def test_a_subscription_is_answered(path: str, fields: dict[str, str], status: int) -> None:
+    """The right fields are taken; what is missing or wrong is named."""
+    served = answer(PLACE, 0.5, "POST", path, fields)
+    assert served.status == status
+    assert b'success="true"' not in served.body
+    for name in fields:
+        for wrong in ({}, {name: "<b>"}):
+            rest = {key: value for key, value in fields.items() if key != name}
+            served = answer(PLACE, 0.5, "POST", path, {**rest, **wrong})
+            assert (served.status, served.body) == (400, f"missing or wrong: {name}\n".encode())
+
+
+@pytest.mark.parametrize(
+    ("hours", "fields", "state"),
+    [
+        ((0.1, 30.0), SUBSCRIBED, "good"),
+        ((1.0, 1.1, 1.2), SUBSCRIBED, "partly"),
+        ((1.0, 30.0), {**SUBSCRIBED, "hub.topic": "https://elsewhere.example/"}, "bad"),
+        ((), {}, "not-seen"),
+    ],
+)
+def test_subscriptions_are_judged(
+    hours: tuple[float, ...], fields: dict[str, str], state: str
+) -> None:
+    """Right fields, and no insisting on a hub that verifies nothing."""
+    trace = week(perfect)
+    trace.asked += [
+        Asked(hour * 3600, "POST", "hub", {"user-agent": AGENT, **fields}) for hour in hours
+    ]
+    assert states(score(trace))["websub"] == state
+    assert (score(trace).score == 100) == (state in ("good", "not-seen"))
+
+
+@pytest.mark.parametrize(
+    ("paths", "state"),
+    [
+        (("archive-2.xml", "archive-1.xml"), "good"),
+        (("archive-2.xml",), "partly"),
+        (("archive-2.xml", "archive-1.xml") * 5, "bad"),
+        ((), "not-seen"),
+    ],
+)
+def test_archives_are_judged(paths: tuple[str, ...], state: str) -> None:
+    """All of them, once each; they lead from one to the next, and hold what the feed no longer
+    does."""
+    trace = week(perfect)
+    trace.asked += [Asked(10.0 + place, "GET", path, {}) for place, path in enumerate(paths)]
+    assert states(score(trace))["archives"] == state
+    bodies = [document(PLACE, 0.0), *(
+        answer(PLACE, 9.0, "GET", path, {}).body for path in script.ARCHIVES
+    )]  # fmt: skip
+    led = [re.findall(rb'rel="prev-archive" href="[^"]*/([^"/]*)"', body) for body in bodies]
+    assert led == [[b"archive-2.xml"], [b"archive-1.xml"], []]
+    assert b'rel="self" href="%s/archive-1.xml"' % ADDRESS.encode() in bodies[2]
+    numbers = {int(one) for body in bodies[1:] for one in re.findall(rb"Post (\d+)<", body)}
+    assert numbers == {post.number for post in script.POSTS if post.at < 0}
+
+
+@pytest.mark.parametrize(
+    ("silences", "state"),
+    [
+        ([(1.0, 60.4, True)], "good"),
+        ([(1.0, 15.0, False)], "not-seen"),  # it ended too soon to tell
+        ([(1.0, 70.0, False)], "bad"),
+        ([(1.0, 5.0, True), (2.0, 300.0, True)], "partly"),
+    ],
+)
+def test_time_outs_are_judged(silences: list[tuple[float, float, bool]], state: str) -> None:
+    """A minute; where the silence was shorter nothing is known."""
+    trace = week(perfect)
+    trace.silences = silences
+    assert states(score(read_trace(trace.to_json())))["time-out"] == state
 
 
 def test_the_wrong_things_are_served() -> None:

@@ -1,6 +1,7 @@
 """Our own river before the judge of the reader test: it scores 100."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from sqlalchemy import select
@@ -11,6 +12,7 @@ from publisher.reader_test.scorecard import lines, score
 from publisher.reader_test.script import WEEK_HOURS
 from publisher.reader_test.tester_server import serving
 from publisher.reader_test.tester_trace import FROM_AFAR
+from publisher.river.fetching import fetch
 from publisher.storage.tables.river import RiverFeed
 from tests.conftest import FakeClock
 from tests.reader_test.invented import MONDAY
@@ -18,8 +20,11 @@ from tests.river.test_worker import OPTIONS, River
 
 
 @pytest.mark.parametrize("policy", ["attentive", "ttl"])
-def test_the_river_scores_100(policy: str, site: Site, clock: FakeClock) -> None:
+def test_the_river_scores_100(
+    policy: str, site: Site, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The scheduler looks every five minutes what is due, a week long, over real connections."""
+    monkeypatch.setattr(fetch, "FetchLimits", partial(fetch.FetchLimits, total_seconds=2.0))
     clock.moment = MONDAY
     at = RunClock(speed=0.0)
     desk = RunDesk(MONDAY, at, FROM_AFAR)

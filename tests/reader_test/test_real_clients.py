@@ -2,10 +2,10 @@
 
 import pytest
 
-from bench.real_clients import CLIENTS, END, PAGE, START, TRACES, cards, table
-from publisher.reader_test.scorecard import BAD, GOOD
+from bench.real_clients import CLIENTS, END, PAGE, START, TRACES, table, traces
+from publisher.reader_test.scorecard import BAD, GOOD, score
 
-CARDS = cards()
+CARDS = {name: score(trace) for name, trace in traces().items()}
 
 
 def test_the_page_has_the_table() -> None:

@@ -2,15 +2,19 @@
 
 import json
 import socket
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from publisher.base.errors import InvalidInput, NotFound, TooMany
+from publisher.reader_test import tester_server
 from publisher.reader_test import testers as testers_module
 from publisher.reader_test.command_runs import RunClock, RunDesk
 from publisher.reader_test.scorecard import score
@@ -19,6 +23,7 @@ from publisher.reader_test.tester_trace import ONE_SHOT
 from publisher.reader_test.testers import MOST_TESTERS, NEW_AN_HOUR, REQUESTS_A_SECOND, ReaderTests
 from tests.conftest import FakeClock
 from tests.reader_test.invented import MONDAY
+from tests.serving import wait_until
 
 HERE = "http://127.0.0.1:1/word"
 
@@ -172,15 +177,63 @@ def test_faults_on_the_wire() -> None:
     assert [one.path for one in desk.kept.asked] == ["last.xml", "last.xml"]
 
 
+def test_silence_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the reader hangs up, when its time is over, and with the server; above their number
+    connections are closed at once."""
+    monkeypatch.setattr(tester_server, "MOST_SILENCES", 2)
+    monkeypatch.setattr(tester_server, "LEAST_SILENCE", 1.0)
+    clock = RunClock(speed=0.0)
+    clock.jump(146.5 * 3600)
+    desk = RunDesk(MONDAY, clock, ONE_SHOT)
+    desk.kept.speed = 70.0  # the silence lasts a second
+
+    def ask(seconds: float) -> float:
+        begun = time.monotonic()
+        with socket.create_connection((host, int(port)), timeout=seconds) as line:
+            line.sendall(f"GET /{desk.word}/last.xml HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            with suppress(TimeoutError):
+                assert line.recv(100) == b""
+        return time.monotonic() - begun
+
+    with serving(desk, "127.0.0.1", 0) as base:
+        host, _, port = base.removeprefix("http://").partition(":")
+        ask(0.2)
+        wait_until(lambda: desk.kept.silences, 10)
+        assert ask(9.0) >= 0.9
+        with ThreadPoolExecutor(4) as pool:
+            took = sorted(pool.map(ask, [9.0] * 4))
+        assert took[1] < 0.9 < took[2]
+        assert get(f"{base}/")[0] == 200
+        desk.kept.speed = 1.0
+        left = socket.create_connection((host, int(port)))
+        left.sendall(f"GET /{desk.word}/last.xml HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        wait_until(lambda: len(desk.kept.asked) == 7, 10)
+    left.close()
+    assert [gave_up for _, _, gave_up in desk.kept.silences] == [True, False, False, False]
+    held = [seconds for _, seconds, _ in desk.kept.silences]
+    assert 70 * 0.15 < held[0] < 70 <= held[1]  # in seconds of the program's clock
+
+
+def test_silences_of_strangers_are_kept(testers: ReaderTests) -> None:
+    """In the tester's file, beside its requests."""
+    tester = testers.make(24)
+    testers.answer(tester, HERE, "GET", "feed.xml", {})
+    testers.silence(tester, 30.04, True)
+    testers.answer(tester, HERE, "SILENCE", "[1, 2, 3]", {})
+    trace = testers.trace(tester, HERE)
+    assert (len(trace.asked), trace.silences) == (2, [(1800.0, 30.0, True)])
+
+
 def test_nothing_is_sent_to_a_callback(base: str, testers: ReaderTests) -> None:
     """A subscription to the hub or the cloud is noted; the address that it names gets nothing."""
     feed = get(f"{base}/", b"")[1].partition(b"<code>")[2].partition(b"</code>")[0].decode()
     with socket.create_server(("127.0.0.1", 0)) as trap:
         trap.settimeout(1.0)
         callback = f"http://127.0.0.1:{trap.getsockname()[1]}/"
-        body = f"hub.callback={callback}&hub.mode=subscribe&hub.topic={feed}".encode()
-        assert get(feed.replace("feed.xml", "hub"), body)[0] == 202
-        assert get(feed.replace("feed.xml", "cloud"), body)[0] == 202
+        body = f"hub.callback={callback}&hub.mode=subscribe&hub.topic={feed}"
+        assert get(feed.replace("feed.xml", "hub"), body.encode())[0] == 202
+        body = f"port={trap.getsockname()[1]}&path=/&protocol=http-post&url1={feed}"
+        assert get(feed.replace("feed.xml", "cloud"), body.encode())[0] == 200
         with pytest.raises(TimeoutError):
             trap.accept()
 

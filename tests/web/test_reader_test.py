@@ -9,14 +9,19 @@ from flask.testing import FlaskClient
 
 from publisher.installation import Site
 from publisher.installation.settings import store_settings
+from publisher.reader_test.scorecard import Scorecard, score
+from publisher.reader_test.tester_trace import Trace
+from publisher.web.for_programs import reader_test
+from publisher.web.requests.limits import Pace
 from tests.conftest import SITE_URL, FakeClock
 
 PATHS = ("/reader-test", f"/reader-test/{'x' * 22}/feed.xml", f"/reader-test/{'x' * 22}/score")
 
 
 @pytest.fixture
-def word(site: Site, client: FlaskClient) -> str:
+def word(site: Site, client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> str:
     """A test that was begun by the form."""
+    monkeypatch.setattr(reader_test, "_pace", Pace(5, timedelta(hours=1)))
     with site.database.write() as db:
         store_settings(db, {"reader_test": "on"})
     form = client.get("/reader-test").data.decode()
@@ -60,8 +65,13 @@ def test_faults_of_the_connection_are_504(word: str, client: FlaskClient, clock:
     """A web server cannot break off; and it sends nothing to the address of a subscription."""
     clock.forward(minutes=48.35)  # hour 135.9
     assert client.get(f"/reader-test/{word}/last.xml").status_code == 504
-    hub = client.post(f"/reader-test/{word}/hub", data={"hub.callback": "http://10.0.0.1/"})
-    assert hub.status_code == 202
+    clock.forward(minutes=3.8)  # silence
+    assert client.get(f"/reader-test/{word}/last.xml").status_code == 504
+    fields = {"hub.mode": "subscribe", "hub.callback": "http://10.0.0.1/"}
+    hub = client.post(f"/reader-test/{word}/hub", data=fields)
+    assert (hub.status_code, hub.data) == (400, b"missing or wrong: hub.topic\n")
+    fields["hub.topic"] = f"{SITE_URL}/reader-test/{word}/feed.xml"
+    assert client.post(f"/reader-test/{word}/hub", data=fields).status_code == 202
     assert client.put(f"/reader-test/{word}/feed.xml").status_code == 405
     assert client.get(f"/reader-test/{word}/%2e%2e/%00?a=%ff").status_code == 404
 
@@ -77,3 +87,31 @@ def test_beginning_is_limited_and_guarded(word: str, client: FlaskClient, clock:
     assert codes[-1] == 429
     clock.moment += timedelta(days=4)
     assert client.get(f"/reader-test/{word}/score").status_code == 404
+
+
+def test_requests_are_limited(word: str, client: FlaskClient, clock: FakeClock) -> None:
+    """Twenty a second for one test, also where each request is served anew."""
+    feed = f"/reader-test/{word}/feed.xml"
+    codes = [client.get(feed).status_code for _ in range(21)]
+    assert codes == [200] * 20 + [429]
+    clock.forward(seconds=2)
+    assert client.get(feed).status_code == 200
+
+
+def test_scores_are_not_computed_at_each_request(
+    word: str, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A score that took long is kept for a while."""
+    judged: list[object] = []
+
+    def judge(trace: Trace) -> Scorecard:
+        judged.append(trace)
+        return score(trace)
+
+    monkeypatch.setattr("publisher.reader_test.testers.QUICK_SECONDS", -1.0)
+    monkeypatch.setattr("publisher.reader_test.testers.SCORE_KEPT", 1e6)
+    monkeypatch.setattr("publisher.reader_test.testers.score", judge)
+    for _ in range(3):
+        for form in ("score", "score.json", "badge.svg"):
+            assert client.get(f"/reader-test/{word}/{form}").status_code == 200
+    assert len(judged) == 1

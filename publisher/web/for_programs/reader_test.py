@@ -6,13 +6,14 @@ asked there is kept in files of the instance folder (see `reader_test.testers`).
 
 from datetime import timedelta
 
-from flask import Blueprint, Response, redirect, render_template, request, url_for
+from flask import Blueprint, Response, current_app, redirect, render_template, request, url_for
 from markupsafe import Markup
 from werkzeug.wrappers import Response as AnyResponse
 
 from publisher.base.errors import NotFound
 from publisher.blog.members.throttle import network
 from publisher.reader_test import scorecard
+from publisher.reader_test.tester_trace import form_fields
 from publisher.reader_test.testers import ReaderTest, ReaderTests
 from publisher.web.context import now, site
 from publisher.web.rendering import settings
@@ -33,7 +34,13 @@ def _only_if_on() -> None:
 
 
 def _testers() -> ReaderTests:
-    return ReaderTests(site().environment.instance / "reader-test", site().clock)
+    """Those of this application: they count what each tester asks within a second."""
+    known = current_app.extensions
+    if "reader_tests" not in known:
+        folder = site().environment.instance / "reader-test"
+        known["reader_tests"] = ReaderTests(folder, site().clock)
+    found: ReaderTests = known["reader_tests"]
+    return found
 
 
 def _address(tester: ReaderTest) -> str:
@@ -59,7 +66,7 @@ def begin() -> AnyResponse:
 def card(word: str) -> Response:
     """The address to subscribe to, and the score so far."""
     tester = _testers().named(word)
-    found = scorecard.score(_testers().trace(tester, _address(tester)))
+    found = _testers().card(tester, _address(tester))
     page = render_template(
         "reader_test/score.html", feed=f"{_address(tester)}/feed.xml", tester=tester,
         verdicts=Markup(scorecard.fragment(found)),  # noqa: S704  # nosec B704
@@ -72,7 +79,7 @@ def card(word: str) -> Response:
 def as_json(word: str) -> Response:
     """The score as JSON."""
     tester = _testers().named(word)
-    found = scorecard.score(_testers().trace(tester, _address(tester)))
+    found = _testers().card(tester, _address(tester))
     return _fresh(Response(scorecard.as_json(found), content_type="application/json"))
 
 
@@ -80,7 +87,7 @@ def as_json(word: str) -> Response:
 def badge(word: str) -> Response:
     """The score as a badge."""
     tester = _testers().named(word)
-    found = scorecard.score(_testers().trace(tester, _address(tester)))
+    found = _testers().card(tester, _address(tester))
     return _fresh(Response(scorecard.badge(found), content_type="image/svg+xml"))
 
 
@@ -92,7 +99,7 @@ def feed(word: str, path: str) -> Response:
     query = request.query_string.decode("ascii", "replace")
     served = _testers().answer(
         tester, _address(tester), request.method, f"{path}?{query}" if query else path,
-        dict(request.headers.items()),
+        {**dict(request.headers.items()), **form_fields(request.get_data())},
     )  # fmt: skip
     answer = Response(served.body, 504 if served.fault else served.status)
     answer.headers.clear()

@@ -1,0 +1,185 @@
+"""Builds the small wheels from parts of this repository: `dynamic_ttl` and `publisher_reader_test`.
+
+`python scripts/build_wheels.py [FOLDER]` writes them there (default: dist/). Each has the modules
+that its part imports, found by following the imports, and no others. The code is the same; only the
+packages' names are changed.
+"""
+
+import argparse
+import ast
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class SmallWheel:
+    """What a wheel is made of. roots: modules or packages, with all that they import, except
+    left_out: what is imported by functions that the wheel does not call; renamed: packages."""
+
+    name: str
+    roots: tuple[str, ...]
+    renamed: dict[str, str]
+    description: str
+    keywords: tuple[str, ...]
+    readme: str
+    dependencies: tuple[str, ...] = ()
+    scripts: tuple[tuple[str, str], ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+WHEELS = (
+    SmallWheel(
+        "dynamic_ttl",
+        ("publisher.dynamic_ttl",),
+        {"publisher.dynamic_ttl": "dynamic_ttl", "publisher.core": "dynamic_ttl.core"},
+        "The ttl of any feed, from the times of its updates; with WSGI and ASGI middleware.",
+        ("rss", "feed", "ttl", "polling", "wsgi", "asgi"),
+        "docs/dynamic-ttl.md",
+    ),
+    SmallWheel(
+        "publisher_reader_test",
+        ("publisher.cli.reader_test",),
+        {"publisher": "publisher_reader_test"},
+        "A test for feed readers: a scripted week, and a verdict on each behaviour.",
+        ("rss", "feed", "reader", "polling", "test"),
+        "docs/reader-test.md",
+        ("click>=8.1",),
+        (("reader-test", "publisher_reader_test.cli.reader_test:main"),),
+        ("publisher.installation", "publisher.base.environment"),  # of an installed site
+    ),
+)
+
+PROJECT = """\
+[build-system]
+requires = ["setuptools>=77"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "{name}"
+version = "{version}"
+description = "{description}"
+readme = "README.md"
+requires-python = ">=3.11"
+license = "MIT"
+license-files = ["LICENSE"]
+authors = [{{ name = "The maintainers of Publisher" }}]
+keywords = {keywords}
+classifiers = [
+    "Development Status :: 5 - Production/Stable",
+    "Intended Audience :: Developers",
+    "Operating System :: OS Independent",
+    "Programming Language :: Python :: 3",
+    "Programming Language :: Python :: 3.11",
+    "Topic :: Internet :: WWW/HTTP",
+    "Typing :: Typed",
+]
+dependencies = {dependencies}
+
+[project.scripts]
+{scripts}
+
+[tool.setuptools.packages.find]
+include = ["{name}", "{name}.*"]
+
+[tool.setuptools.package-data]
+"*" = ["py.typed", "*.toml", "*.json"]
+"""
+
+
+def needed(wheel: SmallWheel) -> set[str]:
+    """The modules of a wheel: its roots, and all of ours that they import. A package is one of them
+    if names of its own are imported, and not for the sake of a module in it."""
+    waiting = [*wheel.roots]
+    for root in wheel.roots:
+        if source_of(root).name == "__init__.py":
+            waiting += [f"{root}.{path.stem}" for path in source_of(root).parent.glob("*.py")]
+    found = set[str]()
+    while waiting:
+        module = waiting.pop()
+        if module not in found and module not in wheel.left_out and source_of(module).is_file():
+            found.add(module)
+            waiting += [name for name in imports_of(module) if name.startswith("publisher.")]
+    return found
+
+
+def imports_of(module: str) -> Iterator[str]:
+    """The modules that a module imports at run time, in its functions, too."""
+    nodes: list[ast.AST] = [ast.parse(source_of(module).read_text("utf-8"))]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if source_of(inner).is_file() else node.module
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+            nodes += ast.iter_child_nodes(node)
+
+
+def source_of(module: str) -> Path:
+    """The file of a module in this repository."""
+    path = ROOT.joinpath(*module.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def write_sources(wheel: SmallWheel, folder: Path) -> None:
+    """Write the renamed package, with the files that pip needs to build it."""
+    for module in needed(wheel):
+        source = source_of(module)
+        new = module
+        text = source.read_text("utf-8")
+        for old, name in wheel.renamed.items():
+            text = re.sub(rf"\b{re.escape(old)}\b(?=\.\w| import)", name, text)
+            new = re.sub(rf"^{re.escape(old)}\b", name, new)
+        path = folder.joinpath(*new.split("."))
+        target = path / "__init__.py" if source.name == "__init__.py" else path.with_suffix(".py")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, "utf-8")
+        for package in target.relative_to(folder).parents[:-1]:
+            (folder / package / "__init__.py").touch()
+        for kind in (".toml", ".json"):  # a module's data has its name
+            if source.with_suffix(kind).is_file():
+                target.with_suffix(kind).write_bytes(source.with_suffix(kind).read_bytes())
+    (folder / wheel.name / "py.typed").touch()
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    project = PROJECT.format(
+        name=wheel.name, version=version, description=wheel.description,
+        keywords=list(wheel.keywords), dependencies=list(wheel.dependencies),
+        scripts="\n".join(f'{command} = "{place}"' for command, place in wheel.scripts),
+    )  # fmt: skip
+    (folder / "pyproject.toml").write_text(project, "utf-8")
+    for name, original in {"README.md": wheel.readme, "LICENSE": "LICENSE"}.items():
+        (folder / name).write_bytes((ROOT / original).read_bytes())
+
+
+def main() -> None:
+    """Build the wheels, and print their paths and sizes."""
+    parser = argparse.ArgumentParser(description="Build the small wheels.")
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "dist")
+    target = parser.parse_args().folder.resolve()
+    for wheel in WHEELS:
+        with tempfile.TemporaryDirectory() as folder:
+            write_sources(wheel, Path(folder))
+            pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
+            isolation = ["--no-build-isolation"] if has_setuptools() else []
+            subprocess.run([*pip, *isolation, "-w", str(target), folder], check=True)
+        for path in sorted(target.glob(f"{wheel.name}-*.whl")):
+            print(f"{path} ({path.stat().st_size / 1000:.0f} kB)")
+
+
+def has_setuptools() -> bool:
+    """Whether setuptools is installed, so that the build needs no package registry."""
+    return subprocess.run([sys.executable, "-c", "import setuptools"], check=False).returncode == 0
+
+
+if __name__ == "__main__":
+    main()
