@@ -73,6 +73,53 @@ def test_an_ended_login(ada: Page, live: Live, address: str, name: str, text: st
     wait_until(lambda: not ada.evaluate(KEPT), 10)
 
 
+@pytest.mark.parametrize(
+    ("address", "name", "kind"),
+    [
+        ("/studio/settings/visits", "", "radio"),
+        ("/studio/settings/visits", "", "slider"),
+        ("/studio/look", "Use this CSS", "checkbox"),
+        ("/studio/settings/technical", "How the time is chosen", "select"),
+    ],
+)
+def test_what_is_chosen_comes_back(
+    ada: Page, live: Live, address: str, name: str, kind: str
+) -> None:
+    """Radio buttons, the slider over them, boxes and lists, after an ended login and a login."""
+    fields = {
+        "radio": ada.get_by_label("are asked to slow down"),
+        "slider": ada.get_by_role("slider"),
+        "checkbox": ada.get_by_label(name),
+        "select": ada.get_by_label(name),
+    }
+    field = fields[kind]
+    ada.goto(address)
+    ada.locator("form[data-keep][data-post]").first.wait_for()
+    ada.wait_for_timeout(200)
+    if kind == "select":
+        field.select_option("winer")
+    elif kind == "slider":
+        field.press("End")
+    else:
+        field.set_checked(kind == "radio")
+    wait_until(lambda: ada.evaluate(KEPT), 10)
+    with live.site.database.write() as db:
+        db.query(LoginSession).delete()
+    ada.locator("form[data-keep] button").last.click()
+    ada.fill("[name=name]", "ada")
+    ada.fill("[name=password]", PASSWORD)
+    ada.click("main button")
+    ada.wait_for_url(f"**{address}")
+    expect(ada.get_by_text("Recovered the text")).to_be_visible()
+    if kind == "select":
+        expect(field).to_have_value("winer")
+    elif kind == "slider":
+        expect(field).to_have_value("4")
+        expect(field).to_have_attribute("aria-valuetext", "Quietest")
+    else:
+        expect(field).to_be_checked(checked=kind == "radio")
+
+
 def test_a_setting_that_was_changed_elsewhere_stays(ada: Page, live: Live) -> None:
     """What was typed on an older one is offered beside it, and each button says what it does."""
     typed(ada, "/studio/look", "footer", "Typed on the laptop.")

@@ -95,7 +95,7 @@ def test_two_tabs_of_one_post(laptop: Page, clock: FakeClock) -> None:
     autosaved(laptop, "Text of the first tab.")
     clock.forward(seconds=5)
     autosaved(other, "Text of the second tab.")
-    expect(other.locator(STATE)).to_contain_text("beside a newer text of another tab")
+    expect(other.locator(STATE)).to_contain_text("beside another text, of another tab")
     keeper = laptop.context.new_page()
     laptop.close()
     other.close()

@@ -70,7 +70,7 @@ export class Autosave {
     if (told.stale) {
       this.say(`${saved}. This post was changed in another tab. When you save, you will see both texts.`, true);
     } else if (told.apart) {
-      this.say(`${saved}, beside a newer text of another tab or device: `, true);
+      this.say(`${saved}, beside another text, of another tab or device: `, true);
       this.state.append(link(`/studio/posts/${told.id ?? (Number(this.form.dataset.post) || 0)}/unsaved`, "compare them"), ".");
     } else {
       this.say(saved, Boolean(this.notice));

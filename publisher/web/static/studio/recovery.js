@@ -101,20 +101,20 @@ export class Recovery {
   }
 
   get names() {
-    return this.form.dataset.kept?.split(" ") ??
-      [...this.form.elements].filter(isText).map(({ name }) => name);
+    const kept = () => new Set([...this.form.elements].filter(isKept).map(({ name }) => name));
+    return this.form.dataset.kept?.split(" ") ?? [...kept()];
   }
 
   values() {
     const values = {};
     for (const name of this.names) {
-      if (this.form.elements[name]) values[name] = this.form.elements[name].value;
+      if (this.form.elements[name]) values[name] = valueOf(this.form.elements[name]);
     }
     return values;
   }
 
   defaults() {
-    return this.names.map((name) => this.form.elements[name].defaultValue);
+    return this.names.map((name) => defaultOf(this.form.elements[name]));
   }
 
   keepSoon() {
@@ -162,12 +162,14 @@ export class Recovery {
 
   differs() {
     const fields = this.names.map((name) => this.form.elements[name]);
-    return fields.some((field) => (field?.defaultValue ?? field?.value) !== field?.value);
+    return fields.some((field) => field && (defaultOf(field) ?? valueOf(field)) !== valueOf(field));
   }
 
   use(values) {
     for (const [name, value] of Object.entries(values)) {
-      if (this.form.elements[name]) this.form.elements[name].value = value;
+      const field = this.form.elements[name];
+      if (field?.type === "checkbox") field.checked = value === "on";
+      else if (field) field.value = value;
     }
     this.form.dispatchEvent(new Event("input", { bubbles: true }));
   }
@@ -187,8 +189,19 @@ export class Recovery {
   }
 }
 
-const isText = (field) => field.tagName === "TEXTAREA" ||
-  (field.tagName === "INPUT" && ["text", "url", "search"].includes(field.type) && !field.readOnly);
+const KEPT = ["text", "url", "search", "color", "radio", "checkbox"];
+const isKept = (field) => ["TEXTAREA", "SELECT"].includes(field.tagName) ||
+  (field.tagName === "INPUT" && KEPT.includes(field.type) && field.name && !field.readOnly);
+
+// Of a field, or of the radio buttons of one name (a list).
+const valueOf = (field) => (field.type === "checkbox" ? (field.checked ? "on" : "") : field.value);
+
+function defaultOf(field) {
+  if (field.type === "checkbox") return field.defaultChecked ? "on" : "";
+  if (field instanceof RadioNodeList) return [...field].find((one) => one.defaultChecked)?.value ?? field.value;
+  if (field.options) return ([...field.options].find((one) => one.defaultSelected) ?? field.options[0])?.value;
+  return field.defaultValue;
+}
 
 const cameBack = () =>
   performance.getEntriesByType("navigation")[0]?.type === "back_forward";
