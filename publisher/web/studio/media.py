@@ -13,7 +13,7 @@ from publisher.base.text import clean
 from publisher.blog.members import permissions
 from publisher.blog.post_files import enclosures, media, media_library
 from publisher.storage.tables.blog import Media
-from publisher.web.context import login_required, me, now, site
+from publisher.web.context import login_required, me, now, site, wants_json
 from publisher.web.studio.editor.forms import Typed
 
 blueprint = Blueprint("media", __name__)
@@ -32,7 +32,7 @@ def page() -> str:
             "studio/media.html",
             rows=shown,
             uses=media_library.uses(db, shown),
-            markdown_of=lambda row: _markdown(media.path(row), row.content_type, row.alt, row.name),
+            markdown_of=_markdown_of,
             path_of_file=media.path,
             small=_small,
             may_remove=lambda row: permissions.is_admin(me()) or row.author_id == me().id,
@@ -49,6 +49,9 @@ def describe(media_id: int) -> Any:
     with site().database.write() as db:
         row = _changeable(db, media_id)
         row.alt = _alt()
+        text = _markdown_of(row)
+    if wants_json():
+        return jsonify(markdown=text)
     flash("Saved. Posts that show it keep the description they have.", "done")
     return _back()
 
@@ -130,6 +133,11 @@ def _alt() -> str:
 def _file_name() -> str:
     file = request.files.get("file")
     return " ".join(clean(file.filename or "").split())[-200:] if file else ""
+
+
+def _markdown_of(row: Media) -> str:
+    """The text to insert for a file of the library, with its description."""
+    return _markdown(media.path(row), row.content_type, row.alt, row.name)
 
 
 def _markdown(place: str, content_type: str, alt: str, name: str) -> str:
