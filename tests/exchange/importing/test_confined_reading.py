@@ -85,7 +85,7 @@ def test_many_posts_come_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """All of them, and what was noted, with nothing left in the folder; too many are refused."""
     head = "---\ndate: 2024-01-01T{:02}:00:00Z\n---\n"
     texts = {f"{n}.md": f"{head.format(n % 24)}Note {n}." for n in range(450)}
-    place = Located("a zip", data=zipped({**texts, "readme.md": "x"}))
+    place = Located("a zip", data=zipped({**texts, "readme.md": "x", "a.mdx": "x"}))
     told: list[str] = []
     batch, found = confined_reading.read_posts(
         place, None, UTC, MONDAY_MORNING, tmp_path, "en", told.append
@@ -93,7 +93,7 @@ def test_many_posts_come_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert (len(found), told) == (450, ["200 posts read", "400 posts read", "450 posts read"])
     assert {one.content.source for one in found} == {f"Note {n}." for n in range(450)}
     assert list(tmp_path.iterdir()) == []
-    assert batch.notes == {"index or readme file is left out": 1}
+    assert batch.notes == {"index or readme file is left out": 1, ".mdx file is left out": 1}
     monkeypatch.setattr(confined_reading, "MOST_CHARACTERS", 1_000)
     with pytest.raises(TooLarge, match="a zip: more than 0 MB of text; import it in parts"):
         read(place, tmp_path)

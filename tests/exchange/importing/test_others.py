@@ -72,13 +72,15 @@ def test_ghosts_states_and_old_dates() -> None:
         POSTED | {"id": "2", "visibility": "paid"},
         POSTED | {"id": "3", "type": "page"},
         POSTED | {"id": "4", "published_at": 1612325106000, "status": "scheduled"},
+        POSTED | {"id": "5", "status": "sent"},  # a letter, never on a page
     ]
     batch = read(ghost(*posts))
-    assert [post.status for post in batch.posts] == ["draft", "draft", "published", "scheduled"]
-    assert [post.kind for post in batch.posts] == ["post", "post", "page", "post"]
+    states = ["draft", "draft", "published", "scheduled", "draft"]
+    assert [post.status for post in batch.posts] == states
+    assert [post.kind for post in batch.posts] == ["post", "post", "page", "post", "post"]
     assert next(iter(batch.posts)).title == ""
     assert list(batch.posts)[3].published_at == datetime(2021, 2, 3, 4, 5, 6, tzinfo=UTC)
-    assert batch.notes["post for members becomes a draft"] == 1
+    assert batch.notes["post for members becomes a draft"] == 2
 
 
 def node(kind: str, *children: Any, **more: Any) -> dict[str, Any]:

@@ -56,7 +56,9 @@ def _post(
     known = _text(row.get("id"))
     is_page = row.get("type") == "page" or row.get("page") in (1, True)
     status = _STATES.get(_text(row.get("status")), "draft")
-    if row.get("visibility") not in (None, "public") and status != "draft":
+    # Sent: by mail alone, to members.
+    members = row.get("visibility") not in (None, "public") or row.get("status") == "sent"
+    if members and status != "draft":
         status = "draft"
         batch.notes["post for members becomes a draft"] += 1
     slug = _text(row.get("slug"))

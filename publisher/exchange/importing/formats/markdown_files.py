@@ -107,6 +107,7 @@ def _json(text: str) -> tuple[dict[str, Any], str]:
 
 
 SUFFIXES = (".md", ".markdown", ".html", ".htm")
+OTHER_TEXTS = (".mdx", ".org", ".rst", ".adoc", ".asciidoc", ".textile", ".qmd", ".ipynb")
 _DATED_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})[-_](.+)")
 _NO_POSTS = re.compile(r"(^|/)(_index|readme|license|changelog)\.", re.IGNORECASE)
 _TRUE = ("true", "yes", "1", "on")
@@ -127,6 +128,8 @@ def _posts(folder: Folder, zone: tzinfo, batch: Batch) -> Iterator[ImportedPost]
     for name in folder.names:
         suffix = PurePosixPath(name).suffix.lower()
         if suffix not in SUFFIXES:
+            if suffix in OTHER_TEXTS:
+                batch.notes[f"{suffix} file is left out"] += 1
             continue
         if _NO_POSTS.search(name):
             batch.notes["index or readme file is left out"] += 1
