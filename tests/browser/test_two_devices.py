@@ -4,7 +4,7 @@ by an older one without a question."""
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import BrowserContext, Dialog, Page, Route, expect
 
 from publisher.storage.tables.blog import Post
 from tests.browser.conftest import Browse, Live, wait_for_editor
@@ -326,3 +326,56 @@ def test_what_is_typed_while_a_save_is_on_its_way(laptop: Page, live: Live, path
     expect(laptop.locator(SOURCE)).to_have_value(whole)
     with live.site.database.read() as db:
         assert "Sent." in [post.source for post in db.query(Post)]
+
+
+def test_a_new_post_of_a_closed_tab_is_found_from_the_list(laptop: Page) -> None:
+    """With its title and tags, which the box does not have."""
+    laptop.goto("/studio/posts/new")
+    wait_for_editor(laptop)
+    laptop.context.set_offline(True)
+    laptop.fill("[name=title]", "An essay")
+    context = typed_offline(laptop, "Typed in the train.")
+    page = context.new_page()
+    page.goto("/studio/unsaved")
+    expect(page.get_by_role("heading", name="A new post")).to_be_visible()
+    page.get_by_role("button", name="Put this text into the editor").click()
+    wait_for_editor(page)
+    expect(page.locator("[name=title]")).to_have_value("An essay")
+    expect(page.locator(SOURCE)).to_have_value("Typed in the train.")
+
+
+def test_a_held_key_sends_nothing_on_the_next_page(laptop: Page, phone: Page, live: Live) -> None:
+    """Which may show what another device has typed."""
+    for page, text in ((phone, "Half a note of the phone"), (laptop, "A note of the laptop.")):
+        page.goto("/studio/")
+        wait_for_editor(page)
+        autosaved(page, text)
+    laptop.locator(SOURCE).press("Control+Enter")
+    expect(laptop.locator(".countdown")).to_be_visible()
+    wait_for_editor(laptop)
+    expect(laptop.locator(SOURCE)).to_have_value("Half a note of the phone")
+    laptop.evaluate("""document.querySelector("[name=source]").dispatchEvent(new KeyboardEvent(
+        "keydown", {key: "Enter", ctrlKey: true, repeat: true, bubbles: true}))""")
+    laptop.wait_for_timeout(1000)
+    with live.site.database.read() as db:
+        assert "Half a note of the phone" not in [post.source for post in db.query(Post)]
+
+
+def test_a_text_that_nothing_has_is_not_left_without_a_question(laptop: Page) -> None:
+    """The browser keeps nothing and there is no connection: it asks before the page goes."""
+    laptop.evaluate("Storage.prototype.setItem = () => { throw new Error('full') }")
+    laptop.context.set_offline(True)
+    laptop.locator(SOURCE).press_sequentially(" More.")
+    expect(laptop.locator(STATE)).to_contain_text("copy the text")
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    laptop.on("dialog", stay)
+    laptop.close(run_before_unload=True)
+    laptop.wait_for_timeout(1000)
+    assert asked == ["beforeunload"]
+    expect(laptop.locator(SOURCE)).to_have_value("As saved. More.")
+    laptop.context.set_offline(False)

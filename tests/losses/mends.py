@@ -79,7 +79,11 @@ MENDS = {
     # H2 a: a held key. The button is disabled while a request is on its way.
     "held-key": Mend(
         "twice",
-        (*_NO_NAMES, (f"{STUDIO}form.js", "  if (button.disabled) return;\n", "")),
+        (
+            *_NO_NAMES,
+            (f"{STUDIO}publish.js", " && !event.repeat", ""),
+            (f"{STUDIO}form.js", "  if (button.disabled) return;\n", ""),
+        ),
         ((0, "open_box", 0), (0, "type", 0), (0, "held", 0)),
     ),
     # H2 b, c: an answer that was lost, of the box and of the editor.

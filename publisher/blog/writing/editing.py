@@ -103,6 +103,8 @@ def _redate(session: Session, post: Post, intent: Intent, saved: bool, now: date
 
 
 def _place(session: Session, post: Post, intent: Intent, now: datetime, undo_seconds: int) -> None:
+    if post.status == "published" and intent.place == "draft":  # it went out since the page came
+        raise InvalidInput("it is published by now, so readers would see this at once")
     if post.status not in ("draft", "scheduled"):
         return
     soon = now + timedelta(seconds=undo_seconds)

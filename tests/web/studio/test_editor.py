@@ -103,6 +103,18 @@ def test_two_tabs(ada: Browser, site: Site, clock: FakeClock) -> None:
     assert the_post(site).source == "The black cat sat down."
 
 
+def test_a_draft_that_went_out_meanwhile(ada: Browser, site: Site) -> None:
+    """A page that still says "Draft" does not put half a text before readers; it is shown again."""
+    make_post(site, "As published.", author_id=1)
+    answer = ada.post("/studio/posts/1", source="Half a", base_version="1", place="draft")
+    assert answer.status_code == 422
+    assert "published by now" in answer.text
+    assert "Half a</textarea>" in answer.text
+    assert the_post(site).source == "As published."
+    ada.post("/studio/posts/1", source="Half a text.", base_version="1", place="keep")
+    assert the_post(site).source == "Half a text."
+
+
 def test_saving_over_a_deleted_post(ada: Browser, site: Site) -> None:
     """A tab whose post was deleted keeps its text and can save it as a new post."""
     make_post(site, author_id=1)

@@ -103,6 +103,31 @@ def test_unsaved_text_of_the_box(ada: Browser, site: Site) -> None:
     assert "On the laptop.</textarea>" in ada.get("/studio/")
 
 
+def test_unsaved_text_of_a_new_post(ada: Browser) -> None:
+    """It has more than the box shows: the editor for a new post shows all of it."""
+    fields = {"title": "An essay", "tags": "alpha, beta", "summary": "In short.", "kind": "page"}
+    ada.post(
+        "/studio/autosave/0",
+        "application/json",
+        source="Words.",
+        seen="apart",
+        origin="a",
+        **fields,
+    )
+    assert "Words." not in ada.get("/studio/")
+    listed = ada.get("/studio/unsaved")
+    assert "A new post" in listed
+    assert "The editor shows it" not in listed
+    answer = ada.post("/studio/unsaved/1/use")
+    editor = ada.get(answer.location or "")
+    for text in ("An essay", "alpha, beta", "In short.", "Words.</textarea>"):
+        assert text in editor
+    assert "not been saved yet" in editor
+    ada.post("/studio/posts/new", source="Words.", place="draft", **fields)
+    assert "Words." not in ada.get("/studio/unsaved")
+    assert ada.client.get("/studio/posts/new?unsaved=99").status_code == 404
+
+
 def test_scripts_leave_the_cookie_alone(ada: Browser) -> None:
     """An answer to a script that comes late cannot undo a login or swallow a message."""
     for address in ("autosave/0", "preview"):

@@ -23,6 +23,9 @@ export class Autosave {
     addEventListener("pagehide", () => {
       if (this.changedAt || this.busy) this.recovery.keep();
     });
+    addEventListener("beforeunload", (event) => { // where nothing has the text, the browser asks
+      if ((this.changedAt || this.busy) && !this.stopped && !this.recovery.keep()) event.preventDefault();
+    });
   }
 
   changed() {
@@ -183,8 +186,9 @@ async function sendKept(form, post, kept, apart) {
 export async function collect(form) {
   let more = false;
   for (const kept of await leftOf(form.dataset.author)) {
-    const post = Number(kept.key.split(":")[2].split("-")[0]) || 0;
-    more = Boolean(await sendKept(form, post, kept) ?? (post && await sendKept(form, 0, kept, true))) || more;
+    const place = kept.key.split(":")[2].split("-")[0];
+    const post = Number(place) || 0;
+    more = Boolean(await sendKept(form, post, kept, place === "new") ?? (post && await sendKept(form, 0, kept, true))) || more;
   }
   if (more) location.reload();
 }

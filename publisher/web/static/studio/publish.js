@@ -16,7 +16,8 @@ export function bindPublish(form, ready = () => true) {
     const button = { s: save, Enter: publish }[event.key];
     if (!button) return;
     event.preventDefault();
-    if (ready()) form.requestSubmit(button);
+    // A held key would act on the next page too, on what that one shows.
+    if (ready() && !event.repeat) form.requestSubmit(button);
   });
   document.addEventListener("click", (event) => {
     if (menu?.open && !menu.contains(event.target)) menu.open = false;

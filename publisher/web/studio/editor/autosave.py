@@ -90,9 +90,12 @@ def use(number: int) -> Any:
     """Put an unsaved text into its editor; the one that is there is kept."""
     with site().database.write() as db:
         row = autosave.one(db, me().id, number)
-        autosave.choose(db, row, _version(db, row.post_id), now())
-        post_id = row.post_id
-    return redirect(_editor(post_id))
+        if _is_new_post(row):
+            row.state = "replaced"  # it is offered in the list only, from here on
+        else:
+            autosave.choose(db, row, _version(db, row.post_id), now())
+        address = _editor(row)
+    return redirect(address)
 
 
 @blueprint.post("/unsaved/<int:number>/discard")
@@ -118,7 +121,8 @@ def _shown(db: Session, row: UnsavedText) -> dict[str, Any]:
         "here": row is kept,
         "title": title if title != there.get("title", "") else "",
         "pieces": shortened(difference(there.get("source", ""), source)),
-        "address": _editor(row.post_id),
+        "address": _editor(row),
+        "new": _is_new_post(row),
     }
 
 
@@ -127,10 +131,17 @@ def _version(db: Session, post_id: int) -> int:
     return permissions.editable(db, me(), post_id).version if post_id else 0
 
 
-def _editor(post_id: int) -> str:
-    if post_id == autosave.BOX:
+def _is_new_post(row: UnsavedText) -> bool:
+    """Whether a text of no post has fields that the box does not show."""
+    return row.post_id == autosave.BOX and {**row.fields, "source": ""} != forms.Typed().kept
+
+
+def _editor(row: UnsavedText) -> str:
+    if _is_new_post(row):
+        return url_for("studio.post_editor.new", unsaved=row.id)
+    if row.post_id == autosave.BOX:
         return url_for("studio.home.page")
-    return url_for("studio.post_editor.edit", post_id=post_id)
+    return url_for("studio.post_editor.edit", post_id=row.post_id)
 
 
 def _kept(row: UnsavedText) -> dict[str, Any]:

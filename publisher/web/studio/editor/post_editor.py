@@ -26,7 +26,8 @@ blueprint = Blueprint("post_editor", __name__)
 @blueprint.get("/posts/new")
 @login_required
 def new() -> str:
-    """The editor with an empty form, or with a link to an item of the river (`?about=`)."""
+    """The editor with an empty form, with a link to an item of the river (`?about=`), or with the
+    unsaved text of a new post (`?unsaved=`)."""
     kind = "page" if request.args.get("kind") == "page" else "post"
     texts = {"kind": kind, "slug": request.args.get("slug", "")[:100]}
     if (item := whole_number(request.args.get("about", ""), 2**63 - 1)) is not None:
@@ -34,7 +35,13 @@ def new() -> str:
             entry = reading_list.one(db, me().id, item)
         texts["title"], texts["source"] = quotation(entry)
     count_polls()
-    return show(Typed(place="draft").with_texts(texts), 0)
+    typed = Typed(place="draft").with_texts(texts)
+    if (number := whole_number(request.args.get("unsaved", ""), 2**63 - 1)) is None:
+        return show(typed, 0)
+    with site().database.read() as db:
+        row = autosave.one(db, me().id, number)
+    notice = f"Below is what you had typed until {clock(row.saved_at)}. It has not been saved yet."
+    return show(forms.with_autosave(typed, row.fields), 0, notice=notice)
 
 
 @blueprint.get("/posts/<int:post_id>")
