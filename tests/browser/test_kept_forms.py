@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from publisher.installation.settings import store_settings
 from publisher.storage.tables.credentials import LoginSession
@@ -132,3 +132,24 @@ def test_a_setting_that_was_changed_elsewhere_stays(ada: Page, live: Live) -> No
     expect(ada.locator("[name=footer]")).to_have_value("Typed on the laptop.")
     ada.get_by_role("button", name="Discard the text of").click()
     expect(ada.locator("[name=footer]")).to_have_value("Saved on the phone.")
+
+
+def test_what_is_typed_while_a_form_is_on_its_way(ada: Page) -> None:
+    """It was not sent, so it is in the page that follows."""
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    typed(ada, "/studio/settings", "description", "About rain.")
+    ada.route("**/studio/settings", hold)
+    ada.locator("form[data-keep] button").last.click(no_wait_after=True)
+    while not held:
+        ada.wait_for_timeout(20)
+    ada.fill("[name=description]", "About rain and snow.")
+    ada.wait_for_timeout(500)
+    ada.unroute_all()
+    held.pop().continue_()
+    expect(ada.locator(".flash.done")).to_be_visible()
+    expect(ada.locator("[name=description]")).to_have_value("About rain and snow.")
+    expect(ada.get_by_text("Recovered the text")).to_be_visible()

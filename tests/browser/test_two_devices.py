@@ -226,7 +226,7 @@ def test_a_full_storage_is_said(laptop: Page) -> None:
     expect(laptop.locator(STATE)).to_contain_text("cannot keep it, so copy the text")
 
 
-@pytest.mark.parametrize("status", [413, 429, 500, 503])
+@pytest.mark.parametrize("status", [413, 422, 429, 500, 503])
 def test_an_autosave_that_fails_is_tried_again(laptop: Page, status: int) -> None:
     """Whatever the server answers: the page says so, keeps the text and goes on."""
     laptop.route("**/studio/autosave/**", lambda route: route.fulfill(status=status, body="no"))
@@ -346,10 +346,11 @@ def test_a_new_post_of_a_closed_tab_is_found_from_the_list(laptop: Page) -> None
 
 def test_a_held_key_sends_nothing_on_the_next_page(laptop: Page, phone: Page, live: Live) -> None:
     """Which may show what another device has typed."""
-    for page, text in ((phone, "Half a note of the phone"), (laptop, "A note of the laptop.")):
+    for page in (phone, laptop):
         page.goto("/studio/")
         wait_for_editor(page)
-        autosaved(page, text)
+    autosaved(phone, "Half a note of the phone")
+    autosaved(laptop, "A note of the laptop.")
     laptop.locator(SOURCE).press("Control+Enter")
     expect(laptop.locator(".countdown")).to_be_visible()
     wait_for_editor(laptop)
@@ -363,7 +364,7 @@ def test_a_held_key_sends_nothing_on_the_next_page(laptop: Page, phone: Page, li
 
 def test_a_text_that_nothing_has_is_not_left_without_a_question(laptop: Page) -> None:
     """The browser keeps nothing and there is no connection: it asks before the page goes."""
-    laptop.evaluate("Storage.prototype.setItem = () => { throw new Error('full') }")
+    laptop.evaluate("() => { Storage.prototype.setItem = () => { throw new Error('full') } }")
     laptop.context.set_offline(True)
     laptop.locator(SOURCE).press_sequentially(" More.")
     expect(laptop.locator(STATE)).to_contain_text("copy the text")

@@ -26,10 +26,24 @@ def test_autosave_comes_back(ada: Browser, site: Site, clock: FakeClock) -> None
 def test_autosave_of_a_new_post_makes_a_draft(ada: Browser, site: Site) -> None:
     """The first words of a new post are a draft at once; an empty form makes none."""
     assert ada.post("/studio/autosave/new", "application/json", source=" ").status_code == 422
+    assert (
+        "1,000,001"
+        in ada.post("/studio/autosave/new", "application/json", source="x" * 1_000_001).text
+    )
     answer = ada.post("/studio/autosave/new", "application/json", source="First", title="x" * 9999)
     assert answer.json is not None
     assert answer.json["address"] == "/studio/posts/1"
     assert the_post(site).status == "draft"
+
+
+def test_a_title_is_kept_whatever_else_is_wrong(ada: Browser, site: Site) -> None:
+    """Other fields may be half typed: they are kept with it, and checked when it is saved."""
+    sent = {"title": "A title", "slug": "!!!", "image": "half an addr"}
+    answer = ada.post("/studio/autosave/new", "application/json", **sent)
+    assert answer.status_code == 200
+    editor = ada.get("/studio/posts/1")
+    for text in sent.values():
+        assert f'value="{text}"' in editor
 
 
 def test_first_words_that_are_sent_twice_make_one_draft(ada: Browser, site: Site) -> None:

@@ -56,7 +56,7 @@ export class Autosave {
 
   async take(answer) {
     if (answer.ok) return this.kept(await answer.json());
-    if (answer.status === 422) return; // nothing typed yet
+    if (answer.status === 422 && !this.form.elements.source.value.trim()) return; // nothing typed yet
     if (answer.status === 401) {
       this.failed("You are logged out. The text is kept in this browser; ");
       this.state.append(link("/studio/login", "log in in another tab"), ".");

@@ -43,7 +43,8 @@ def begin() -> Any:
     try:
         value, _ = forms.read(typed, settings().zone)
     except FieldErrors:
-        value = checked(Content(typed.source))  # other problems are reported when it is saved
+        title = typed.texts["title"][:100]
+        value = checked(Content(typed.source, title))  # other problems are told when it is saved
     with site().database.write() as db:
         made = editing.earlier_attempt(db, me().id, typed.attempt, now())
         post = posts.get(db, made.post_id) if made else posts.create(db, value, me().id, now())
