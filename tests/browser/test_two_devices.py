@@ -366,7 +366,7 @@ def test_a_text_that_nothing_has_is_not_left_without_a_question(laptop: Page) ->
     """The browser keeps nothing and there is no connection: it asks before the page goes."""
     laptop.evaluate("() => { Storage.prototype.setItem = () => { throw new Error('full') } }")
     laptop.context.set_offline(True)
-    laptop.locator(SOURCE).press_sequentially(" More.")
+    laptop.locator(SOURCE).press_sequentially("More. ")
     expect(laptop.locator(STATE)).to_contain_text("copy the text")
     asked: list[str] = []
 
@@ -378,5 +378,5 @@ def test_a_text_that_nothing_has_is_not_left_without_a_question(laptop: Page) ->
     laptop.close(run_before_unload=True)
     laptop.wait_for_timeout(1000)
     assert asked == ["beforeunload"]
-    expect(laptop.locator(SOURCE)).to_have_value("As saved. More.")
+    expect(laptop.locator(SOURCE)).to_have_value("More. As saved.")
     laptop.context.set_offline(False)
