@@ -36,7 +36,7 @@ _DOCUMENT = _Document()
 _NOT_MODIFIED = FeedAnswer(304, "304 Not Modified", [], [])
 
 
-class _Costs:
+class Costs:
     """CPU seconds of storing and folding, and the longest time under the write lock."""
 
     def __init__(self, fold_seconds: float) -> None:
@@ -96,15 +96,15 @@ def run() -> list[Table]:
         ["what", "polls", "storing, us", "folding, us", "longest write lock, ms"],
         notes="CPU microseconds a poll. Sparse: two hours of a quarter of an hour each.",
     )
-    table.add(f"{READERS:,} readers, each every quarter of an hour", *_sparse().cells())
+    table.add(f"{READERS:,} readers, each every quarter of an hour", *sparse().cells())
     for readers, a_second in ((READERS, 25_000), (READERS, 100_000), (1, 100_000)):
         what = f"{readers:,} reader{'s' * (readers > 1)}, {a_second:,} polls a second"
         table.add(what, *_busy(readers, a_second, 16).cells())
     return [table]
 
 
-def _sparse(fold_seconds: float = 3600.0, hours: int = 2) -> _Costs:
-    costs = _Costs(fold_seconds)
+def sparse(fold_seconds: float = 3600.0, hours: int = 2) -> Costs:
+    costs = Costs(fold_seconds)
     environs = [_environ(number) for number in range(READERS)]
     spacing = timedelta(seconds=QUARTER_SECONDS / READERS)
     flush_at = NOW + timedelta(seconds=FLUSH_SECONDS)
@@ -121,8 +121,8 @@ def _sparse(fold_seconds: float = 3600.0, hours: int = 2) -> _Costs:
     return costs
 
 
-def _busy(readers: int, a_second: int, seconds: int) -> _Costs:
-    costs = _Costs(60.0)
+def _busy(readers: int, a_second: int, seconds: int) -> Costs:
+    costs = Costs(60.0)
     environs = [_environ(number) for number in range(readers)]
     tickets = [costs.counter.count(_DOCUMENT, _NOT_MODIFIED, one, NOW) for one in environs]
     costs.polls = readers

@@ -1,5 +1,6 @@
 """The servers that are compared: each as a context that gives its port and working processes."""
 
+import http.client
 import os
 import socket
 import subprocess
@@ -75,6 +76,15 @@ def _answers(port: int) -> bool:
             return connection.recv(12) == b"HTTP/1.1 200"
     except OSError:
         return False
+
+
+def get(port: int) -> tuple[dict[str, str], bytes]:
+    """The feed's headers, by their names in lower case, and its body."""
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    connection.request("GET", "/rss.xml")
+    answer = connection.getresponse()
+    headers = {name.lower(): value for name, value in answer.getheaders()}
+    return headers, answer.read()
 
 
 def nginx(document: bytes, log: bool) -> tuple[Callable[[int], list[str]], Path]:

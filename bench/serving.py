@@ -2,7 +2,6 @@
 
 import http.client
 import os
-import sqlite3
 import statistics
 import threading
 import time
@@ -10,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+
+from sqlalchemy import func, select
 
 from bench import servers
 from bench.blog import TEXT, make_blog
@@ -25,14 +26,16 @@ from bench.load import (
     whole_cpu_seconds,
 )
 from bench.table import Table
-from publisher.storage import bell
+from publisher.readers.fold import fold
+from publisher.storage.database import Database
+from publisher.storage.tables.readers import PollHour
 
 Command = Callable[[int], list[str]]
 APP = "bench.apps:counting"
 FLOOR = "accept, receive, send, close in Python"
 ROUNDS = 3
 SIZES = {5: (9, 40), 20: (60, 220), 90: (60, 1_680)}  # of the feed in kB: posts, characters
-MOST_SECONDS_AFTER = 60.0
+MOST_SECONDS_AFTER, SETTLE_SECONDS = 60.0, 5.0
 # Of each row: whether each poll has its own connection, and 5,000 different request heads.
 SHAPES = {
     "kept, one head": (False, False),
@@ -66,12 +69,15 @@ def whole_site(kilobytes: int, rounds: int = ROUNDS) -> Table:
     )
     with ExitStack() as stack:
         sites = [stack.enter_context(_blog_of(kilobytes)) for _ in SHAPES]
-        document = _get(sites[0].port)[1]
+        document = servers.get(sites[0].port)[1]
         command, folder = servers.nginx(document, log=True)
         nginx = stack.enter_context(servers.running(command, folder))
         script = folder / "heads.lua"
         script.write_text(MANY_READERS, "utf-8")
         asked = [0] * len(sites)
+        for site in sites:  # what a start does later, and the first fold's statements, are no poll
+            _fold_all(site.instance, 0)
+        time.sleep(SETTLE_SECONDS)
         cells: list[list[str]] = [[] for _ in sites]
         for conditional in (False, True):
             found: list[list[tuple[float, float, float]]] = [[] for _ in sites]
@@ -85,8 +91,9 @@ def whole_site(kilobytes: int, rounds: int = ROUNDS) -> Table:
                     begun.append((one, whole_cpu_seconds(sites[place].pid), other))
                     asked[place] += one.requests
                 for place, (one, before, other) in enumerate(begun):
-                    _wait_until_counted(sites[place].instance, asked[place])
-                    after = (whole_cpu_seconds(sites[place].pid) - before) / one.requests * 1e6
+                    seconds = _fold_all(sites[place].instance, asked[place])
+                    seconds += whole_cpu_seconds(sites[place].pid) - before
+                    after = seconds / one.requests * 1e6
                     found[place].append((one.cpu_ms_per_1000, after, other.cpu_ms_per_1000))
             for place, rows in enumerate(found):
                 columns = [statistics.median(column) for column in zip(*rows, strict=True)]
@@ -116,23 +123,25 @@ def _load(server: servers.Running, closing: bool, conditional: bool, script: Pat
     return load(url, server.pid, headers, script=script, warm_up_seconds=0)
 
 
-def _wait_until_counted(instance: Path, polls: int) -> None:
-    """Until that many polls of the feed are in the report's tables, and no batch waits.
+def _fold_all(instance: Path, polls: int) -> float:
+    """Fold until that many polls of the feed are in the report's tables; the CPU seconds it took.
 
-    The site's bell is rung, as by an author who saves something: else it might take a minute.
+    It is done here as the site's scheduler does it, because that waits for the next hour.
     """
-    end = time.monotonic() + MOST_SECONDS_AFTER
-    database = sqlite3.connect(f"file:{instance}/publisher.db?mode=ro", uri=True)
+    end, cpu_seconds = time.monotonic() + MOST_SECONDS_AFTER, 0.0
+    database = Database(f"sqlite:///{instance}/publisher.db")
     with closing(database):
         while time.monotonic() < end:
-            (counted,) = database.execute("SELECT sum(requests) FROM poll_hours").fetchone()
-            (waiting,) = database.execute("SELECT count(*) FROM poll_batches").fetchone()
-            if (counted or 0) >= polls and not waiting:
-                return
-            bell.ring(instance / "bells")
-            time.sleep(2.0)
+            begun = time.thread_time()
+            fold(database, 15)
+            cpu_seconds += time.thread_time() - begun
+            with database.read() as session:
+                counted = session.scalar(select(func.sum(PollHour.requests))) or 0
+            if counted >= polls:
+                return cpu_seconds
+            time.sleep(2.0)  # until the worker has flushed
     log = (instance / "bench.log").read_text("utf-8")[-2000:]
-    raise RuntimeError(f"{counted} of {polls} polls counted, {waiting} batches wait: {log}")
+    raise RuntimeError(f"{counted} of {polls} polls counted: {log}")
 
 
 def _with_others() -> list[Table]:
@@ -141,7 +150,7 @@ def _with_others() -> list[Table]:
     make_blog(instance, 60).database.close()
     with ExitStack() as stack:
         ours = stack.enter_context(servers.running(servers.serve, instance))
-        document = _get(ours.port)[1]
+        document = servers.get(ours.port)[1]
         contenders: dict[str, servers.Running] = {}
         for name, (command, folder) in {
             "nginx, static file (Debian's settings)": servers.nginx(document, log=True),
@@ -268,12 +277,4 @@ def _many(port: int, number: int) -> None:
 
 
 def _tag(port: int) -> str:
-    return _get(port)[0].get("etag", '"none"')
-
-
-def _get(port: int) -> tuple[dict[str, str], bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", port)
-    connection.request("GET", "/rss.xml")
-    answer = connection.getresponse()
-    headers = {name.lower(): value for name, value in answer.getheaders()}
-    return headers, answer.read()
+    return servers.get(port)[0].get("etag", '"none"')

@@ -71,7 +71,7 @@ class Agent:
         return _without_claim(self.text)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=8192)
 def parse_agent(raw: str) -> Agent:
     """Read a User-Agent as it came over the wire (bytes as latin-1); never fails."""
     text = _clean(raw)
@@ -87,7 +87,7 @@ def parse_agent(raw: str) -> Agent:
     )
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=8192)
 def _without_claim(text: str) -> str:
     return _SUBSCRIBERS.sub("", text)
 

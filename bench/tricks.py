@@ -1,0 +1,204 @@
+"""What each trick of the server earns: CPU time of one worker with all of them, and without one.
+
+python -m bench.tricks PORT NAME    serves the instance of the environment without this trick
+"""
+
+import asyncio
+import gc
+import os
+import socket
+import statistics
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from typing import Any
+
+import uvloop
+
+from bench import servers
+from bench.blog import make_blog
+from bench.load import load, scratch, tool
+from bench.table import Table
+from publisher.delivery import connection, http_door, http_server, http_shared, wire
+from publisher.delivery.front import FeedFront
+from publisher.web import worker
+
+# Without their types: what stands in them is replaced.
+_connection: Any = connection
+_door: Any = http_door
+_front: Any = FeedFront
+_server: Any = http_server.HttpServer
+_shared: Any = http_shared.Shared
+_wire: Any = wire
+
+ROUNDS, SECONDS = 3, 1
+ALL, LIBRARIES = "all tricks", "uvloop and httptools in place of the door and of known heads"
+_SHAPES = {"one connection": True, "kept": False}
+
+
+def _without_known_heads() -> None:
+    _shared.remember = lambda *_: None
+
+
+def _without_remembered_answers() -> None:
+    poll = FeedFront.poll
+
+    def anew(front: FeedFront, known: Any, peer: str, now: Any) -> Any:
+        known.etag = ""  # as if the document had another tag now
+        return poll(front, known, peer, now)
+
+    _front.poll = anew
+
+
+def _without_kept_bytes() -> None:
+    made = _wire.wire
+
+    def anew(answer: Any, how: str, clock: Any) -> Any:
+        answer.wires.clear()
+        return made(answer, how, clock)
+
+    _door.wire = _connection.wire = anew
+
+
+def _without_bare_descriptors() -> None:
+    def greet(self: Any, taken: int, peer: str, _now: object) -> None:
+        self._hand_over(taken, peer, b"", b"")
+
+    _door.Door._greet = greet
+
+
+def _with_public_accept() -> None:
+    opened = _door.Door.open
+
+    def accept(listener: socket.socket) -> tuple[int, Any]:
+        taken, address = listener.accept()
+        return taken.detach(), address
+
+    def open_door(self: Any) -> None:
+        opened(self)
+        self._accept = lambda: accept(self._listener)
+
+    _door.Door.open = open_door
+
+
+def _counting_waiting(number: int) -> Callable[[], None]:
+    def change() -> None:
+        _door._waiting = lambda _: number
+
+    return change
+
+
+def _without_option(name: str) -> Callable[[], None]:
+    return lambda: delattr(socket, name)
+
+
+def _without_sendfile() -> None:
+    _wire._OFTEN = sys.maxsize
+
+
+def _without_freeze() -> None:
+    collector: Any = gc
+    collector.freeze = lambda: None
+
+
+def _on_asyncio() -> None:
+    loops: Any = uvloop
+    loops.run = asyncio.run
+
+
+def _libraries() -> None:
+    """The event loop's own server accepts, and httptools parses each request."""
+    _without_known_heads()
+
+    def start(self: Any, listener: socket.socket, _tls: object = None) -> None:
+        host, port, *_ = listener.getsockname()
+        self._shared.address = {
+            "SERVER_NAME": host, "SERVER_PORT": str(port), "wsgi.url_scheme": "http",
+        }  # fmt: skip
+        listener.setblocking(False)
+        made = self._loop.create_server(lambda: self._connect(b"", b""), sock=listener)
+        self.serving = self._loop.create_task(made)
+
+    _server.start = start
+
+
+TRICKS: dict[str, Callable[[], None]] = {
+    ALL: lambda: None,
+    "known heads are not parsed": _without_known_heads,
+    "the kind of answer and the burst are remembered": _without_remembered_answers,
+    "head and body are joined once a second": _without_kept_bytes,
+    "answered on the bare descriptor": _without_bare_descriptors,
+    "`socket._accept`": _with_public_accept,
+    "TCP_INFO: how many wait": _counting_waiting(http_door.AT_ONCE),
+    "several accepted a wake-up": _counting_waiting(1),
+    "TCP_DEFER_ACCEPT": _without_option("TCP_DEFER_ACCEPT"),
+    "TCP_CORK": _without_option("TCP_CORK"),
+    "sendfile": _without_sendfile,
+    "gc.freeze": _without_freeze,
+    "uvloop (without: asyncio)": _on_asyncio,
+    LIBRARIES: _libraries,
+}
+
+
+def run() -> list[Table]:
+    """Workers without one trick each, and one with all, in turns."""
+    table = Table(
+        "What each trick of the server earns",
+        ["without", *(f"{kind}, {shape}" for shape in _SHAPES for kind in (200, 304))],
+        notes="CPU ms of a worker for 1,000 polls of one head; in brackets the trick's share; "
+        f"medians of {ROUNDS} rounds of {SECONDS} s in which all took turns.",
+    )
+    if tool() is None:
+        return [table]
+    with ExitStack() as stack:
+        make_blog(instance := scratch(), 60).database.close()
+        ups = {name: stack.enter_context(_worker(name, instance)) for name in TRICKS}
+        columns = [
+            _costs(ups, closing, conditional)
+            for closing in _SHAPES.values()
+            for conditional in (False, True)
+        ]
+    for name in TRICKS:
+        cells = []
+        for costs in columns:
+            cost = statistics.median(costs[name])
+            pairs = zip(costs[name], costs[ALL], strict=True)
+            share = statistics.median(1 - whole / without for without, whole in pairs)
+            cells.append(f"{cost:.1f} ({share:.0%})")
+        table.add(name, *cells)
+    return [table]
+
+
+def _worker(name: str, instance: Path) -> AbstractContextManager[servers.Running]:
+    """One of the workers of an instance."""
+    command = [sys.executable, "-m", "bench.tricks"]
+    return servers.running(lambda port: [*command, str(port), name], instance)
+
+
+def _costs(
+    ups: dict[str, servers.Running], closing: bool, conditional: bool
+) -> dict[str, list[float]]:
+    costs: dict[str, list[float]] = {name: [] for name in ups}
+    headers = {"Connection": "close"} if closing else {}
+    if conditional:
+        headers["If-None-Match"] = "*"
+    for _ in range(ROUNDS):
+        for name, up in ups.items():
+            found = load(f"{up.url}/rss.xml", up.pid, headers, SECONDS, warm_up_seconds=0)
+            costs[name].append(found.cpu_ms_per_1000)
+    return costs
+
+
+def main(port: int, name: str) -> None:
+    """One worker, as `publisher serve` starts it."""
+    TRICKS[name]()
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
+        _, beat = os.pipe()
+        worker.run(listener, beat, os.getppid())
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2])
