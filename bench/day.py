@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bench import folding, servers
 from bench.blog import make_blog
-from bench.load import Load, descendants, load, scratch, tool
+from bench.load import Load, load, scratch, spent, tool
 from bench.table import Table
 
 READERS, DAY_SECONDS = 5_000, 86_400
@@ -81,22 +81,10 @@ def _load(server: servers.Running, folder: Path) -> Load:
 
 def _idle(up: Sequence[servers.Running]) -> list[tuple[float, float]]:
     """CPU seconds and wake-ups a second of all processes of each, while nobody asks."""
-    before = [_spent(server.pid) for server in up]
+    before = [spent(server.pid) for server in up]
     time.sleep(IDLE_SECONDS)
     return [
         ((seconds - one[0]) / IDLE_SECONDS, (switches - one[1]) / IDLE_SECONDS)
         for one, server in zip(before, up, strict=True)
-        for seconds, switches in (_spent(server.pid),)
+        for seconds, switches in (spent(server.pid),)
     ]
-
-
-def _spent(pid: int) -> tuple[float, int]:
-    """CPU seconds to the nanosecond and voluntary switches of all its threads."""
-    seconds, switches = 0.0, 0
-    for one in descendants(pid):
-        for task in Path(f"/proc/{one}/task").iterdir():
-            seconds += int((task / "schedstat").read_text("ascii").split()[0]) / 1e9
-            status = (task / "status").read_text("ascii").splitlines()
-            found = (line for line in status if line.startswith("voluntary_ctxt_switches"))
-            switches += int(next(found).split()[1])
-    return seconds, switches

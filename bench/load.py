@@ -88,6 +88,19 @@ def _cpu_seconds(pid: int) -> float:
     return sum(map(int, fields[11:15])) / TICKS_PER_SECOND
 
 
+def spent(pid: int) -> tuple[float, int]:
+    """CPU seconds (precise to microseconds) and voluntary switches of a process, all below it, and
+    all their threads; without those that have ended."""
+    seconds, switches = 0.0, 0
+    for one in descendants(pid):
+        for task in Path(f"/proc/{one}/task").iterdir():
+            seconds += int((task / "schedstat").read_text("ascii").split()[0]) / 1e9
+            status = (task / "status").read_text("ascii").splitlines()
+            found = (line for line in status if line.startswith("voluntary_ctxt_switches"))
+            switches += int(next(found).split()[1])
+    return seconds, switches
+
+
 def descendants(pid: int) -> list[int]:
     """The process and everything below it."""
     return [pid, *(one for child in children(pid) for one in descendants(child))]

@@ -1,7 +1,6 @@
 """What one poll of the feed costs the server, against nginx, naive apps and other servers."""
 
 import http.client
-import os
 import statistics
 import threading
 import time
@@ -22,6 +21,7 @@ from bench.load import (
     load,
     resident_mb,
     scratch,
+    spent,
     tool,
     whole_cpu_seconds,
 )
@@ -35,7 +35,7 @@ APP = "bench.apps:counting"
 FLOOR = "accept, receive, send, close in Python"
 ROUNDS = 3
 SIZES = {5: (9, 40), 20: (60, 220), 90: (60, 1_680)}  # of the feed in kB: posts, characters
-MOST_SECONDS_AFTER, SETTLE_SECONDS = 60.0, 5.0
+MOST_SECONDS_AFTER, SETTLE_SECONDS, IDLE_SECONDS = 60.0, 5.0, 20.0
 # Of each row: whether each poll has its own connection, and 5,000 different request heads.
 SHAPES = {
     "kept, one head": (False, False),
@@ -64,8 +64,8 @@ def whole_site(kilobytes: int, rounds: int = ROUNDS) -> Table:
         ["connections, request heads", *_COLUMNS, *(f"304: {name}" for name in _COLUMNS)],
         notes=f"CPU ms for 1,000 polls, medians of {rounds} rounds of {SECONDS} s on {CONNECTIONS} "
         "connections in which all took turns. `meanwhile`: all processes during the load; "
-        "`after`: until the last poll is in the tables, idle work included. Ratio: nginx' "
-        f"by our sum. Load of the machine at the beginning: {os.getloadavg()[0]:.1f}.",
+        "`after`: until the last poll is in the tables, without what the site takes when nobody "
+        "asks. Ratio: nginx' by our sum.",
     )
     with ExitStack() as stack:
         sites = [stack.enter_context(_blog_of(kilobytes)) for _ in SHAPES]
@@ -78,22 +78,27 @@ def whole_site(kilobytes: int, rounds: int = ROUNDS) -> Table:
         for site in sites:  # what a start does later, and the first fold's statements, are no poll
             _fold_all(site.instance, 0)
         time.sleep(SETTLE_SECONDS)
+        before_idle = sum(spent(site.pid)[0] for site in sites)
+        time.sleep(IDLE_SECONDS)
+        idle = (sum(spent(site.pid)[0] for site in sites) - before_idle) / IDLE_SECONDS / len(sites)
         cells: list[list[str]] = [[] for _ in sites]
         for conditional in (False, True):
             found: list[list[tuple[float, float, float]]] = [[] for _ in sites]
             for _ in range(rounds):
-                begun = list[tuple[Load, float, Load]]()
+                begun = list[tuple[Load, float, float, Load]]()
                 for place, (closing, many) in enumerate(SHAPES.values()):
                     one, other = (
                         _load(server, closing, conditional, script if many else None)
                         for server in (sites[place], nginx)
                     )
-                    begun.append((one, whole_cpu_seconds(sites[place].pid), other))
+                    now = time.monotonic()
+                    begun.append((one, now, whole_cpu_seconds(sites[place].pid), other))
                     asked[place] += one.requests
-                for place, (one, before, other) in enumerate(begun):
+                for place, (one, begun_at, before, other) in enumerate(begun):
                     seconds = _fold_all(sites[place].instance, asked[place])
                     seconds += whole_cpu_seconds(sites[place].pid) - before
-                    after = seconds / one.requests * 1e6
+                    seconds -= idle * (time.monotonic() - begun_at)
+                    after = max(0.0, seconds) / one.requests * 1e6
                     found[place].append((one.cpu_ms_per_1000, after, other.cpu_ms_per_1000))
             for place, rows in enumerate(found):
                 columns = [statistics.median(column) for column in zip(*rows, strict=True)]

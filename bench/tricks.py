@@ -18,7 +18,7 @@ import uvloop
 
 from bench import servers
 from bench.blog import make_blog
-from bench.load import load, scratch, tool
+from bench.load import load, scratch, spent, tool
 from bench.table import Table
 from publisher.delivery import connection, http_door, http_server, http_shared, wire
 from publisher.delivery.front import FeedFront
@@ -185,8 +185,9 @@ def _costs(
         headers["If-None-Match"] = "*"
     for _ in range(ROUNDS):
         for name, up in ups.items():
+            before = spent(up.pid)[0]
             found = load(f"{up.url}/rss.xml", up.pid, headers, SECONDS, warm_up_seconds=0)
-            costs[name].append(found.cpu_ms_per_1000)
+            costs[name].append((spent(up.pid)[0] - before) / found.requests * 1e6)
     return costs
 
 
