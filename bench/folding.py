@@ -33,6 +33,7 @@ class _Document:
 
 
 _DOCUMENT = _Document()
+_WHOLE = FeedAnswer(200, "200 OK", [], [], _DOCUMENT.gzip_bytes)
 _NOT_MODIFIED = FeedAnswer(304, "304 Not Modified", [], [])
 
 
@@ -108,10 +109,12 @@ def sparse(fold_seconds: float = 3600.0, hours: int = 2) -> Costs:
     environs = [_environ(number) for number in range(READERS)]
     spacing = timedelta(seconds=QUARTER_SECONDS / READERS)
     flush_at = NOW + timedelta(seconds=FLUSH_SECONDS)
-    for _ in range(hours * 3600 // QUARTER_SECONDS):
+    for turn in range(hours * 3600 // QUARTER_SECONDS):
         for environ in environs:
             costs.now += spacing
-            costs.counter.count(_DOCUMENT, _NOT_MODIFIED, environ, costs.now)
+            asked = environ if turn else environ | {"HTTP_IF_NONE_MATCH": ""}
+            answer = _NOT_MODIFIED if turn else _WHOLE
+            costs.counter.count(_DOCUMENT, answer, asked, costs.now)
             costs.polls += 1
             if costs.now >= flush_at:
                 costs.flush()

@@ -82,19 +82,12 @@ def _with_public_accept() -> None:
     _door.Door.open = open_door
 
 
-def _counting_waiting(number: int) -> Callable[[], None]:
-    def change() -> None:
-        _door._waiting = lambda _: number
-
-    return change
+def _one_a_wake_up() -> None:
+    _door.AT_ONCE = 1
 
 
 def _without_option(name: str) -> Callable[[], None]:
     return lambda: delattr(socket, name)
-
-
-def _without_sendfile() -> None:
-    _wire._OFTEN = sys.maxsize
 
 
 def _without_freeze() -> None:
@@ -130,11 +123,9 @@ TRICKS: dict[str, Callable[[], None]] = {
     "head and body are joined once a second": _without_kept_bytes,
     "answered on the bare descriptor": _without_bare_descriptors,
     "`socket._accept`": _with_public_accept,
-    "TCP_INFO: how many wait": _counting_waiting(http_door.AT_ONCE),
-    "several accepted a wake-up": _counting_waiting(1),
+    "several accepted a wake-up": _one_a_wake_up,
     "TCP_DEFER_ACCEPT": _without_option("TCP_DEFER_ACCEPT"),
     "TCP_CORK": _without_option("TCP_CORK"),
-    "sendfile": _without_sendfile,
     "gc.freeze": _without_freeze,
     "uvloop (without: asyncio)": _on_asyncio,
     LIBRARIES: _libraries,

@@ -82,7 +82,7 @@ class Connection(asyncio.Protocol):
                 if answer is not None:
                     self.used = True
                     self.since = self._shared.second
-                    self._send(wire(answer, poll.connection, self._shared.front.clock).data)
+                    self._send(wire(answer, poll.connection, self._shared.front.clock))
                     if poll.connection == "close":
                         self._finish()
                     return
@@ -260,7 +260,7 @@ class Connection(asyncio.Protocol):
         if message.body is None and self._raw and poll.document is not None:
             self._shared.remember(self._raw, poll)
         self.used = True
-        self._send(wire(answer, connection, self._shared.front.clock).data)
+        self._send(wire(answer, connection, self._shared.front.clock))
         if not keep:
             self._finish()
 

@@ -13,7 +13,6 @@ import asyncio
 import os
 import socket
 import ssl
-import sys
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
@@ -71,7 +70,7 @@ class Door:
     def _take(self) -> bool:
         """Accept waiting connections, AT_ONCE at most; returns whether there may be more."""
         now = self._shared.front.moment()
-        for _ in range(min(_waiting(self._listener), AT_ONCE)):
+        for _ in range(AT_ONCE):
             try:
                 taken, address = self._accept()
             except (BlockingIOError, ConnectionAbortedError):
@@ -102,9 +101,8 @@ class Door:
             if poll is not None and poll.connection == "close":
                 answer = shared.front.poll(poll, peer, now)
                 if answer is not None:
-                    made = wire(answer, "close", shared.front.clock)
-                    data, unsent = b"", made.data
-                    unsent = made.send(taken)
+                    data, unsent = b"", wire(answer, "close", shared.front.clock)
+                    unsent = unsent[os.write(taken, unsent) :]
             if not data and not unsent:  # the answer was sent whole, or the peer has closed
                 os.close(taken)
                 return
@@ -147,15 +145,3 @@ class Door:
             )
         except OSError:  # gone already
             taken.close()
-
-
-def _waiting(listener: socket.socket) -> int:
-    """How many connections wait to be accepted; at least 1, as not every system says it.
-
-    For a listening socket, `tcpi_unacked` (bytes 24 to 27 of Linux' `struct tcp_info`) is the
-    length of its queue. This call is cheaper than one `accept` that finds nothing.
-    """
-    if sys.platform != "linux":
-        return 1
-    info = listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 28)
-    return max(1, int.from_bytes(info[24:], sys.byteorder))

@@ -49,7 +49,7 @@ from publisher.storage.tables.publishing import DocumentVersion
 from publisher.storage.tables.readers import PollBatch, ReaderFeed
 
 BATCHES_AT_ONCE, BURSTS_AT_ONCE = 5_000, 20_000  # computed at once, in some 40 MB
-ROWS_AT_ONCE = 1_000  # written in one transaction
+ROWS_AT_ONCE = 500  # written in one transaction
 MOST_WAITING_BYTES = 1_000_000  # some 20,000 groups
 LAG_SECONDS = FLUSH_SECONDS + 1.0  # by then every worker has flushed
 NEW_READERS_A_DAY = 50_000  # beyond it a day's new readers are counted without a name

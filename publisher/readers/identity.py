@@ -11,11 +11,12 @@ from datetime import datetime
 from functools import lru_cache
 from ipaddress import ip_address
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
-from publisher.readers.agents import Agent
+from publisher.readers.agents import parse_agent
 from publisher.storage.database import Database
+from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.readers import ReaderKey
 
 WEEK_SECONDS = 7 * 86_400
@@ -27,18 +28,21 @@ def week_of(now: datetime) -> int:
     return int(now.timestamp() // WEEK_SECONDS)
 
 
-def origin_id(key: bytes, address: str, agent: Agent, mirror: str = "") -> int:
-    """An origin's number under a key: 63 bits, never `NOBODY`.
+def origins(keys: tuple[bytes, bytes], address: str, agent: str, path: str) -> tuple[int, int]:
+    """An origin's number under this week's and last week's key: 63 bits; `NOBODY` for no origin.
 
     The address of a service that reads for many, and of a search engine, is ignored; of an IPv6
     address only the network counts, as devices change the rest for privacy.
-    Polls of another blog's feed, the one of `mirror`, have origins of their own.
+    Polls of another blog's feed, of a mirror, have origins of their own.
     """
-    place = "" if agent.one_program else _network(address)
-    parts = [place, agent.without_claim, *([mirror] if mirror else [])]
+    if not address and not agent:
+        return NOBODY, NOBODY
+    program, mirror = parse_agent(agent), mirror_at(path)
+    place = "" if program.one_program else _network(address)
+    parts = [place, program.without_claim, *([mirror] if mirror else [])]
     text = "\0".join(parts).encode("utf-8", "replace")
-    digest = hashlib.blake2b(text, key=key, digest_size=8).digest()
-    return int.from_bytes(digest) >> 1 or 1
+    present, past = (hashlib.blake2b(text, key=key, digest_size=8).digest() for key in keys)
+    return int.from_bytes(present) >> 1 or 1, int.from_bytes(past) >> 1 or 1
 
 
 @lru_cache(maxsize=4096)
@@ -74,7 +78,6 @@ def forget_old(session: Session, now: datetime) -> None:
 
 
 def _load(session: Session, week: int) -> dict[int, bytes]:
-    rows = session.execute(
-        select(ReaderKey.week, ReaderKey.key).where(ReaderKey.week.in_([week, week - 1]))
-    )
-    return {row.week: row.key for row in rows}
+    # By the driver itself, in a third of the time: each flush asks.
+    statement = f"SELECT week, key FROM reader_keys WHERE week IN ({week:d}, {week - 1:d})"  # noqa: S608  # nosec B608 - two numbers
+    return {row[0]: row[1] for row in session.connection().exec_driver_sql(statement)}

@@ -14,11 +14,9 @@ from sqlalchemy import insert
 from publisher.core.ttl.headers import Expiries, renewal, with_news
 from publisher.core.validators import http_date, preferred_coding, unglued
 from publisher.feeds.feed_answer import CODINGS
-from publisher.readers.agents import parse_agent
 from publisher.readers.counter import BURST_MS, Burst, CountedDocument, CountedGroup, Polls
-from publisher.readers.identity import NOBODY, keys, origin_id
+from publisher.readers.identity import keys, origins
 from publisher.storage.database import Database
-from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.readers import PollBatch
 
 GROUPS_A_BATCH = 250
@@ -192,10 +190,10 @@ def version_of(tag: str) -> str:
 
 def store(database: Database, polls: Polls, now: datetime) -> None:
     """Write one flush, in batches; raises StorageUnavailable when the database cannot take it."""
-    present, past = keys(database, now)
+    weeks = keys(database, now)
     documents = {number: _given(document) for number, document in polls.documents.items()}
     made = [
-        _group(group, bursts, documents[group.document_id], present, past)
+        _group(group, bursts, documents[group.document_id], weeks)
         for group, bursts in polls.groups()
     ]
     payloads = to_payloads(made, polls.lost)
@@ -229,13 +227,11 @@ def _given(document: CountedDocument) -> GivenDocument:
 
 
 def _group(
-    group: CountedGroup, bursts: list[Burst], document: GivenDocument, present: bytes, past: bytes
+    group: CountedGroup, bursts: list[Burst], document: GivenDocument, weeks: tuple[bytes, bytes]
 ) -> PollGroup:
-    nobody = not group.peer and not group.agent
-    who, mirror, sent = parse_agent(group.agent), mirror_at(group.path), group.sent_bytes
+    sent = group.sent_bytes
     return PollGroup(
-        origin=NOBODY if nobody else origin_id(present, group.peer, who, mirror),
-        before=NOBODY if nobody else origin_id(past, group.peer, who, mirror),
+        *origins(weeks, group.peer, group.agent, group.path),
         agent=group.agent,
         path=group.path,
         method=group.method,

@@ -108,13 +108,13 @@ def _step(
     step = Intake(lines=len(found))
     lines = _readable(found, number, step, feeds, now, every)
     named = {_number(line.key): line for line in lines if line.key}
-    present, past = keys(database, now)
+    weeks = keys(database, now)
     with database.read() as session:
         counted = _known(session, named)
     first = {id(line) for number, line in named.items() if number not in counted}
     kept = [line for line in lines if not line.key or id(line) in first]
     step.doubles, step.polls = len(lines) - len(kept), len(kept)
-    batches = to_payloads(grouped(kept, versions, feeds, present, past))
+    batches = to_payloads(grouped(kept, versions, feeds, weeks))
     with database.write() as session:  # all slow work is done: others wait for this lock
         row = position_of(session, stream, lock=True)
         if (row.offset if row else 0) != offset or _known(session, named) != counted:

@@ -11,9 +11,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.core.ttl.headers import SLOTS, UNDER_SECONDS
+from publisher.readers import identity
 from publisher.readers.access_logs.line_formats import LogLine
-from publisher.readers.agents import parse_agent
-from publisher.readers.identity import NOBODY, origin_id
 from publisher.readers.poll_batches import GivenDocument, PollGroup, bursts_of, version_of
 from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.publishing import DocumentVersion
@@ -53,10 +52,9 @@ def grouped(
     lines: Iterable[LogLine],
     versions: "ServedVersions",
     feeds: FeedAddresses,
-    present: bytes,
-    past: bytes,
+    weeks: tuple[bytes, bytes],
 ) -> list[PollGroup]:
-    """Equal polls grouped, as a worker would have flushed them; `present` and `past` are keys."""
+    """Equal polls grouped, as a worker would have flushed them; `weeks` are the keys."""
     groups: dict[tuple[object, ...], tuple[LogLine, Version | None, int | None, list[int]]] = {}
     for line in lines:
         version = versions.told(line, str(feeds.name(line.path)))
@@ -72,7 +70,7 @@ def grouped(
     for line, version, expiry, times_ms in groups.values():
         who = line.address, line.agent, mirror_at(line.path)
         if who not in origins:
-            origins[who] = _origins(line, present, past)
+            origins[who] = identity.origins(weeks, line.address, line.agent, line.path)
         document = _document(line, version, expiry, line.path in feeds.names)
         coded = bool(line.coding and line.coding.strip("-"))
         if line.coding is None:
@@ -84,14 +82,6 @@ def grouped(
             )
         )  # fmt: skip
     return found
-
-
-def _origins(line: LogLine, present: bytes, past: bytes) -> tuple[int, int]:
-    if not line.address and not line.agent:
-        return NOBODY, NOBODY
-    agent, mirror = parse_agent(line.agent), mirror_at(line.path)
-    present_id = origin_id(present, line.address, agent, mirror)
-    return present_id, origin_id(past, line.address, agent, mirror)
 
 
 def _expiry(line: LogLine, version: Version | None) -> int | None:
