@@ -116,7 +116,8 @@ def progress(
     """
     query = (
         select(Update.at, Post.id, Post.title, Post.html)
-        .join(Post, Post.id == Update.post_id)
+        # "+ 0": otherwise SQLite looks through all published posts, not the updates of two days.
+        .join(Post, Post.id == Update.post_id + 0)
         .where(
             Update.kind == "publish", Update.at <= now, Update.at > now - WATCHED_FOR, listed
         )
