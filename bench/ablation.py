@@ -1,20 +1,26 @@
-"""What each part of the decision is worth: `python -m bench.ablation FOLDER...`
+"""What each part of the decision is worth.
+
+    python -m bench.ablation [--only=PART]... [--days=600] [--keep=FILE] [FOLDER...]
 
 Every row of the table is the decision without one part, or with one constant that takes it out or
 makes it trivial. Each runs in a process of its own, in which the constant or function is replaced
 wherever it is imported. Of a folder whose index names halves only the half `tuning` is read, so the
 other stays unseen. Figures are changes of the geometric mean of the efficiency against the decision
 as it is, in per cent (above 0: the part helps), with 95 % intervals of a bootstrap over timelines.
+Rows are kept in FILE as they are measured, and not measured again: delete the lines of those that a
+change of the code concerns.
 """
 
+import argparse
 import csv
+import json
 import multiprocessing
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from inspect import getsource
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +64,10 @@ def without_floor(problem: planner.ServedSpan, menu: Sequence[int], worth: float
     return 0
 
 
+def nothing_remembered(history: counts.History, now: int, half_life: int) -> None:
+    """Replaces `remember`: a poll is worth `poll_minutes`."""
+
+
 PARTS = (
     Part("as is"),
     Part("Winer's rule of 2002 and nothing else", publisher="winer"),
@@ -65,11 +75,11 @@ PARTS = (
     Part("hour of the week (CELL_WEEKS)", {"counts.CELL_WEEKS": NEVER}, (counts.cell_rate,)),
     Part("doubt about empty hours of the week (DOUBT)", {"counts.DOUBT": 0.0}),
     Part("minutes (MINUTE_PRIOR, HOUR_MINUTE_PRIOR)",
-         {"forecast.MINUTE_PRIOR": NEVER, "forecast.HOUR_MINUTE_PRIOR": NEVER},
-         (forecast.spread_within, forecast.within_hour)),
-    Part("each hour's own minutes (HOUR_MINUTE_PRIOR)", {"forecast.HOUR_MINUTE_PRIOR": NEVER}),
+         {"counts.MINUTE_PRIOR": NEVER, "counts.HOUR_MINUTE_PRIOR": NEVER},
+         (counts.spread_within, counts.within_hour)),
+    Part("each hour's own minutes (HOUR_MINUTE_PRIOR)", {"counts.HOUR_MINUTE_PRIOR": NEVER}),
     Part("silence (SILENCE_PRIOR, AGES)", {"counts.SILENCE_PRIOR": NEVER},
-         (forecast.integrate_expectation, counts.silence_factors, counts.silence_factor,
+         (forecast.integrate, counts.silence_factor,
           counts.age_class)),
     Part("PRIOR_UPDATES 1 instead of 1/4", {"counts.PRIOR_UPDATES": 1.0}),
     Part("forecaster recent", {"mixture.START": (0.25, 0.0, 0.3, 0.3),
@@ -83,7 +93,7 @@ PARTS = (
          {"mixture.NIGHT": 1.0, "mixture.WORK": 1.0, "mixture.EVENING": 1.0}, (mixture.shape,)),
     Part("all forecasters but the habits", {"mixture.START": (1.0, 0.0, 0.0, 0.0),
                                             "mixture.HANDED_OUT": (1.0, 0.0, 0.0, 0.0)},
-         (mixture.learn, mixture.mix, mixture.weighed, mixture.sharpened, mixture.silence,
+         (mixture.learn, mixture.weights_at, mixture.weighed, mixture.sharpened, mixture.silence,
           mixture.rates, mixture.recent_rate, mixture.shape, mixture.seen_at)),
     Part("START and HANDED_OUT equal", {"mixture.START": (0.25,) * 4,
                                         "mixture.HANDED_OUT": (0.25,) * 4}),
@@ -93,15 +103,10 @@ PARTS = (
     Part("bound of that evidence (RUNNING)", {"mixture.RUNNING": NEVER}),
     Part("PRIOR_DAYS 1 instead of 1/2", {"mixture.PRIOR_DAYS": 1.0}),
     Part("decay (half-life)", {"activity.HALF_LIFE_DAYS": 10_000}),
-    Part("poll's worth moved (PULL)", {"poll_worth.PULL": 0.0},
-         (poll_worth.poll_worth, poll_worth.remember, poll_worth.between,
-          poll_worth.shape_of, poll_worth.settle,
-          poll_worth.best_fixed)),
-    Part("PULL 1", {"poll_worth.PULL": 1.0}),
-    Part("PULL 1/2", {"poll_worth.PULL": 0.5}),
-    Part("test for chance (CHANCE)", {"poll_worth.CHANCE": 1e-9}, (poll_worth.shape_of,)),
-    Part("the day's shape in a poll's worth (CHANCE)", {"poll_worth.CHANCE": NEVER},
-         (poll_worth.shape_of,)),
+    Part("a poll's worth found (poll_worth)", {"mixture.remember": nothing_remembered},
+         (poll_worth.poll_worth, poll_worth.remember)),
+    Part("test for chance (CHANCE)", {"poll_worth.CHANCE": 1e-9}),
+    Part("the day's shape in a poll's worth (CHANCE)", {"poll_worth.CHANCE": NEVER}),
     Part("planned's bound by look-ahead", {"planner.look_ahead": without_floor}),
     Part("planner planned", {}, (planner.planned, planner.follow, planner.serve,
                                  planner.value_at),
@@ -131,23 +136,26 @@ def put(name: str, value: Any) -> None:
             setattr(other, attribute, value)
 
 
-@dataclass(frozen=True)
-class Figures:
-    """The efficiency of each timeline, by folder and client; of the first week of all folders, of
-    authors who change and of flat blogs, by client."""
-
-    whole: dict[tuple[str, str], NDArray[np.float64]]
-    first: dict[str, NDArray[np.float64]]
-    changed: dict[str, NDArray[np.float64]]
-    flat: dict[str, NDArray[np.float64]]
+Figures = dict[str, dict[str, list[float]]]
+"""The efficiency of each timeline by client: of each folder by its name, and of `FIRST`, the first
+week of all of them, `CHANGED`, authors who change, and `EVEN`, flat blogs."""
+FIRST, CHANGED, EVEN = "first week", "changed", "flat"
 
 
-def sources(folder: Path) -> list[Timeline]:
+class Work(NamedTuple):
+    """What one row is measured on: the last so many days of the timelines of the folders."""
+
+    name: str
+    folders: tuple[str, ...]
+    days: int
+
+
+def sources(folder: Path, days: int = LAST_DAYS) -> list[Timeline]:
     """The timelines of a folder, without those that its index calls unseen."""
     with (folder / "index.csv").open(encoding="utf-8") as index:
         slugs = [row["slug"] for row in csv.DictReader(index) if row.get("half") != "unseen"]
     read = (read_timeline(folder / f"{slug}.csv") for slug in slugs)
-    return [cut(one, last_days=LAST_DAYS) for one in read]
+    return [cut(one, last_days=days) for one in read]
 
 
 def changing_authors() -> Iterator[Timeline]:
@@ -176,44 +184,62 @@ def flat_blogs() -> list[Timeline]:
 
 def efficiencies(
     lines: Sequence[Timeline], publisher: str, options: ReplayOptions
-) -> dict[str, NDArray[np.float64]]:
+) -> dict[str, list[float]]:
     """The efficiency of each timeline, by client."""
     found = [one for part in run(tasks(lines, [publisher]), options) for one in part]
     rows = report.rows(found, options.window)
     return {
-        client: np.array([row["efficiency"] for row in rows if row["client"] == client], float)
+        client: [float(row["efficiency"]) for row in rows if row["client"] == client]
         for client in OBEDIENT
     }
 
 
-def measure(task: tuple[str, tuple[str, ...]]) -> Figures:
+def measure(work: Work) -> Figures:
     """The figures of the decision without the part of that name."""
-    name, folders = task
-    part = next(part for part in PARTS if part.name == name)
+    part = next(part for part in PARTS if part.name == work.name)
     for place, value in part.out.items():
         put(place, value)
-    whole, early = {}, []
-    for folder in folders:
-        lines = sources(Path(folder))
-        for client, values in efficiencies(lines, part.publisher, ReplayOptions(OBEDIENT)).items():
-            whole[folder, client] = values
+    options, found, early = ReplayOptions(OBEDIENT), Figures(), []
+    for folder in work.folders:
+        lines = sources(Path(folder), work.days)
+        found[folder] = efficiencies(lines, part.publisher, options)
         for line in lines:
             try:
                 early.append(score_days(line, 0, 7))
             except InvalidData:
                 continue  # nothing was posted in these days
-    soon = ReplayOptions(OBEDIENT, within=WITHIN_THE_FIRST_HOUR)
-    changed = efficiencies(list(changing_authors()), part.publisher, ReplayOptions(OBEDIENT))
-    flat = efficiencies(flat_blogs(), part.publisher, ReplayOptions(OBEDIENT))
-    return Figures(whole, efficiencies(early, part.publisher, soon), changed, flat)
+    soon = options._replace(within=WITHIN_THE_FIRST_HOUR)
+    found[FIRST] = efficiencies(early, part.publisher, soon)
+    found[CHANGED] = efficiencies(list(changing_authors()), part.publisher, options)
+    found[EVEN] = efficiencies(flat_blogs(), part.publisher, options)
+    return found
 
 
-def logs(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def measured(works: Sequence[Work], keep: Path | None, jobs: int) -> Iterator[Figures]:
+    """The figures of each row in order, each in a process of its own; rows that the file `keep` has
+    are read from it, the others are added to it."""
+    known: dict[Work, Figures] = {}
+    if keep is not None and keep.exists():
+        for line in keep.read_text("utf-8").splitlines():
+            name, folders, days, found = json.loads(line)
+            known[Work(name, tuple(folders), days)] = found
+    with multiprocessing.get_context("spawn").Pool(jobs, maxtasksperchild=1) as pool:
+        coming = pool.imap(measure, [one for one in works if one not in known], chunksize=1)
+        for work in works:
+            if work not in known:
+                known[work] = next(coming)
+                if keep is not None:
+                    with keep.open("a", encoding="utf-8") as file:
+                        print(json.dumps([*work, known[work]]), file=file)
+            yield known[work]
+
+
+def logs(values: Sequence[float]) -> NDArray[np.float64]:
     """Logarithms, as the geometric mean takes them."""
     return np.asarray(np.log(np.maximum(values, report.SMALLEST_EFFICIENCY)))
 
 
-def change(ours: NDArray[np.float64], as_is: NDArray[np.float64]) -> str:
+def change(ours: Sequence[float], as_is: Sequence[float]) -> str:
     """How much larger the geometric mean is than as it is, in per cent, with its interval; bold
     where the interval excludes 0."""
     apart = logs(ours) - logs(as_is)
@@ -223,56 +249,60 @@ def change(ours: NDArray[np.float64], as_is: NDArray[np.float64]) -> str:
     return f"{f'**{shown[0]}**' if known else shown[0]} ({shown[1]} to {shown[2]})"
 
 
-def ablation(folders: Sequence[Path], names: Sequence[str], jobs: int) -> Table:
+def ablation(
+    folders: Sequence[Path], names: Sequence[str], days: int, keep: Path | None, jobs: int
+) -> Table:
     """The table of all parts whose name contains one of `names` (of all without names)."""
     wanted = [
         part
         for place, part in enumerate(PARTS)
         if place == 0 or not names or any(name in part.name for name in names)
     ]
-    each = [(part.name, tuple(map(str, folders))) for part in wanted]
+    paths = tuple(map(str, folders))
     head = ["without"]
     for folder in folders:
         kind = folder.parent.name if folder.name == "timelines" else folder.name
         head += [f"{kind}: headers", f"{kind}: element", "worst"]
     head += ["first week: headers", "element", "changed: headers", "element",
-             "flat: element, worst", "lines"]  # fmt: skip
+             "flat: headers, worst", "element, worst", "lines"]  # fmt: skip
     table = Table("Ablation", head)
-    with multiprocessing.get_context("spawn").Pool(jobs, maxtasksperchild=1) as pool:
-        as_is: Figures | None = None
-        for part, found in zip(wanted, pool.imap(measure, each, chunksize=1), strict=True):
-            as_is = as_is or found
-            cells = []
-            for name in map(str, folders):
-                now = {who: found.whole[name, who] for who in OBEDIENT}
-                cells += [_cell(now[who], as_is.whole[name, who]) for who in OBEDIENT]
-                worst = [f"{now[who].max():.2f}" for who in OBEDIENT]
-                cells.append(", ".join(worst))
-            for kind in ("first", "changed"):
-                now, before = getattr(found, kind), getattr(as_is, kind)
-                cells += [_cell(now[who], before[who]) for who in OBEDIENT]
-            flat = found.flat["ttl"]
-            cells.append(f"{report.geometric_mean(flat):.2f}, {flat.max():.2f}")
-            table.add(part.name, *cells, str(part.lines))
-            print(*table.rows[-1], sep=" | ", file=sys.stderr, flush=True)
+    works = [Work(part.name, paths, days) for part in wanted]
+    as_is: Figures | None = None
+    for part, found in zip(wanted, measured(works, keep, jobs), strict=True):
+        as_is = as_is or found
+        cells = []
+        for kind in (*paths, FIRST, CHANGED):
+            cells += [_cell(found[kind][who], as_is[kind][who]) for who in OBEDIENT]
+            if kind in paths:
+                cells.append(", ".join(f"{max(found[kind][who]):.2f}" for who in OBEDIENT))
+        for who in OBEDIENT:
+            flat = found[EVEN][who]
+            cells.append(f"{report.geometric_mean(flat):.2f}, {max(flat):.2f}")
+        table.add(part.name, *cells, str(part.lines))
+        print(*table.rows[-1], sep=" | ", file=sys.stderr, flush=True)
     return table
 
 
-def _cell(found: NDArray[np.float64], as_is: NDArray[np.float64]) -> str:
+def _cell(found: Sequence[float], as_is: Sequence[float]) -> str:
     if found is as_is:
         return f"{report.geometric_mean(found):.3f}"
     return change(found, as_is)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the table; 1 if a folder is not there. `--only NAME` limits it to some parts."""
-    names = [one.removeprefix("--only=") for one in arguments if one.startswith("--only=")]
-    folders = [Path(one) for one in arguments if not one.startswith("--")] or list(FOLDERS)
-    for folder in folders:
+    """Print the table; 1 if a folder is not there."""
+    options = argparse.ArgumentParser(prog="bench.ablation")
+    options.add_argument("folders", nargs="*", type=Path, default=list(FOLDERS))
+    options.add_argument("--only", action="append", default=[], help="part of a part's name")
+    options.add_argument("--days", type=int, default=LAST_DAYS, help="the last so many days")
+    options.add_argument("--keep", type=Path, help="file of the rows that are measured")
+    options.add_argument("--jobs", type=int, default=CORES)
+    given = options.parse_args(arguments)
+    for folder in given.folders:
         if not (folder / "index.csv").is_file():
             print(f"ablation: no timelines in {folder}", file=sys.stderr)
             return 1
-    print(ablation(folders, names, CORES))
+    print(ablation(given.folders, given.only, given.days, given.keep, given.jobs))
     return 0
 
 

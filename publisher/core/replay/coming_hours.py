@@ -14,7 +14,7 @@ from publisher.core.civil import (
     zone_table,
 )
 from publisher.core.ttl.activity import Activity
-from publisher.core.ttl.counts import exposure, hour_rate
+from publisher.core.ttl.counts import STEP_SECONDS, exposure, hour_rate
 from publisher.core.ttl.decision import (
     AFTER_POST_SECONDS,
     Decision,
@@ -23,7 +23,6 @@ from publisher.core.ttl.decision import (
     outlook_at,
     ttl_at,
 )
-from publisher.core.ttl.forecast import STEP_SECONDS
 from publisher.core.ttl.headers import SLOTS
 from publisher.core.ttl.rule import EXACT, TtlRule
 

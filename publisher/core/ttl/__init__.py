@@ -43,10 +43,10 @@ Theory of operation
    All average over all minutes at which this document may be fetched: until the next hour.
    Polls times waiting is least where P is the waiting per poll that P leads to. A coarse menu has
    such a fixed point near each of its values, and between them a tie at which the ttl would
-   alternate. So P lies three quarters of the way (by ratio) from `poll_minutes` to the fixed point
-   that iteration from the present P reaches. It is remembered (`settled`) and found anew at each
-   update, so P stays near one value until the rate has changed several times over. The shape of the
-   day counts there only as far as the hourly counts differ by more than chance.
+   alternate. So with 15/60/480 P is a fixed point, times `poll_minutes` / 10. It is remembered
+   (`settled`) and found anew at each update, by iteration from the last one, so P stays near one
+   value until the rate has changed several times over. The shape of the day counts there only as
+   far as the hourly counts differ by more than chance. With other menus P is `poll_minutes`.
 
 5. What the headers say (`headers`). Cache-Control and Expires of each response use the same
    forecast at the minute of the fetch, planned backwards over five-minute steps without a menu:

@@ -5,23 +5,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from publisher.core.civil import Zone, hour_end, period
-from publisher.core.ttl.counts import SIZES, History, Past, exposure, knows_enough, silence_factors
-from publisher.core.ttl.forecast import (
-    STEP_SECONDS,
-    Curve,
-    Pattern,
-    look_forward,
-    spread_within,
-)
+from publisher.core.ttl.counts import SIZES, STEP_SECONDS, Counts, History, Past, knows_enough
+from publisher.core.ttl.forecast import Curve, look_forward
 from publisher.core.ttl.headers import STEPS, HeaderPlan, header_plan, plan_expiries, unplanned
-from publisher.core.ttl.mixture import mix
 from publisher.core.ttl.planner import CELLS, Cells, ServedSpan, look_ahead, planned
 from publisher.core.ttl.poll_worth import poll_worth
 from publisher.core.ttl.rule import (
     LOOK_AHEAD,
     PLANNED,
     WARM_UP_SECONDS,
-    WEEK_MINUTE,
     WINERS,
     RuleNumbers,
 )
@@ -29,10 +21,10 @@ from publisher.core.ttl.winer import winers_minutes
 
 
 class Workspace(NamedTuple):
-    """Buffers that `choose` fills: the factors of the rates, the expected updates ahead, the table
-    of the planner, the plan of the headers."""
+    """Buffers that `choose` fills: 288 factors around 1 for the five minutes of the local day, the
+    expected updates ahead, the table of the planner, the plan of the headers."""
 
-    pattern: Pattern
+    within: Counts
     curve: Curve
     cells: Cells
     header: HeaderPlan
@@ -45,7 +37,7 @@ def workspace(rule: RuleNumbers, hours: int = 24) -> Workspace:
         hours = rule.horizon
     steps = max(((hours + 2) * 60 + rule.menu[-1]) * 60 // STEP_SECONDS, STEPS) + 1
     return Workspace(
-        Pattern([0.0] * SIZES.seen, [0.0] * SIZES.minutes),
+        [0.0] * SIZES.minutes,
         Curve([0.0] * steps, [0.0] * steps),
         planned_table(rule),
         header_plan(),
@@ -74,15 +66,8 @@ def begin_of(zone: Zone, now: int) -> int:
 
 def forecast(history: History, now: int, rule: RuleNumbers, work: Workspace) -> float:
     """Fill the curve of `work` from `begin_of(now)` on; returns the `poll_worth` in minutes."""
-    seen = exposure(history, now, rule.half_life)
-    silence_factors(history.tables, seen.fading, work.pattern.factors)
-    if rule.profile == WEEK_MINUTE:
-        spread_within(history.tables, seen.fading, work.pattern.within)
-    begin = begin_of(history.zone, now)
-    look_forward(history, seen, rule.profile, work.pattern, begin, work.curve)
-    if history.past.number > 0:
-        mix(history, now, begin, rule.half_life, work.curve)
-    return poll_worth(history, rule, seen)
+    look_forward(history, now, rule, work.within, begin_of(history.zone, now), work.curve)
+    return poll_worth(history, rule)
 
 
 def choose(history: History, now: int, rule: RuleNumbers, work: Workspace) -> int:

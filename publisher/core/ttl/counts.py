@@ -95,6 +95,9 @@ WEEKDAY_PRIOR = 1.0  # prior, updates of each weekday: all weekdays alike
 CELL_WEEKS = 1.0  # prior, weeks in which each hour of the week had the rate of hour x weekday
 DOUBT = 15.0  # added to the prior, in units of it, for an hour of the week without updates
 SILENCE_PRIOR = 5.0  # prior, updates in each class of silence that came as often as predicted
+STEP_SECONDS, STEP_MINUTES = 300, 5.0  # of the forecast, and of the counts of minutes
+MINUTE_PRIOR = 4.0  # prior, updates in each five minutes of the hour: all alike
+HOUR_MINUTE_PRIOR = 1.0  # prior, updates in each five minutes of one hour: as in all hours together
 LOG2_E = 1.4426950408889634  # 1 / ln 2: integral of 2^-x from 0 on
 
 
@@ -106,11 +109,6 @@ def decay(age: int, half_life: int) -> float:
 def exposure_days(first: int, now: int, half_life: int) -> float:
     """Observed days from `first` to `now`, decayed like the counts: the denominator of a rate."""
     return (1.0 - decay(now - first, half_life)) * half_life / DAY_SECONDS * LOG2_E
-
-
-def watched_days(holes: Sequence[int], first: int, now: int, half_life: int) -> float:
-    """`bare_days`, at least 1.0."""
-    return max(bare_days(holes, first, now, half_life), 1.0)
 
 
 def bare_days(holes: Sequence[int], first: int, now: int, half_life: int) -> float:
@@ -127,9 +125,8 @@ def bare_days(holes: Sequence[int], first: int, now: int, half_life: int) -> flo
 def exposure(history: History, now: int, half_life: int) -> Exposure:
     """The exposure of the counts of `history` at `now`."""
     past = history.past
-    return Exposure(
-        decay(now - past.as_of, half_life), watched_days(history.holes, past.first, now, half_life)
-    )
+    days = bare_days(history.holes, past.first, now, half_life)
+    return Exposure(decay(now - past.as_of, half_life), max(days, 1.0))
 
 
 def knows_enough(past: Past, now: int) -> bool:
@@ -227,13 +224,50 @@ def cell_rate(tables: Tables, slot: int, factor: float, seen: Exposure) -> float
     return (own + weeks * usual) / (seen.days / 7.0 + weeks)
 
 
-def silence_factors(tables: Tables, fading: float, factors: Counts) -> None:
-    """Fill `factors`, one for each class of silence; see `silence_factor`."""
-    for place in range(len(factors)):
-        factors[place] = silence_factor(tables, fading, place)
-
-
 def silence_factor(tables: Tables, fading: float, place: int) -> float:
     """Updates that ended a silence of this class over those predicted for it, shrunk towards 1."""
     seen = tables.seen[place] * fading * fading + SILENCE_PRIOR
     return seen / (tables.due[place] * fading * fading + SILENCE_PRIOR)
+
+
+def spread_within(tables: Tables, fading: float, within: Counts) -> None:
+    """Fill `within` with 288 factors around 1: the rate of each five minutes of the local day
+    relative to that of its hour.
+
+    Each hour's own pattern is shrunk towards the pattern of all hours, and that towards flat.
+    """
+    total = 0.0
+    for part in range(12):
+        within[part] = 0.0
+    for slot in range(288):
+        total += tables.minutes[slot] * fading
+    for part in range(12):
+        common = 0.0
+        for slot in range(part, 288, 12):
+            common += tables.minutes[slot] * fading
+        common = (common + MINUTE_PRIOR) / (total / 12.0 + MINUTE_PRIOR)
+        for slot in range(part, 288, 12):
+            within[slot] = common
+    for hour in range(24):
+        mean = 0.0
+        for slot in range(12 * hour, 12 * hour + 12):
+            mean += tables.minutes[slot] * fading / 12.0
+        for slot in range(12 * hour, 12 * hour + 12):
+            own = tables.minutes[slot] * fading + HOUR_MINUTE_PRIOR * within[slot]
+            within[slot] = own / (mean + HOUR_MINUTE_PRIOR)
+
+
+def within_hour(tables: Tables, local: int, fading: float) -> float:
+    """The factor of `spread_within` for the five minutes that contain the second `local`.
+
+    Totals come from the 24 hourly counts, which hold the same updates as the 288 slots.
+    """
+    slot = local // STEP_SECONDS % 288
+    total = common = 0.0
+    for hour in range(24):
+        total += tables.hours[hour]
+    for place in range(slot % 12, 288, 12):
+        common += tables.minutes[place]
+    common = (common * fading + MINUTE_PRIOR) / (total * fading / 12.0 + MINUTE_PRIOR)
+    own = tables.minutes[slot] * fading + HOUR_MINUTE_PRIOR * common
+    return own / (tables.hours[slot // 12] * fading / 12.0 + HOUR_MINUTE_PRIOR)

@@ -20,8 +20,16 @@ from collections.abc import MutableSequence
 from typing import NamedTuple
 
 from publisher.core.civil import HOUR_SECONDS, hour_start
-from publisher.core.ttl.counts import EARLY_SECONDS, Counts, History, Tables, knows_enough
-from publisher.core.ttl.forecast import STEP_MINUTES, STEP_SECONDS, Curve, usual_cost
+from publisher.core.ttl.counts import (
+    EARLY_SECONDS,
+    STEP_MINUTES,
+    STEP_SECONDS,
+    Counts,
+    History,
+    Tables,
+    knows_enough,
+)
+from publisher.core.ttl.forecast import Curve, usual_cost
 
 SLOTS = 12  # five-minute slots of an hour
 SHORTEST, LONGEST = 3, 288  # steps that a copy is kept: 15 minutes, a day

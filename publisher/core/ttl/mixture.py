@@ -44,8 +44,8 @@ from publisher.core.ttl.counts import (
     week_rate,
     weekday_factor,
     weekday_mean,
+    within_hour,
 )
-from publisher.core.ttl.forecast import STEP_MINUTES, STEP_SECONDS, Curve, within_hour
 from publisher.core.ttl.poll_worth import remember
 
 START = (0.25, 0.15, 0.3, 0.3)  # beliefs before the first update
@@ -160,6 +160,19 @@ def weighed(beliefs: Counts, gains: Four) -> Four:
     return Four(habits / total, recent / total, flat / total, daily / total)
 
 
+def weights_at(history: History, now: int, seen: Seen) -> Four:
+    """The weights with which the forecasts are mixed: the beliefs after the silence up to `now`,
+    which counts as evidence up to `RUNNING` missing updates."""
+    waited = silence(history, now, seen, 0.0)
+    gains = Four(
+        -min(waited.habits, RUNNING),
+        -min(waited.recent, RUNNING),
+        -min(waited.flat, RUNNING),
+        -min(waited.daily, RUNNING),
+    )
+    return sharpened(weighed(history.beliefs, gains))
+
+
 def sharpened(beliefs: Four) -> Four:
     """The weights with which the forecasts are mixed: beliefs less `DOUBTED`, normalised, so that
     an unlikely forecaster does not predict updates in an author's nights."""
@@ -218,42 +231,3 @@ def after(history: History, at: int, half_life: int) -> History:
     if knows_enough(past, past.last):
         remember(found, past.last, half_life)
     return found
-
-
-def mix(history: History, now: int, begin: int, half_life: int, curve: Curve) -> None:
-    """Mix the other forecasters, in place, into a `curve` from `begin` on that holds the habits'
-    forecast (`look_forward`). Weights: the beliefs after the silence up to `now`."""
-    seen, zone = seen_at(history, now, half_life), history.zone
-    waited = silence(history, now, seen, 0.0)
-    weights = sharpened(
-        weighed(
-            history.beliefs,
-            Four(
-                -min(waited.habits, RUNNING),
-                -min(waited.recent, RUNNING),
-                -min(waited.flat, RUNNING),
-                -min(waited.daily, RUNNING),
-            ),
-        )
-    )
-    number, waiting, steps = curve.number, curve.waiting, len(curve.number) - 1
-    expected, waits, step, at = 0.0, 0.0, 0, begin
-    clock = period(zone, begin)
-    while step < steps:
-        clock = period_from(zone, clock, at)
-        slot = week_hour(at + zone.offsets[clock])
-        usual, level = shape(slot % 24), seen.level / 24.0
-        rate = (
-            weights.recent * recent_rate(history.tables, slot, usual, seen)
-            + weights.flat * level
-            + weights.daily * (level * usual)
-        )
-        updates = rate / 12.0
-        hour = end_of_hour(zone, clock, at)
-        while at < hour and step < steps:
-            waits += (expected + updates / 2.0) * STEP_MINUTES
-            expected += updates
-            step += 1
-            at += STEP_SECONDS
-            number[step] = weights.habits * number[step] + expected
-            waiting[step] = weights.habits * waiting[step] + waits

@@ -32,7 +32,7 @@ class RuleNumbers(NamedTuple):
     """A `TtlRule` in numbers. menu, milestones, warm_up: minutes; all values of the menu, those
     tried for later documents, and the three nearest to Winer's. planner, profile: constants above.
     poll_minutes: minutes. horizon: hours. half_life: seconds. skips: 1 if the feed names hours to
-    skip, else 0."""
+    skip, else 0; winers_menu: 1 if the menu is his, else 0."""
 
     menu: Sequence[int]
     milestones: Sequence[int]
@@ -43,6 +43,7 @@ class RuleNumbers(NamedTuple):
     horizon: int
     half_life: int
     skips: int
+    winers_menu: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,7 @@ def numbers(rule: TtlRule, half_life_days: int) -> RuleNumbers:
         horizon=HORIZON_HOURS,
         half_life=half_life_days * DAY_SECONDS,
         skips=int(rule.skip_hours == LEARNED),
+        winers_menu=int(rule.menu.values == WARM_UP_MINUTES),
     )
 
 

@@ -5,7 +5,8 @@ from random import Random
 
 import pytest
 
-from publisher.core.ttl.activity import Activity, MovedHours, histogram
+from publisher.core.moved_hours import MovedHours
+from publisher.core.ttl.activity import Activity, histogram
 from publisher.core.ttl.decision import Outlook, decide
 from publisher.core.ttl.mixture import START, Four, sharpened, weighed
 from publisher.core.ttl.reasons import explain
