@@ -16,10 +16,12 @@ from sqlalchemy import select, text
 from publisher.base.errors import InvalidData, StorageUnavailable
 from publisher.blog import search
 from publisher.blog.writing import posts, revisions
+from publisher.readers.reporting.reach import Reached, reached
 from publisher.river.following import feed_list
 from publisher.storage import sqlite_copy
 from publisher.storage.database import Database
 from publisher.storage.schema import MIGRATIONS, newest_revision, upgrade
+from publisher.storage.tables.readers import PostReach
 from publisher.storage.tables.river import RiverItem
 
 OLD_FEED = """
@@ -168,6 +170,27 @@ def test_old_revisions_keep_their_meaning(released: Database) -> None:
         now = posts.content(session, post)
     assert (now.title, now.source, now.tags) == ("Then “é”", "Old.", ("sea", "Two words"))
     assert (now.slug, now.kind, now.enclosure and now.enclosure.bytes) == ("here", "page", 5)
+
+
+def test_what_old_posts_reached_is_kept(released: Database) -> None:
+    """The first reader of each program keeps its name, the others are one program without."""
+    with released.engine.begin() as connection:
+        config = alembic_config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0028_link_cards")
+        connection.execute(text(OLD_POST))
+        connection.execute(
+            text("INSERT INTO post_reach (post_id, published_at, readers, delays, programs) "
+                 "VALUES (1, '2024-03-04 09:00:00', 3, :delays, :programs)"),
+            {"delays": '{"60": 2, "600": 1}',
+             "programs": '{"Feedly": [1, 61.2], "newsboat": [2, 600.0]}'},
+        )  # fmt: skip
+    upgrade(released)
+    with released.read() as session:
+        row = session.scalars(select(PostReach)).one()
+        assert (row.kind, row.at) == ("publish", datetime(2024, 3, 4, 9, tzinfo=UTC))
+        assert row.programs == {"Feedly": {"60": 1}, "newsboat": {"600": 1}, "": {"60": 1}}
+        assert reached(session, [1]) == {1: Reached(3, 1.0)}
 
 
 def test_a_migration_is_undone_where_rows_refer_to_missing_ones(
