@@ -10,6 +10,7 @@ expected. Later hours are computed for a scheduled post: the feed knows it in ad
 the ttl, so that copies expire soon after it.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -92,12 +93,24 @@ def hours_ahead(
     documents = list(_documents(activity, now, rule, tuple(scheduled)))
     first = documents[0].valid_until
     hours = (first + timedelta(hours=hour) for hour in range(HOURS))
+    alike = _alike(readers)
     reaches = (
-        _reach_of_scheduled(readers, documents, now, at)
+        _reach_of_scheduled(alike, documents, now, at)
         for at in hours
         if at < now + timedelta(hours=HOURS)
     )
     return [reach for reach in reaches if reach is not None]
+
+
+def _alike(readers: Iterable[ExpectedReader]) -> list[ExpectedReader]:
+    """One reader for all that poll alike, to the minute: thousands become some hundred."""
+    groups = Counter[tuple[int, int, bool]]()
+    for one in readers:
+        groups[ceil(one.last_at / 60), ceil(one.wait_seconds / 60), one.obeys] += one.people
+    return [
+        ExpectedReader(people, last * 60.0, wait * 60.0, obeys)
+        for (last, wait, obeys), people in groups.items()
+    ]
 
 
 def better_of(later: Sequence[Reach], present: Reach) -> Reach | None:
