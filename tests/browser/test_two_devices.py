@@ -165,7 +165,7 @@ def test_what_back_brings_does_not_replace_what_was_autosaved(laptop: Page) -> N
     wait_for_editor(laptop)
     expect(laptop.locator(SOURCE)).to_have_value("Published.")
     laptop.locator(SOURCE).press_sequentially(" More.")
-    expect(laptop.locator(STATE)).to_contain_text("beside a newer text")
+    expect(laptop.locator(STATE)).to_contain_text("beside another text")
     laptop.goto("/studio/")
     expect(laptop.locator(SOURCE)).to_have_value("Typed after it.")
 

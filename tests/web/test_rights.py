@@ -39,6 +39,7 @@ GATES: dict[str, tuple[str, str, str, str]] = {
     "admin": (LOGIN, FORBIDDEN, FORBIDDEN, IN),
     "post": (LOGIN, FORBIDDEN, IN, IN),
     "medium": (LOGIN, FORBIDDEN, IN, IN),
+    "person": (LOGIN, FORBIDDEN, IN, IN),
     "mention": (LOGIN, FORBIDDEN, IN, IN),
     "own": (LOGIN, HIDDEN, IN, HIDDEN),  # a login or a token: nobody else's business, not even ..
     "token": (LOGIN, LOGIN, LOGIN, LOGIN),  # .. the admin's; and no cookie opens the programs' door
@@ -186,6 +187,11 @@ TABLE: dict[tuple[str, str], str] = {
     },
     ("GET", "/studio/people"): "admin",
     ("POST", "/studio/people"): "admin",
+    ("GET", "/studio/people/<name>"): "person",
+    ("POST", "/studio/people/<name>"): "admin",
+    ("POST", "/studio/people/<name>/remove"): "admin",
+    ("POST", "/studio/people/<name>/sessions/<int:number>/end"): "admin",
+    ("POST", "/studio/people/<name>/tokens/<int:number>/revoke"): "admin",
     ("POST", "/studio/people/<name>/disable"): "admin",
     ("POST", "/studio/people/<name>/enable"): "admin",
     ("POST", "/studio/people/<name>/password"): "admin",
@@ -344,13 +350,14 @@ def test_what_readers_see_depends_on_the_post_alone(house: House, state: str) ->
 
 
 @pytest.mark.parametrize(
-    "gate", ["public", "login", "admin", "token", "machine", "own", "medium", "mention"]
+    "gate", ["public", "login", "admin", "token", "machine", "own", "medium", "mention", "person"]
 )
 def test_everything_else_depends_on_the_role(house: House, gate: str) -> None:
     """Public pages, the studio, what is the admin's, and what is one person's alone."""
     for method, rule in of_gate(gate):
         for role, expected in zip(ROLES, GATES[gate], strict=True):
             values = ANYTHING | (_made(house, rule) if NEEDS_ROWS.search(rule) else {})
+            values |= {"name": "owner"} if gate == "person" else {}
             answer = send(house.browser(role), method, path_of(rule, values))
             found = met(answer)
             if gate in ("public", "login", "admin") and found == HIDDEN:

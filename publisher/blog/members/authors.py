@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
 from publisher.base.encryption import hash_token
@@ -15,6 +15,7 @@ from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound
 from publisher.base.text import clean
 from publisher.blog.members import permissions, throttle
 from publisher.storage import database
+from publisher.storage.tables.blog import Media, Meta, Post, Revision, UnsavedText
 from publisher.storage.tables.credentials import ROLES, Author, LoginSession, Role
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 MIN_PASSWORD, MAX_PASSWORD = 10, 1_000
 MAX_NAME = 80  # characters of the name that readers see
 SESSION_LIFE = timedelta(days=30)
+FORMER = "former_author:"  # before a former login name, in Meta: its author's number
 
 
 def add(
@@ -70,6 +72,19 @@ def named(session: Session, name: str) -> Author:
     if author is None:
         raise NotFound(f"there is no author called {name[:60]!r}")
     return author
+
+
+def formerly(session: Session, name: str) -> Author:
+    """The author who was once called `name`, or has the posts of that one; NotFound for nobody."""
+    row = session.get(Meta, f"{FORMER}{name}")
+    author = session.get(Author, int(row.value)) if row else None
+    if author is None:
+        raise NotFound("there is no such author")
+    return author
+
+
+def _keep_former_name(session: Session, name: str, author: Author) -> None:
+    session.merge(Meta(name=f"{FORMER}{name}", value=str(author.id)))
 
 
 def oldest_admin(session: Session) -> Author | None:
@@ -179,6 +194,8 @@ def describe(
         problems["login"] = f"there is already an author called {name}"
     if problems:
         raise FieldErrors(problems)
+    if name != author.name:
+        _keep_former_name(session, author.name, author)
     author.name, author.display_name, author.bio = name, line, text
     database.content_changed(session)
     session.flush()
@@ -213,6 +230,28 @@ def disable(session: Session, author: Author, now: datetime) -> None:
 def enable(session: Session, author: Author) -> None:
     """Let a disabled author log in again."""
     author.disabled_at = None
+    session.flush()
+
+
+def remove(session: Session, author: Author, heir: Author) -> None:
+    """Delete an author for good; posts, files and unsaved texts go to `heir`.
+
+    FieldErrors when no admin would remain, or when the heir cannot have them.
+    """
+    if _is_last_admin(session, author):
+        raise FieldErrors({"heir": LAST_ADMIN})
+    if heir.id == author.id or heir.disabled_at is not None:
+        raise FieldErrors({"heir": "choose somebody else who can log in"})
+    for table in (Post, Revision, UnsavedText, Media):
+        session.execute(update(table).where(table.author_id == author.id).values(author_id=heir.id))
+    session.execute(
+        update(Meta)
+        .where(Meta.name.startswith(FORMER), Meta.value == str(author.id))
+        .values(value=str(heir.id))
+    )
+    _keep_former_name(session, author.name, heir)
+    session.delete(author)
+    database.content_changed(session)
     session.flush()
 
 

@@ -86,10 +86,14 @@ def tag(name: str) -> str | Response:
 
 
 @blueprint.get("/authors/<name>", strict_slashes=False)
-def author(name: str) -> str:
-    """An author's biography and posts."""
+def author(name: str) -> str | Response:
+    """An author's biography and posts; a former name leads to the present one."""
     with site().database.read() as db:
-        found = published.author_called(db, name)
+        try:
+            found = published.author_called(db, name)
+        except NotFound:
+            now = published.author_called(db, authors.formerly(db, name).name)
+            return redirect(f"/authors/{now.name}", 301)
         return post_list(
             db,
             "blog/author.html",

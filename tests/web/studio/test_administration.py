@@ -14,6 +14,7 @@ from publisher.blog.members import authors, tokens
 from publisher.installation import Site
 from publisher.installation.settings import CHECKS, Settings, load_settings, store_setting
 from publisher.publishing.rebuild import rebuild
+from publisher.storage.tables.blog import Post, Revision
 from publisher.web import background_commands
 from publisher.web.studio.preferences import setting_controls
 from tests.conftest import FakeClock
@@ -231,6 +232,69 @@ def test_an_admin_resets_a_password(enter: Enter, site: Site) -> None:
     (password,) = re.findall(r'class="secret"[^>]*>([^<]+)<', answer.text)
     assert ben.get("/studio/account").location.startswith("/studio/login")
     assert enter("ben", password).get("/studio/account").status_code == 200
+
+
+def test_a_person_has_a_page(enter: Enter, client: FlaskClient, site: Site) -> None:
+    """An admin sees posts, browsers and programs of somebody, and changes them there; an author
+    is led to the account, and is refused at everybody else's, whether there or not."""
+    ben, ada = enter("ben"), enter()
+    make_post(site, author_id=2)
+    with site.database.write() as db:
+        token = tokens.create(db, authors.named(db, "ben"), ["create"], site.clock(), "Phone")
+    assert ben.get("/studio/people/ben").location == "/studio/account"
+    assert [ben.get(f"/studio/people/{name}").status_code for name in ("ada", "no")] == [403, 403]
+    assert ada.get("/studio/people/no").status_code == 404
+    assert re.search(r'/people/ben">ben</a>.*?1 post<', ada.get("/studio/people").text, re.S)
+    page = ada.get("/studio/people/ben").text
+    assert "1 published" in page
+    assert "Phone" in page
+    form = {"display_name": "", "bio": "About *me*.", "login": "benjamin"}
+    answer = ada.post("/studio/people/ben", data=form)
+    assert answer.status_code == 422
+    assert 'id="f-display_name-problem"' in answer.text
+    assert "About *me*." in answer.text
+    assert client.get("/authors/benjamin").status_code == 404
+    answer = ada.post("/studio/people/ben", data=form | {"display_name": "Ben J."})
+    assert answer.location == "/studio/people/benjamin"
+    moved = client.get("/authors/ben")
+    assert (moved.status_code, moved.location) == (301, "/authors/benjamin")
+    for rule in (r"/tokens/\d+/revoke", r"/sessions/\d+/end"):
+        (deed,) = re.findall(f"/studio/people/benjamin{rule}", ada.get(answer.location).text)
+        other = deed.replace("benjamin", "ada")
+        assert ada.post(other).status_code == 404  # of somebody else
+        assert ada.post(deed).location == "/studio/people/benjamin"
+    assert ben.get("/studio/account").location.startswith("/studio/login")
+    with site.database.read() as db:
+        assert tokens.verify(db, token, site.clock()) is None
+
+
+def test_somebody_is_removed(enter: Enter, client: FlaskClient, site: Site) -> None:
+    """For good: the posts, drafts and versions go to the one who was chosen, and nothing is lost;
+    nobody removes themselves, or the last admin, or without saying who gets the posts."""
+    ben, ada = enter("ben"), enter()
+    make_author(site, "cleo")
+    make_post(site, "About rain.", title="Rain", author_id=2)
+    ben.post("/studio/posts/new", data={"source": "A draft.", "place": "draft"})
+    ada.post("/studio/people/cleo/disable")
+    for name, heir in (("ben", ""), ("ben", "ben"), ("ben", "cleo"), ("ada", "ben")):
+        answer = ada.post(f"/studio/people/{name}/remove", data={"heir": heir})
+        assert answer.status_code == 422, (name, heir)
+        assert 'id="f-heir' in answer.text or name == "ada"
+    assert ada.post("/studio/people/ben/remove", data={"heir": "no"}).status_code == 404
+    assert client.get("/authors/ben").status_code == 200
+    answer = ada.post("/studio/people/ben/remove", data={"heir": "ada"})
+    assert answer.location == "/studio/people"
+    assert "ben is removed; the posts are ada" in ada.get("/studio/people").text
+    assert ada.get("/studio/people/ben").status_code == 404
+    assert ben.get("/studio/").status_code == 302
+    moved = client.get("/authors/ben")
+    assert (moved.status_code, moved.location) == (301, "/authors/ada")
+    assert "About rain." in client.get("/authors/ada").text
+    with site.database.read() as db:
+        assert [row.author_id for row in db.query(Post)] == [1, 1]
+        assert {row.author_id for row in db.query(Revision)} == {1}
+    ada.post("/studio/people", data={"name": "ben"})
+    assert client.get("/authors/ben").status_code == 301  # until the new one has published
 
 
 def test_roles_and_shutting_out(enter: Enter, site: Site) -> None:

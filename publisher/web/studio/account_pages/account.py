@@ -24,12 +24,18 @@ LIVES = {"": "until revoked", "30": "30 days", "90": "90 days", "365": "a year"}
 
 
 @blueprint.get("/account")
-@blueprint.get("/account/tokens")
 @login_required
 def page() -> Any:
-    """The account page, or that of the tokens for programs."""
+    """The account page."""
     with site().database.read() as db:
         return _page(db, {})
+
+
+@blueprint.get("/account/tokens")
+@login_required
+def programs() -> Any:
+    """The tokens for programs, and the form to make one."""
+    return page()
 
 
 @blueprint.post("/account/profile")
@@ -106,7 +112,7 @@ def revoke(number: int) -> Any:
     with site().database.write() as db:
         tokens.revoke(db, number, my_row(db))
     flash("The token has been revoked.", "done")
-    return redirect("/studio/account/tokens")
+    return redirect(address_of(".programs"))
 
 
 @blueprint.errorhandler(FieldErrors)

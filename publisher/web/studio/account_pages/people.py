@@ -1,16 +1,19 @@
-"""`/studio/people`: add authors, change roles, reset passwords, suspend; for admins."""
+"""`/studio/people`: the people who write here, and a page for each; for admins."""
 
 from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
-from publisher.base.errors import Conflict, FieldErrors
-from publisher.blog.members import authors, passkeys, tokens
-from publisher.storage.tables.credentials import ROLES, Role
-from publisher.web.context import admin_required, now, site
-from publisher.web.studio.shared import shown_once
+from publisher.base.errors import Conflict, FieldErrors, Forbidden
+from publisher.blog.members import authors, passkeys, permissions, tokens
+from publisher.storage.tables.blog import Post
+from publisher.storage.tables.credentials import Role
+from publisher.web.context import admin_required, login_required, me, now, site
+from publisher.web.indieauth.auth import WORDS
+from publisher.web.studio.shared import feeds_changed, shown_once
 
 blueprint = Blueprint("people", __name__)
 
@@ -38,7 +41,67 @@ def add() -> Any:
         with site().database.read() as db:
             return _page(db, problems), error.http_status
     return shown_once(f"{added.display_name} can write here", f"Password of {name}", password,
-                      url_for("studio.people.page"))  # fmt: skip
+                      url_for(".person", name=name))  # fmt: skip
+
+
+@blueprint.get("/people/<name>")
+@login_required
+def person(name: str) -> Any:
+    """A person's page; who is no admin has one of their own, the account."""
+    if permissions.is_admin(me()):
+        with site().database.read() as db:
+            return _person_page(db, name, {})
+    if name != me().name:
+        raise Forbidden("only an admin may open other people's pages")
+    return redirect(url_for("studio.account.page"))
+
+
+@blueprint.post("/people/<name>")
+@admin_required
+def profile(name: str) -> Any:
+    """Change what readers see of somebody, and their login name."""
+    form = request.form
+    with site().database.write() as db:
+        found = authors.named(db, name)
+        authors.describe(db, found, form.get("display_name", ""), form.get("bio", ""),
+                         form.get("login"))  # fmt: skip
+        name = found.name
+    return _done("Saved.", name)
+
+
+@blueprint.post("/people/<name>/sessions/<int:number>/end")
+@admin_required
+def end(name: str, number: int) -> Any:
+    """Log a browser of somebody's out."""
+    with site().database.write() as db:
+        authors.end_session(db, authors.named(db, name), number)
+    return _done("That browser has been logged out.", name)
+
+
+@blueprint.post("/people/<name>/tokens/<int:number>/revoke")
+@admin_required
+def revoke(name: str, number: int) -> Any:
+    """End a program's right to write for somebody."""
+    with site().database.write() as db:
+        tokens.revoke(db, number, authors.named(db, name))
+    return _done("That program can no longer write here.", name)
+
+
+@blueprint.post("/people/<name>/remove")
+@admin_required
+def remove(name: str) -> Any:
+    """Delete somebody for good; their posts go to the chosen person."""
+    with site().database.write() as db:
+        found = authors.named(db, name)
+        if found.id == me().id:
+            raise FieldErrors({"heir": "another admin can remove you, not you yourself"})
+        if not (chosen := request.form.get("heir", "")):
+            raise FieldErrors({"heir": "choose who gets the posts"})
+        heir = authors.named(db, chosen)
+        authors.remove(db, found, heir)
+        told = f"{found.display_name} is removed; the posts are {heir.display_name}'s now."
+    feeds_changed()
+    return _done(told)
 
 
 @blueprint.post("/people/<name>/role")
@@ -47,7 +110,7 @@ def role(name: str) -> Any:
     """Make somebody admin or author."""
     with site().database.write() as db:
         authors.set_role(db, authors.named(db, name), request.form.get("role", ""))
-    return _done(f"{name} is {request.form['role']} now.")
+    return _done(f"{name} is {request.form['role']} now.", name)
 
 
 @blueprint.post("/people/<name>/password")
@@ -55,13 +118,13 @@ def role(name: str) -> Any:
 def password(name: str) -> Any:
     """Give an author a new password, shown only once; their tokens are revoked too if asked."""
     with site().database.write() as db:
-        person = authors.named(db, name)
-        fresh = authors.reset_password(db, person)
+        found = authors.named(db, name)
+        fresh = authors.reset_password(db, found)
         if request.form.get("end_tokens"):
-            tokens.revoke_all(db, person)
-            passkeys.remove_all(db, person)
+            tokens.revoke_all(db, found)
+            passkeys.remove_all(db, found)
     return shown_once(f"{name} has a new password", f"Password of {name}", fresh,
-                      url_for("studio.people.page"))  # fmt: skip
+                      url_for(".person", name=name))  # fmt: skip
 
 
 @blueprint.post("/people/<name>/disable")
@@ -70,7 +133,7 @@ def disable(name: str) -> Any:
     """Suspend an author; their posts stay."""
     with site().database.write() as db:
         authors.disable(db, authors.named(db, name), now())
-    return _done(f"{name} can no longer log in; their posts stay.")
+    return _done(f"{name} can no longer log in; their posts stay.", name)
 
 
 @blueprint.post("/people/<name>/enable")
@@ -79,26 +142,53 @@ def enable(name: str) -> Any:
     """Let a suspended author log in again."""
     with site().database.write() as db:
         authors.enable(db, authors.named(db, name))
-    return _done(f"{name} can log in again.")
+    return _done(f"{name} can log in again.", name)
 
 
 @blueprint.errorhandler(FieldErrors)
 def refuse(error: FieldErrors) -> Any:
-    """Answer an invalid form or button with the same page and the problems."""
+    """Answer an invalid form or button with the page of its person, and the problems."""
     with site().database.read() as db:
-        return _page(db, error.fields), error.http_status
+        return _person_page(db, (request.view_args or {})["name"], error.fields), error.http_status
 
 
-def _done(message: str) -> Response:
+def _done(message: str, name: str = "") -> Response:
     flash(message, "done")
-    return redirect(url_for("studio.people.page"))
+    return redirect(url_for(".person", name=name) if name else url_for(".page"))
 
 
 def _page(db: Session, errors: dict[str, str]) -> str:
+    counts = select(Post.author_id, func.count()).where(Post.status != "deleted")
     return render_template(
         "settings/people.html",
         people=authors.everyone(db),
+        posts={
+            author or 0: number for author, number in db.execute(counts.group_by(Post.author_id))
+        },
         errors=errors,
         values=request.form,
-        roles=[(name, name) for name in reversed(ROLES)],
+    )
+
+
+def _person_page(db: Session, name: str, errors: dict[str, str]) -> str:
+    found = authors.named(db, name)
+    counts = select(Post.status, func.count()).where(Post.author_id == found.id)
+    known = tokens.listed(db, found)
+    return render_template(
+        "settings/person.html",
+        person=found,
+        values={"display_name": found.display_name, "bio": found.bio, "login": found.name}
+        | request.form.to_dict(),
+        errors=errors,
+        posts={str(status): number for status, number in db.execute(counts.group_by(Post.status))},
+        sessions=authors.sessions_of(db, found, now()),
+        tokens=known,
+        ended=[row.id for row in known if tokens.has_ended(row, now())],
+        scopes=WORDS,
+        passkeys=len(passkeys.listed(db, found)),
+        heirs=[
+            (one.name, one.display_name)
+            for one in authors.everyone(db)
+            if one.id != found.id and not one.disabled_at
+        ],
     )
