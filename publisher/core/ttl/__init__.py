@@ -67,6 +67,6 @@ Garcia-Molina, "Estimating frequency of change" (2003) for rates from counts;
 Herbster and Warmuth, "Tracking the best expert" (1998); Howard, "Dynamic
 programming and Markov processes" (1960). `docs/evidence.md` measures the effect of each part.
 
-`counts`, `forecast`, `planner` and `choice` are plain functions over indexable numbers and named
+All but `activity`, `decision` and `reasons` are plain functions over indexable numbers and named
 tuples: the live site runs them on lists, the simulator compiles the same functions.
 """

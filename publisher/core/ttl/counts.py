@@ -1,8 +1,4 @@
-"""The decayed counts of updates (the histogram), how an update is added, and rates from counts.
-
-Plain functions over indexable sequences of numbers: the live site runs them on lists, the
-simulator compiles the same functions.
-"""
+"""The decayed counts of updates (the histogram), how an update is added, and rates from counts."""
 
 from collections.abc import MutableSequence, Sequence
 from typing import NamedTuple

@@ -1,7 +1,4 @@
-"""The forecast: expected updates in every five minutes ahead, from the counts.
-
-Plain functions over indexable sequences of numbers: the simulator compiles the same functions.
-"""
+"""The forecast: expected updates in every five minutes ahead, from the counts."""
 
 from math import exp, sqrt
 from typing import NamedTuple

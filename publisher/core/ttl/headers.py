@@ -12,8 +12,6 @@ Many programs post on the dot: in the first seconds of a full hour or five minut
 of at least 1/4 of the updates of a step comes so, an expiry at that step is moved just after those
 seconds: a client that polls at step i then has N(i) + s (N(i + 1) - N(i)) already. Expiries are
 moved in warm-up too: readers that keep the minute at which they began (CommaFeed) keep a good one.
-
-Plain functions over indexable sequences of numbers: the simulator compiles the same functions.
 """
 
 from collections.abc import MutableSequence

@@ -11,8 +11,6 @@ best expert", 1998).
     recent   hour of the day, half-life 12 days
     flat     a constant rate, half-life 90 days
     daily    the same rate, shaped like a typical human day (`shape`)
-
-Plain functions over indexable sequences of numbers: the simulator compiles the same functions.
 """
 
 from math import exp, log

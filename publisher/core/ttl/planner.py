@@ -3,8 +3,6 @@
 A copy fetched at s and kept for a minutes costs one poll, counted as `worth` minutes, plus the
 waiting of the updates that it hides. The document is the same for all copies fetched until the next
 hour, so all costs are means over the minutes at which it may be fetched.
-
-Plain functions over indexable sequences of numbers: the simulator compiles the same functions.
 """
 
 from collections.abc import Sequence

@@ -7,8 +7,6 @@ a fixed point. There is one near each value of the menu 15/60/480. One of them i
 each update it is found anew, by iteration from the one before: a blog stays at its value until its
 rate has changed several times over. With the default of `poll_minutes` that is the worth of a poll;
 with another it is as many times larger or smaller. With other menus it is `poll_minutes`.
-
-The simulator compiles these functions of plain numbers.
 """
 
 from publisher.core.civil import DAY_SECONDS
