@@ -15,7 +15,7 @@ from tests.serving import lines_until_killed
 FEED = "SELECT body, ttl_minutes FROM snapshots WHERE name = 'rss'"
 PUBLISH_FOR_EVER = """
 import logging, sys
-from publisher.base import logs
+from publisher.base.system import logs
 from publisher.blog.writing import posts
 from tests.factories import content
 from publisher.publishing.rebuild import rebuild

@@ -114,7 +114,7 @@ def test_feed_that_cannot_be_built_now(
 
 WRITE_FOR_EVER = """
 import logging, sys
-from publisher.base import logs
+from publisher.base.system import logs
 from publisher.web.application import create_app
 from publisher.blog.members import authors
 from publisher.installation.settings import store_setting
