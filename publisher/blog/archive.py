@@ -11,8 +11,8 @@ from sqlalchemy.types import NullType
 
 from publisher.base.errors import NotFound
 from publisher.base.text import first_words
-from publisher.blog.published import listed, older_than, public
-from publisher.storage.tables.blog import Post
+from publisher.blog.published import older_than, public
+from publisher.storage.tables.blog import Post, listed
 
 PAGE = 300
 _BEFORE = Post.published_at < bindparam("start")

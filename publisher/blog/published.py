@@ -18,6 +18,7 @@ from publisher.blog.slugs import tag_slug
 from publisher.installation.settings import load_settings
 from publisher.storage.deliveries import request_delivery
 from publisher.storage.tables.blog import (
+    PUBLISHED,
     STATUSES,
     Post,
     PostKind,
@@ -26,10 +27,9 @@ from publisher.storage.tables.blog import (
     Redirect,
     Tag,
     TagRedirect,
+    listed,
 )
 from publisher.storage.tables.credentials import Author
-
-PUBLISHED: PostStatus = "published"
 
 
 class HasState(Protocol):
@@ -53,11 +53,6 @@ def public(by_status: bool = True) -> ColumnElement[bool]:
     if by_status:
         return Post.status == PUBLISHED
     return Post.status.not_in([status for status in STATUSES if status != PUBLISHED])
-
-
-def listed() -> ColumnElement[bool]:
-    """The condition for the blog's lists and feeds: published posts, without pages."""
-    return and_(Post.kind == "post", public())
 
 
 def is_public(post: HasState) -> bool:

@@ -29,7 +29,7 @@ from publisher.feeds.feed_answer import gzipped
 from publisher.feeds.validation import Problem
 from publisher.installation.settings import load_settings
 from publisher.publishing import feed_content
-from publisher.storage.tables.blog import Meta, Post
+from publisher.storage.tables.blog import Meta, Post, listed
 from publisher.storage.tables.publishing import DocumentVersion, Snapshot
 
 
@@ -203,8 +203,8 @@ def known_problems(session: Session) -> tuple[datetime | None, list[Problem]]:
     return parse_rfc3339(since), [Problem(**problem) for problem in json.loads(text)]
 
 
-_NEWEST = select(func.max(Post.published_at)).where(published.listed())
-_OLDEST = select(func.min(Post.published_at)).where(published.listed())
+_NEWEST = select(func.max(Post.published_at)).where(listed())
+_OLDEST = select(func.min(Post.published_at)).where(listed())
 
 
 def newest(session: Session, shown: Sequence[Post], feed_items: int) -> Month | None:

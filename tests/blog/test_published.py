@@ -9,7 +9,7 @@ from publisher.blog import published
 from publisher.blog.writing import posts
 from publisher.blog.writing.content import Content
 from publisher.installation import Site
-from publisher.storage.tables.blog import Post
+from publisher.storage.tables.blog import Post, listed
 from tests.conftest import FakeClock
 from tests.factories import make_post
 
@@ -29,7 +29,7 @@ def test_the_query_and_the_question_agree(site: Site, clock: FakeClock) -> None:
         for condition, question in (
             (published.public(), published.is_public),
             (published.public(by_status=False), published.is_public),
-            (published.listed(), published.is_listed),
+            (listed(), published.is_listed),
         ):
             found = {post.id for post in db.scalars(select(Post).where(condition))}
             assert found == {post.id for post in everything if question(post)}

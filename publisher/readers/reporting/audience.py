@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, select
+from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
 from publisher.base.text import first_words
@@ -21,7 +21,7 @@ from publisher.core.replay.when_to_publish import ExpectedReader
 from publisher.readers.agents import parse_agent
 from publisher.readers.reporting import reach
 from publisher.readers.reporting.programs import FEWEST
-from publisher.storage.tables.blog import Post, Update
+from publisher.storage.tables.blog import Post, Update, listed
 from publisher.storage.tables.readers import ReaderClient, reader_feeds
 
 KNOWN_FOR, WAITED_FOR, WATCHED_FOR = timedelta(days=7), timedelta(days=1), timedelta(days=2)
@@ -106,20 +106,16 @@ class Progress:
     programs: tuple[ProgramProgress, ...]
 
 
-def progress(
-    session: Session, now: datetime, listed: ColumnElement[bool], post_id: int | None = None
-) -> Progress | None:
+def progress(session: Session, now: datetime, post_id: int | None = None) -> Progress | None:
     """The progress of a post, by default the newest one; None if it entered the feed earlier, or
     if nobody follows the blog.
-
-    `listed` says which posts readers see (`blog.published.listed`).
     """
     query = (
         select(Update.at, Post.id, Post.title, Post.html)
         # "+ 0": otherwise SQLite looks through all published posts, not the updates of two days.
         .join(Post, Post.id == Update.post_id + 0)
         .where(
-            Update.kind == "publish", Update.at <= now, Update.at > now - WATCHED_FOR, listed
+            Update.kind == "publish", Update.at <= now, Update.at > now - WATCHED_FOR, listed()
         )
         .order_by(Update.at.desc())
         .limit(1)

@@ -21,7 +21,7 @@ from publisher.readers import intervals
 from publisher.readers.agents import parse_agent
 from publisher.readers.intervals import merged, quantile_minutes
 from publisher.readers.poll_batches import BROUGHT, PollGroup
-from publisher.storage.tables.blog import Post, Update
+from publisher.storage.tables.blog import Post, Update, listed
 from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.readers import PostReach, ReaderFeed
 
@@ -103,7 +103,7 @@ def _newer_at(published: datetime) -> ColumnElement[int]:
     """How many posts newer than one of that moment were out at an update of it."""
     return (
         select(func.count(Post.id))
-        .where(Post.kind == "post", Post.status == "published")
+        .where(listed())
         .where(Post.published_at > published, Post.published_at <= Update.at)
         .correlate(Update)
         .scalar_subquery()
@@ -151,7 +151,7 @@ class News:
         begin = datetime.fromtimestamp(min(held), UTC)
         carried = (
             select(Post.id)
-            .where(Post.kind == "post", Post.status == "published")
+            .where(listed())
             .order_by(Post.published_at.desc(), Post.id.desc())
             .limit(MOST_ITEMS)
         )

@@ -5,11 +5,13 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy import (
     JSON,
+    ColumnElement,
     ForeignKey,
     Index,
     String,
     Text,
     UniqueConstraint,
+    and_,
     text,
 )
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -38,6 +40,7 @@ class Preference(Base):
 
 PostStatus = Literal["draft", "scheduled", "published", "deleted"]
 STATUSES: tuple[PostStatus, ...] = get_args(PostStatus)
+PUBLISHED: PostStatus = "published"
 PostKind = Literal["post", "page"]
 KINDS: tuple[PostKind, ...] = get_args(PostKind)
 SourceFormat = Literal["markdown", "html"]
@@ -102,6 +105,11 @@ class Post(Base):
         Index("ix_posts_desk_status", "status", text(WHEN), "id"),
         Index("ix_posts_desk_author", "author_id", text(WHEN), "id"),
     )
+
+
+def listed() -> ColumnElement[bool]:
+    """The condition for the blog's lists and feeds: published posts, without pages."""
+    return and_(Post.kind == "post", Post.status == PUBLISHED)
 
 
 class Tag(Base):

@@ -11,7 +11,6 @@ from flask import Blueprint, render_template, request
 from sqlalchemy.orm import Session
 
 from publisher.base.numerals import whole_number
-from publisher.blog import published
 from publisher.blog.members import permissions
 from publisher.readers.reporting.audience import Progress, progress
 from publisher.readers.reporting.reach import OTHERS, updates_of
@@ -45,7 +44,7 @@ class PublishingMoment:
 
 def moment(db: Session, post_id: int | None = None) -> PublishingMoment:
     """The moment, with the progress of a post (0: a new one), by default the newest one."""
-    there = None if post_id == 0 else progress(db, now(), published.listed(), post_id)
+    there = None if post_id == 0 else progress(db, now(), post_id)
     told = forecast(db, now())
     waits = bool(shared.leaving(db, me())) or (there is not None and there.have < there.people)
     again = WAITING_SECONDS if waits else FORECAST_SECONDS if told.now else 0
