@@ -32,7 +32,9 @@ def who(name: object, password: object) -> ApiToken:
     """The token given as the password, if it belongs to the author `name`; Forbidden otherwise."""
     token = bearer_of(str(password)[:200])
     if token is None or token.author.name != str(name).strip():
-        raise Forbidden("wrong name or token: the password here is a token from your account page")
+        raise Forbidden(
+            "wrong name or token: the password is a token (Settings, Programs that write)"
+        )
     return token
 
 
