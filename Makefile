@@ -70,11 +70,16 @@ passkeys: $(PASSKEYS) ## install the further package that logging in with a pass
 
 simulator: $(SIMULATOR) ## install the further packages that `publisher simulate` needs
 
+# Tests also wait: for servers, clocks and browsers. So there are more of their processes than cores.
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+SOME_MORE := $(shell expr $(CORES) + 1)
+TWICE := $(shell expr $(CORES) \* 2)
+
 test: $(EVERYTHING) ## run the tests of a small change: minutes, no browser, no servers
-	@$(BIN)/python -m pytest -n auto -m "not system"
+	@$(BIN)/python -m pytest -n $(SOME_MORE) --dist worksteal -m "not system"
 
 test-all: test ## run the whole test suite; tests of programs not installed here are skipped
-	@$(BIN)/python -m pytest -n auto -m system
+	@$(BIN)/python -m pytest -n $(TWICE) --dist worksteal -m system
 
 coverage: $(EVERYTHING) ## print the branch coverage of each room by the tests of a small change
 	@$(BIN)/coverage erase
@@ -92,7 +97,7 @@ WITH_DATABASE ?= $(filter-out $(WITHOUT_DATABASE),$(wildcard tests/test_*.py)) $
 	delivery demo exchange foreign operations publishing readers river storage web)
 
 test-postgresql: $(EVERYTHING) ## run the tests that use a database on a temporary PostgreSQL server; WITH_DATABASE=tests/browser for others
-	@$(BIN)/python -m tests.postgres -n auto $(WITH_DATABASE)
+	@$(BIN)/python -m tests.postgres -n $(SOME_MORE) --dist worksteal $(WITH_DATABASE)
 
 losses: $(EVERYTHING) ## write with two browsers while network, login and server fail: STEPS (20000), SEED (1), EPISODE
 	@$(BIN)/python -m tests.losses --steps $${STEPS:-20000} --seed $${SEED:-1} --episode $${EPISODE:-0}

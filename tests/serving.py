@@ -95,6 +95,7 @@ def serving(
         wait_until(lambda: answers(server), START_SECONDS, server)
         yield server
     finally:
+        process = server.process  # another one, where a test has killed the first
         if process.poll() is None:
             process.terminate()
         try:

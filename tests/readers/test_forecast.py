@@ -209,12 +209,12 @@ def test_so_many_people_have_it_by_then(week: Watched) -> None:
 
 
 def test_the_hour_that_is_offered_keeps_its_promise(week: Watched) -> None:
-    """Posts scheduled in the evening for the next morning: as many as told, or up to a fifth more,
-    as readers with an interval of their own are only known to come within it."""
+    """Posts scheduled in the evening for the next morning: as many as told, or up to a quarter
+    more, as readers with an interval of their own are only known to come within it."""
     readers = everybody(random.Random(4))
     moments = [MONDAY.replace(hour=20, minute=10) + timedelta(days=day) for day in range(2, 7)]
     told = week.watch(readers, moments, 12)
     rows = [(one.reach.have, had_by(readers, one.number, one.reach.by), one.reach.people,
              round(one.reach.minutes)) for one in told]  # fmt: skip
     print(rows)
-    assert all(0 <= had - told <= 0.2 * people for told, had, people, _ in rows), rows
+    assert all(0 <= had - told <= 0.25 * people for told, had, people, _ in rows), rows
