@@ -152,3 +152,20 @@ def test_what_is_typed_while_a_form_is_on_its_way(ada: Page) -> None:
     expect(ada.locator(".flash.done")).to_be_visible()
     expect(ada.locator("[name=description]")).to_have_value("About rain. And snow.")
     expect(ada.get_by_text("Recovered the text")).to_be_visible()
+
+
+def test_what_is_only_offered_outlives_what_is_typed(ada: Page, live: Live) -> None:
+    """The form was saved elsewhere, so the kept text is offered; typing and saving another field
+    leaves the offer as it is."""
+    typed(ada, "/studio/look", "footer", "An imprint.")
+    ada.get_by_role("link", name="Posts", exact=True).click()
+    ada.wait_for_url("**/studio/posts")
+    with live.site.database.write() as db:
+        store_settings(db, {"footer": "Of the other device."})
+    ada.goto("/studio/look")
+    ada.get_by_role("button", name="Show the text of").wait_for()
+    ada.fill("[name=css]", "body { margin: 0 }")
+    ada.locator("main form[data-keep] button.primary").click()
+    ada.locator(".flash.done").wait_for()
+    ada.get_by_role("button", name="Show the text of").click()
+    expect(ada.locator("[name=footer]")).to_have_value("An imprint.")

@@ -124,8 +124,9 @@ export function recover(recovery, banner, onUse) {
   if (!found.length && (refused || recovery.typedBefore())) onUse();
   const first = found.find(({ newest }) => newest);
   for (const kept of found) {
-    if (kept !== first && recovery.form.elements.seen) sendApart(recovery, kept, banner);
-    else offer(recovery, kept, banner, onUse, kept === first);
+    if (kept === first) offer(recovery, kept, banner, onUse, true);
+    else if (recovery.form.elements.seen) sendApart(recovery, recovery.putAside(kept), banner);
+    else offer(recovery, recovery.putAside(kept), banner, onUse, false);
   }
 }
 
@@ -161,7 +162,6 @@ function offer(recovery, kept, banner, onUse, first) {
 async function sendApart(recovery, kept, banner) {
   const { form } = recovery;
   const post = Number(form.dataset.post) || 0;
-  if (kept.key === recovery.key) recovery.setAside(kept.values);
   const told = await sendKept(form, post, kept, true);
   if (!told?.apart) return; // it stays in the browser, for the next time; or it is a post now
   tell(banner, `This browser kept a different text at ${kept.time}; the text below was saved elsewhere.`,

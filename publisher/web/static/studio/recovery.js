@@ -129,10 +129,18 @@ export class Recovery {
   }
 
   // Keep a text that another one replaces in the form, in a slot of its own; it is only offered.
-  setAside(values) {
+  setAside(values, at = Date.now()) {
     const { version, attempt } = this;
     const key = `${this.prefix}-${newName()}`;
-    store(key, { values, version, seen: APART, attempt, at: Date.now() });
+    return store(key, { values, version, seen: APART, attempt, at }) && key;
+  }
+
+  // A text that is only offered leaves the slot of this tab, which is for what is typed now.
+  putAside(kept) {
+    const key = kept.key === this.key && this.setAside(kept.values, kept.at);
+    if (!key) return kept;
+    drop(kept.key);
+    return { ...kept, key };
   }
 
   // Texts of closed tabs that the page does not show. `newest`: it was typed on what the page shows
