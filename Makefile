@@ -97,7 +97,7 @@ WITH_DATABASE ?= $(filter-out $(WITHOUT_DATABASE),$(wildcard tests/test_*.py)) $
 	delivery demo exchange foreign operations publishing readers river storage web)
 
 test-postgresql: $(EVERYTHING) ## run the tests that use a database on a temporary PostgreSQL server; WITH_DATABASE=tests/browser for others
-	@$(BIN)/python -m tests.postgres -n $(SOME_MORE) --dist worksteal $(WITH_DATABASE)
+	@$(BIN)/python -m tests.postgres -n auto $(WITH_DATABASE)
 
 losses: $(EVERYTHING) ## write with two browsers while network, login and server fail: STEPS (20000), SEED (1), EPISODE
 	@$(BIN)/python -m tests.losses --steps $${STEPS:-20000} --seed $${SEED:-1} --episode $${EPISODE:-0}
