@@ -96,6 +96,9 @@ class FeedFront:
             self.start()
         now = self.moment()
         answer = self.in_memory(environ, now)
+        if answer is None and not self._serials:  # nothing was built; it may be by now
+            self._try_refresh()
+            answer = self.in_memory(environ, now)
         if answer is None:
             made = self._tags.get(environ["PATH_INFO"], self.serial(RSS))
             if made is None:
