@@ -88,7 +88,9 @@ def visit(memory: dict[str, Any], ask: Ask) -> float:
         wait = 3600.0 * 2 ** (memory["errors"] - 1)
     if date := served.header("Date"):
         memory["at"] = parsedate_to_datetime(date).timestamp()
-    return away(memory["at"], wait, memory["hours"], memory["days"]) + 17.0
+    # The first answer may have been lost: then nothing is known yet.
+    known = memory.get("at", now), wait, memory.get("hours", []), memory.get("days", [])
+    return away(*known) + 17.0
 
 
 def _learn(memory: dict[str, Any], body: bytes) -> None:
