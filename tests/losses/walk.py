@@ -101,7 +101,9 @@ class Episode:
     def fault(self) -> str:
         """What is wrong now."""
         gone = self.claimed - self.words(*self.blog.texts(self.name))
-        if gone and (gone := gone - self.words(*self.in_browsers())):
+        gone = gone and gone - self.words(*self.in_browsers())
+        # A text may have gone from the browser to the blog between these two looks.
+        if gone and (gone := gone - self.words(*self.blog.texts(self.name))):
             return f"lost: {sorted(gone)} had been called saved or kept"
         posts = self.posts()
         times = Counter(word for _, source, _ in posts for word in self.words(source))
