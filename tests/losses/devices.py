@@ -3,7 +3,9 @@
 A tab's timers are advanced by Playwright's clock, so that no step sleeps.
 """
 
-from contextlib import suppress
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from playwright.sync_api import Browser, Locator, Page, Route
@@ -142,6 +144,24 @@ def submit(page: Page, key: str, times: int = 1) -> bool:
     page.locator(told).first.wait_for(state="attached")
     page.wait_for_load_state()
     return not page.locator(":root[data-stays]").count()
+
+
+@contextmanager
+def typing_on(page: Page, words: list[str]) -> Iterator[None]:
+    """Type each of the words while a request is on its way: first the save, then the next page."""
+
+    def type_first(route: Route) -> None:
+        request = route.request
+        text_sent = request.method == "POST" and not re.search("autosave|preview", request.url)
+        if words and (text_sent or request.is_navigation_request()):
+            page.keyboard.insert_text(f" {words.pop(0)} ")  # fill would wait for the next page
+        route.fallback()
+
+    page.route("**/studio/**", type_first)
+    try:
+        yield
+    finally:
+        page.unroute("**/studio/**", type_first)
 
 
 def losing_answer(device: Device, page: Page) -> None:

@@ -122,6 +122,12 @@ MENDS = {
             (0, "type", 0),
         ),
     ),
+    # A save confirms what was sent, not what was typed since.
+    "typed-since": Mend(
+        "lost",
+        ((f"{STUDIO}recovery.js", "if (kept && wasSent(kept)) drop(key);", "drop(key);"),),
+        ((0, "open_box", 0), (0, "type", 0), (0, "busy", 0)),
+    ),
     # M3: forms of the settings keep what is typed.
     "settings": Mend(
         "lost", ((f"{STUDIO}keep.js", "recovery.keepSoon()", "undefined"),), ((0, "settings", 1),)

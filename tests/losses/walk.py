@@ -24,6 +24,7 @@ from tests.losses.devices import (
     sign,
     submit,
     text,
+    typing_on,
 )
 from tests.losses.served import Blog
 
@@ -33,7 +34,7 @@ WEIGHTS = {
     "type": 14, "type_on": 3, "open_post": 6, "open_box": 3, "open_new": 2, "switch": 4,
     "offline": 3, "online": 4, "close_tab": 4, "kill_tab": 1, "reload": 2, "logout": 1, "login": 2,
     "back": 3, "publish": 2, "save": 3, "held": 1, "lost": 1, "lose_answer": 2, "undo": 1,
-    "send_now": 1, "restore": 1, "choose": 2, "discard": 1, "delete": 0.5, "settings": 3,
+    "busy": 2, "send_now": 1, "restore": 1, "choose": 2, "discard": 1, "delete": 0.5, "settings": 3,
     "kill_server": 0.2,
 }  # fmt: skip
 FORMS = (("/studio/look", "footer"), ("/studio/look", "css"), ("/studio/settings", "ping"))
@@ -244,6 +245,15 @@ class Episode:
     def save(self, device: Device, choice: int) -> None:
         if self.page(device).locator("#editor").count():
             self.publish(device, choice, key="s")
+
+    def busy(self, device: Device, choice: int) -> None:
+        """Type on while a save is on its way; what was typed then is kept."""
+        page = self.page(device)
+        typed = [f"{self.name}w{self.count + more}" for more in (1, 2)]
+        left, self.count = [*typed], self.count + 2
+        with typing_on(page, left):
+            self.publish(device, choice, key="s" if choice % 2 else "Enter")
+        self.claimed |= {*typed} - {*left}
 
     def held(self, device: Device, choice: int) -> None:
         self.publish(device, choice, times=3)
