@@ -233,10 +233,16 @@ class Episode:
         self.sent(page)
         if key == "Enter" or page.locator("[data-save]:is([value=keep], [value=now])").count():
             self.public |= said
+        edited = not page.locator("form[data-post=box], form[data-post=new]").count()
         if not submit(page, key, times):
             self.unanswered[page] |= said
             self.heard(page, page.locator(STATE).text_content() or "")
-        elif (
+            return
+        if edited and page.locator("form[data-post=new]").count():
+            # The post was deleted meanwhile: the page says that its text becomes a new one beside it.
+            for word in said:
+                self.creating[word] |= {page.url, page.locator("[name=attempt]").input_value()}
+        if (
             page.locator(".flash.done, .undo-bar[data-seconds]").count()
             and not page.locator("[role=alert]").count()
         ):
