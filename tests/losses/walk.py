@@ -239,7 +239,7 @@ class Episode:
             self.heard(page, page.locator(STATE).text_content() or "")
             return
         if edited and page.locator("form[data-post=new]").count():
-            # The post was deleted meanwhile: the page says that its text becomes a new one beside it.
+            # The post was deleted meanwhile: the page says that its text becomes a new one.
             for word in said:
                 self.creating[word] |= {page.url, page.locator("[name=attempt]").input_value()}
         if (
