@@ -70,15 +70,14 @@ passkeys: $(PASSKEYS) ## install the further package that logging in with a pass
 
 simulator: $(SIMULATOR) ## install the further packages that `publisher simulate` needs
 
-# Tests also wait, so there is one of their processes more than cores. Not in `test-all`: some of its
-# programs run under a clock a thousand times as fast, and a busy machine is late by minutes of it.
-MORE_THAN_CORES := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# Tests also wait, so there is one of their processes more than cores; who is done takes of another's.
+PARALLEL := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist worksteal
 
 test: $(EVERYTHING) ## run the tests of a small change: minutes, no browser, no servers
-	@$(BIN)/python -m pytest -n $(MORE_THAN_CORES) --dist worksteal -m "not system"
+	@$(BIN)/python -m pytest $(PARALLEL) -m "not system"
 
 test-all: test ## run the whole test suite; tests of programs not installed here are skipped
-	@$(BIN)/python -m pytest -n auto -m system
+	@$(BIN)/python -m pytest $(PARALLEL) -m system
 
 coverage: $(EVERYTHING) ## print the branch coverage of each room by the tests of a small change
 	@$(BIN)/coverage erase
@@ -91,12 +90,15 @@ fuzz: $(EVERYTHING) ## fuzz whatever reads strangers' input, for FUZZ_SECONDS (6
 
 # On PostgreSQL run the tests of rooms that have SQL of their own or rely on its transactions, and the
 # tests across rooms that open a database; rules, documents and pages in a browser meet no other one.
+# Two start servers of their own wherever they run; in two the database is no part of the claim.
+ON_ANY_DATABASE := river/fetching/test_machines.py storage/test_postgresql.py \
+	readers/test_real_readers.py river/test_simulated.py
 WITHOUT_DATABASE := $(addprefix tests/test_,ablation.py architecture.py civil_dates.py docs.py second_set.py)
 WITH_DATABASE ?= $(filter-out $(WITHOUT_DATABASE),$(wildcard tests/test_*.py)) $(addprefix tests/,blog cli \
 	delivery demo exchange foreign operations publishing readers river storage web)
 
 test-postgresql: $(EVERYTHING) ## run the tests that use a database on a temporary PostgreSQL server; WITH_DATABASE=tests/browser for others
-	@$(BIN)/python -m tests.postgres -n auto $(WITH_DATABASE)
+	@$(BIN)/python -m tests.postgres $(PARALLEL) $(addprefix --ignore=tests/,$(ON_ANY_DATABASE)) $(WITH_DATABASE)
 
 losses: $(EVERYTHING) ## write with two browsers while network, login and server fail: STEPS (20000), SEED (1), EPISODE
 	@$(BIN)/python -m tests.losses --steps $${STEPS:-20000} --seed $${SEED:-1} --episode $${EPISODE:-0}

@@ -106,16 +106,35 @@ def test_replay_and_fail_under(tmp_path: Path) -> None:
     assert (done.returncode, "of 100; --fail-under 99" in done.stderr) == (1, True)
 
 
+def test_a_week_of_a_command_that_always_asks(tmp_path: Path) -> None:
+    """Started 672 times by the command line, which saves what it did and judges it."""
+    script, file = tmp_path / "reader.py", tmp_path / "trace.json"
+    script.write_text(
+        "import socket, sys\n"
+        "host, port, path = sys.argv[1][7:].replace(':', '/').split('/', 2)\n"
+        "with socket.create_connection((host, int(port)), 9) as connection:\n"
+        "    asked = f'GET /{path} HTTP/1.0\\r\\nHost: {host}:{port}\\r\\n\\r\\n'\n"
+        "    connection.sendall(asked.encode())\n"
+        "    while connection.recv(65536): pass\n"
+    )
+    reader = f"{sys.executable} -IS {script} URL"
+    done = command("--url-command", reader, "--json", "--fail-under", "1", "--save", str(file))
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    told = json.loads(done.stdout)
+    trace = read_trace(file.read_text("utf-8"))
+    assert (told["mode"], trace.runs, len(trace.asked)) == ("one-shot", 672, 672)
+    assert told["score"] == score(trace).score < 50
+
+
 @needs_faketime
 @pytest.mark.system
-def test_a_week_of_a_command_under_a_shifted_clock(tmp_path: Path) -> None:
-    """The perfect reader, started 672 times; libfaketime tells it the time."""
-    file = tmp_path / "trace.json"
-    reader = shlex.join([*READER, str(tmp_path / "memory.json")])
-    done = command("--url-command", reader, "--json", "--fail-under", "100", "--save", str(file))
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    assert json.loads(done.stdout)["mode"] == "one-shot"
-    assert score(read_trace(file.read_text("utf-8"))).score == 100
+def test_a_day_of_a_command_under_a_shifted_clock(tmp_path: Path) -> None:
+    """The perfect reader; libfaketime tells it the time."""
+    run = CommandRun(
+        shlex.join([*READER, str(tmp_path / "m.json")]), MONDAY, faketime_library(), hours=26
+    )
+    trace = run_each_time(run, lambda _: None)
+    assert (score(trace).score, trace.runs) == (100, 104)
 
 
 @needs_faketime
