@@ -238,6 +238,7 @@ class Episode:
             self.unanswered[page] |= said
             self.heard(page, page.locator(STATE).text_content() or "")
             return
+        self.unanswered[page] -= said
         if edited and page.locator("form[data-post=new]").count():
             # The post was deleted meanwhile: the page says that its text becomes a new one.
             for word in said:
