@@ -80,8 +80,9 @@ class Episode:
         except Idle:
             self.idle[action] += 1
         except BrowserError as error:
-            # No network, or a tab that was killed; all else is a page that does not answer.
-            if not any(one in str(error) for one in ("net::ERR", "crashed")):
+            # No network (and its error page between two pages), or a tab that was killed; all else
+            # is a page that does not answer.
+            if not any(one in str(error) for one in ("net::ERR", "Not attached", "crashed")):
                 return f"stuck: {action}: {error}"
             self.idle[action] += 1
         return self.fault()
