@@ -3,7 +3,7 @@
 Equal polls are grouped at once, so that a request's environment and strings are freed when it is
 answered, and their memory is still in the processor's cache for the next one. Those within the same
 second are a burst: they share their time, so that memory and the later work depend on the
-number of bursts. A thread of each process stores the counts every quarter of a minute. Beyond the
+number of bursts. A thread of each process stores the counts every half minute. Beyond the
 limits, polls of new readers are counted without a name, and while the database is away for long,
 only the number of polls is kept.
 """
@@ -22,7 +22,7 @@ from publisher.feeds.conditional import Freshness
 from publisher.feeds.feed_answer import FeedAnswer
 
 # The first polls after a pause are stored soon, further ones a while after the last flush.
-SOON_SECONDS, FLUSH_SECONDS = 1.0, 15.0
+SOON_SECONDS, FLUSH_SECONDS = 1.0, 30.0
 BURST_MS = 1_000  # equal polls of the same second are one burst
 MOST_GROUPS = 50_000  # different readers (and answers to them) between two flushes
 MOST_HELD = 200_000  # bursts between two flushes, should the database be away

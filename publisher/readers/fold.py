@@ -9,7 +9,7 @@ the fold begins anew.
 
 import json
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, cast
@@ -48,9 +48,9 @@ from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.publishing import DocumentVersion
 from publisher.storage.tables.readers import PollBatch, ReaderFeed
 
-BATCHES_AT_ONCE, BURSTS_AT_ONCE = 5_000, 20_000  # computed at once, in some 40 MB
+BATCHES_AT_ONCE, BURSTS_AT_ONCE = 15_000, 60_000  # computed at once, in some 60 MB
 ROWS_AT_ONCE = 500  # written in one transaction
-MOST_WAITING_BYTES = 1_000_000  # some 20,000 groups
+MOST_WAITING_BYTES = 3_000_000  # some 60,000 groups
 LAG_SECONDS = FLUSH_SECONDS + 1.0  # by then every worker has flushed
 NEW_READERS_A_DAY = 50_000  # beyond it a day's new readers are counted without a name
 
@@ -106,6 +106,7 @@ def fold(database: Database, smallest_ttl_minutes: int, until: datetime | None =
         folding.run()
         with database.read() as session:
             first, *later = folding.parts(session)
+        packed = [(-number, _pack(part)) for number, part in enumerate(later, 1)]
         try:
             with database.write(quiet=True) as session:
                 same = _present(session, batches) == present
@@ -116,7 +117,7 @@ def fold(database: Database, smallest_ttl_minutes: int, until: datetime | None =
                     payload = FlushedPolls(tuple(waiting)).to_bytes()
                     session.execute(insert(PollBatch).values(payload=payload))
                 if later:
-                    numbered = [{"id": -n, "payload": part} for n, part in enumerate(later, 1)]
+                    numbered = [{"id": number, "payload": payload} for number, payload in packed]
                     session.execute(insert(PollBatch), numbered)
                 folding.save(session, lost)
                 _write(session, first)
@@ -126,7 +127,9 @@ def fold(database: Database, smallest_ttl_minutes: int, until: datetime | None =
         total += folding.polls
         if later or more:
             database.give_way()
-    _finish(database)
+        # -1 comes last: SQLite gives a new batch the number after the highest one.
+        for (number, payload), part in reversed(list(zip(packed, later, strict=True))):
+            _write_waiting(database, number, payload, part)
     return total
 
 
@@ -138,16 +141,27 @@ def _finish(database: Database) -> None:
             row = session.execute(oldest.order_by(PollBatch.id).limit(1)).first()
         if row is None:
             return
-        with database.write(quiet=True) as session:
-            gone = session.execute(delete(PollBatch).where(PollBatch.id == row.id))
-            if cast("CursorResult[Any]", gone).rowcount:
-                _write(session, row.payload)
-        database.give_way()
+        part = json.loads(zlib.decompress(row.payload))
+        _write_waiting(database, row.id, row.payload, part)
 
 
-def _write(session: Session, part: bytes) -> None:
+def _pack(part: list[Any]) -> bytes:
+    return zlib.compress(json.dumps(part, separators=(",", ":")).encode(), 1)
+
+
+def _write_waiting(database: Database, number: int, payload: bytes, part: list[Any]) -> None:
+    """Write a part that waits, packed, under this number, unless another process has done so."""
+    waiting = (PollBatch.id == number) & (PollBatch.payload == payload)
+    with database.write(quiet=True) as session:
+        gone = session.execute(delete(PollBatch).where(waiting))
+        if cast("CursorResult[Any]", gone).rowcount:
+            _write(session, part)
+    database.give_way()
+
+
+def _write(session: Session, part: list[Any]) -> None:
     """Write one of the `parts` of a fold."""
-    left, *tables = json.loads(zlib.decompress(part))
+    left, *tables = part
     for name, rows in zip(_TABLES, tables, strict=True):
         store.overwrite(session, name, rows)
     store.leave_origins(session, left)
@@ -232,9 +246,8 @@ class _Folding:
         self._hours: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
         self._programs: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0, 0, 0])
         self._sources: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-        self._seen: dict[int, tuple[float, float]] = {}
-        self._agents: dict[int, str] = {NOBODY: ""}
-        self._mirrors: dict[int, str] = {}
+        self._last: dict[int, tuple[float, PollGroup]] = {}
+        self._alike: Counter[tuple[int, int, bool]] = Counter()
         self._touched: set[tuple[int, str]] = set()
 
     def run(self) -> None:
@@ -245,17 +258,17 @@ class _Folding:
             for at_ms, polls in group.bursts
         )
         for at_ms, index, polls in bursts:
-            self._count(at_ms, self._groups[index], polls)
+            self._count(at_ms, index, polls)
             self.polls += polls
+        self._add_together()
 
-    def parts(self, session: Session) -> list[bytes]:
+    def parts(self, session: Session) -> list[list[Any]]:
         """The readers' rows, in parts that are written in a short time (see `_write`)."""
         feeds = {key: self._readers.feeds[key] for key in self._touched | self._readers.changed}
-        agents = {client: parse_agent(agent) for client, agent in self._agents.items()}
         left = self._left | self._readers.left
         self._program_rows = store.program_rows(session, self._programs)
         tables: list[list[store.Row]] = [
-            store.client_rows(agents, self._mirrors, self._seen, self._first_at),
+            self._client_rows(),
             [(*pair, at) for pair, at in self._origins.items() if pair not in left],
             store.feed_rows(feeds),
             store.day_rows(session, self._days),
@@ -266,9 +279,21 @@ class _Folding:
             cut: list[list[Any]] = [[] for _ in tables]
             for place, row in rows[start : start + ROWS_AT_ONCE]:
                 cut[place].append(row)
-            part = json.dumps([[] if start else list(left), *cut], separators=(",", ":"))
-            parts.append(zlib.compress(part.encode(), 1))
+            parts.append([[] if start else list(left), *cut])
         return parts
+
+    def _client_rows(self) -> list[store.Row]:
+        rows = []
+        for client, (at, poll) in self._last.items():
+            agent = parse_agent("" if client == NOBODY else poll.agent)
+            mirror = "" if client == NOBODY else mirror_at(poll.path)
+            rows.append(
+                (
+                    client, agent.text, agent.name, agent.version, mirror,
+                    agent.subscribers, agent.subscribers_capped, self._first_at[client], at,
+                )
+            )  # fmt: skip
+        return rows
 
     def save(self, session: Session, lost: int) -> None:
         """Write the sums that are not of one reader."""
@@ -279,13 +304,13 @@ class _Folding:
         self._news.save(session)
         self._arrivals.save(session)
 
-    def _count(self, at_ms: int, poll: PollGroup, polls: int) -> None:
+    def _count(self, at_ms: int, index: int, polls: int) -> None:
         """Add the polls of one burst to their readers, their day and their hour.
 
         One after the other, until two in a row are told to be of one reader's present visit: the
         second changes nothing about it, so the others are like the second.
         """
-        at = at_ms / 1000
+        at, poll = at_ms / 1000, self._groups[index]
         document = poll.path if poll.method != "HEAD" else f"HEAD {poll.path}"
         left, before = polls, None
         while left:
@@ -293,26 +318,34 @@ class _Folding:
             feed = self._readers.feeds.get((made.client, document))
             settled = made == before and (feed is None or same_visit(feed, at))
             alike = left if settled else 1
+            self._alike[index, int(at // HOUR_SECONDS), made.client == NOBODY] += alike
             self._add(made, document, at, poll, alike)
             left, before = left - alike, made
 
+    def _add_together(self) -> None:
+        """Add what was counted to the sums that are not of one reader."""
+        for (index, hour, nobody), polls in self._alike.items():
+            poll, day = self._groups[index], hour // 24
+            not_modified, sent = polls * (poll.status == 304), poll.sent * polls
+            source = (polls, not_modified, polls * poll.has_validators, sent)
+            _add_to(self._sources[day, poll.source], source)
+            if not mirror_at(poll.path):
+                name = parse_agent(poll.agent).name if poll.agent and not nobody else ""
+                _add_to(self._hours[hour], (polls, not_modified, sent))
+                _add_to(self._programs[day, name], (polls, not_modified, sent))
+
     def _add(self, made: Made, document: str, at: float, poll: PollGroup, polls: int) -> None:
         """Add polls by one reader, of which all but the first change nothing about it."""
-        client, agent = made.client, "" if made.client == NOBODY else poll.agent
-        day_number = int(at // DAY_SECONDS)
-        day = self._days[client, day_number]
-        self._note_seen(client, poll, agent, at)
+        client = made.client
+        day = self._days[client, int(at // DAY_SECONDS)]
+        self._last[client] = at, poll
+        self._first_at.setdefault(client, at)
+        if client != NOBODY:
+            self._origins[poll.origin, client] = at
         feed = self._readers.feeds.get((client, document))
         tags = poll.bare_tags
         given = feed is not None and any(tag and tag in tags for tag in (feed.tag, feed.tag_before))
         count_answers(day, poll, self._versions, given, polls)
-        not_modified, sent = polls * (poll.status == 304), poll.sent * polls
-        source = (polls, not_modified, polls * poll.has_validators, sent)
-        _add_to(self._sources[day_number, poll.source], source)
-        if not mirror_at(poll.path):
-            name = parse_agent(agent).name if agent else ""
-            _add_to(self._hours[int(at // HOUR_SECONDS)], (polls, not_modified, sent))
-            _add_to(self._programs[day_number, name], (polls, not_modified, sent))
         if client == NOBODY:
             day.first += polls * (poll.method != "HEAD")
         else:
@@ -360,14 +393,6 @@ class _Folding:
         if poll.status in BROUGHT and not same_burst(feed.full_at, at):
             feed.full_at = at
         self._readers.holds(made.client, document, feed, tag, poll.origin)
-
-    def _note_seen(self, client: int, poll: PollGroup, agent: str, at: float) -> None:
-        first, last = self._seen.get(client, (at, at))
-        self._seen[client] = (min(first, at), max(last, at))
-        self._agents[client] = agent
-        if client != NOBODY:
-            self._origins[poll.origin, client] = at
-            self._mirrors[client] = mirror_at(poll.path)
 
 
 def _add_to(sums: list[int], more: Sequence[int]) -> None:

@@ -9,7 +9,7 @@ import hashlib
 import secrets
 from datetime import datetime
 from functools import lru_cache
-from ipaddress import ip_address
+from ipaddress import IPv6Address
 
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
@@ -48,13 +48,13 @@ def origins(keys: tuple[bytes, bytes], address: str, agent: str, path: str) -> t
 @lru_cache(maxsize=4096)
 def _network(address: str) -> str:
     """An IPv6 address without its lower half; IPv4, and what is no address, as it is."""
+    if ":" not in address:
+        return address
     try:
-        found = ip_address(address)
+        found = IPv6Address(address)
     except ValueError:
         return address
-    if found.version == 4:
-        return address
-    return str(found.ipv4_mapped or ip_address(int(found) >> 64 << 64))
+    return str(found.ipv4_mapped or IPv6Address(int(found) >> 64 << 64))
 
 
 def keys(database: Database, now: datetime) -> tuple[bytes, bytes]:

@@ -14,7 +14,6 @@ from sqlalchemy import Table, func, select, tuple_
 from sqlalchemy.orm import Session
 
 from publisher.readers import intervals
-from publisher.readers.agents import Agent
 from publisher.readers.identity import NOBODY
 from publisher.readers.poll_batches import PollGroup
 from publisher.readers.sums import COUNTS, ReaderSums, told_from_text, told_sum, told_to_text
@@ -115,25 +114,6 @@ def load_clients(
         names[client], first_at[client] = name, first
     seen = Counter(row[1] for row in _rows_of(session, _ORIGINS, "client", ids))
     return names, first_at, {client for client, places in seen.items() if places > 1}
-
-
-def client_rows(
-    agents: Mapping[int, Agent],
-    mirrors: Mapping[int, str],
-    seen: Mapping[int, tuple[float, float]],
-    first: Mapping[int, float],
-) -> list[Row]:
-    """Rows of the readers that were seen; `first`: when those known before came first."""
-    rows = []
-    for client, (begin, end) in seen.items():
-        agent = agents[client]
-        rows.append(
-            (
-                client, agent.text, agent.name, agent.version, mirrors.get(client, ""),
-                agent.subscribers, agent.subscribers_capped, first.get(client, begin), end,
-            )
-        )  # fmt: skip
-    return rows
 
 
 def day_rows(session: Session, days: Mapping[tuple[int, int], ReaderSums]) -> list[Row]:

@@ -139,6 +139,8 @@ def count_interval(
 def _followed_minutes(state: ReaderFeed, interval: float) -> int:
     """The ttl or the max-age, whichever the interval is closer to; the max-age is rounded."""
     element, header = state.told_minutes * 60.0, max(float(state.max_age), 1.0)
+    if element == header:
+        return state.told_minutes
     length = max(interval, 1.0)
     if abs(log(length / element)) <= abs(log(length / header)):
         return state.told_minutes

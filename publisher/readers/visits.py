@@ -18,9 +18,10 @@ RHYTHM_SHARE = 0.25  # an interval this much longer or shorter than the last one
 
 def came_on_time(state: ReaderFeed, interval: float) -> bool:
     """Whether an interval (seconds) follows the ttl element or the header: readers obey either."""
-    return any(
-        EARLY_SHARE * told <= interval <= LATE_SHARE * told + SLACK_SECONDS
-        for told in (state.told_minutes * 60.0, float(state.max_age))
+    element, header = state.told_minutes * 60.0, float(state.max_age)
+    return (
+        EARLY_SHARE * element <= interval <= LATE_SHARE * element + SLACK_SECONDS
+        or EARLY_SHARE * header <= interval <= LATE_SHARE * header + SLACK_SECONDS
     )
 
 
