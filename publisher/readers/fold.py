@@ -10,7 +10,7 @@ the fold begins anew.
 import json
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, cast
 
@@ -227,7 +227,7 @@ class _Folding:
         smallest_ttl_minutes: int,
     ) -> None:
         self.polls = 0
-        self._groups = groups
+        self._groups = list(_merged(groups))
         self._smallest = smallest_ttl_minutes
         self._origins: dict[tuple[int, int], float] = {}
         self._left: set[tuple[int, int]] = set()
@@ -247,7 +247,8 @@ class _Folding:
         self._programs: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0, 0, 0])
         self._sources: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
         self._last: dict[int, tuple[float, PollGroup]] = {}
-        self._alike: Counter[tuple[int, int, bool]] = Counter()
+        # Equal answers within an hour, by (client, group, hour, whether its tag was given to it).
+        self._alike: Counter[tuple[int, int, int, bool]] = Counter()
         self._touched: set[tuple[int, str]] = set()
 
     def run(self) -> None:
@@ -318,19 +319,22 @@ class _Folding:
             feed = self._readers.feeds.get((made.client, document))
             settled = made == before and (feed is None or same_visit(feed, at))
             alike = left if settled else 1
-            self._alike[index, int(at // HOUR_SECONDS), made.client == NOBODY] += alike
+            tags = poll.bare_tags
+            given = feed is not None and any(t and t in tags for t in (feed.tag, feed.tag_before))
+            self._alike[made.client, index, int(at // HOUR_SECONDS), given] += alike
             self._add(made, document, at, poll, alike)
             left, before = left - alike, made
 
     def _add_together(self) -> None:
-        """Add what was counted to the sums that are not of one reader."""
-        for (index, hour, nobody), polls in self._alike.items():
+        """Add the sums of equal answers to their readers, hours, programs and sources."""
+        for (client, index, hour, given), polls in self._alike.items():
             poll, day = self._groups[index], hour // 24
+            count_answers(self._days[client, day], poll, self._versions, given, polls)
             not_modified, sent = polls * (poll.status == 304), poll.sent * polls
             source = (polls, not_modified, polls * poll.has_validators, sent)
             _add_to(self._sources[day, poll.source], source)
             if not mirror_at(poll.path):
-                name = parse_agent(poll.agent).name if poll.agent and not nobody else ""
+                name = parse_agent(poll.agent).name if poll.agent and client != NOBODY else ""
                 _add_to(self._hours[hour], (polls, not_modified, sent))
                 _add_to(self._programs[day, name], (polls, not_modified, sent))
 
@@ -342,10 +346,6 @@ class _Folding:
         self._first_at.setdefault(client, at)
         if client != NOBODY:
             self._origins[poll.origin, client] = at
-        feed = self._readers.feeds.get((client, document))
-        tags = poll.bare_tags
-        given = feed is not None and any(tag and tag in tags for tag in (feed.tag, feed.tag_before))
-        count_answers(day, poll, self._versions, given, polls)
         if client == NOBODY:
             day.first += polls * (poll.method != "HEAD")
         else:
@@ -393,6 +393,16 @@ class _Folding:
         if poll.status in BROUGHT and not same_burst(feed.full_at, at):
             feed.full_at = at
         self._readers.holds(made.client, document, feed, tag, poll.origin)
+
+
+def _merged(groups: Iterable[PollGroup]) -> Iterator[PollGroup]:
+    """The groups of several flushes, each once."""
+    same: dict[tuple[Any, ...], PollGroup] = {}
+    for group in groups:
+        one = same.setdefault((*group[:11], group.source), group)
+        if one is not group:
+            one.bursts.extend(group.bursts)
+    yield from same.values()
 
 
 def _add_to(sums: list[int], more: Sequence[int]) -> None:
