@@ -313,16 +313,27 @@ class _Folding:
         """
         at, poll = at_ms / 1000, self._groups[index]
         document = poll.path if poll.method != "HEAD" else f"HEAD {poll.path}"
+        hour, tags = int(at // HOUR_SECONDS), poll.bare_tags
         left, before = polls, None
         while left:
             made = self._readers.who(poll, document, at)
-            feed = self._readers.feeds.get((made.client, document))
-            settled = made == before and (feed is None or same_visit(feed, at))
+            client = made.client
+            feed = self._readers.feeds.get((client, document))
+            settled = left > 1 and made == before and (feed is None or same_visit(feed, at))
             alike = left if settled else 1
-            tags = poll.bare_tags
-            given = feed is not None and any(t and t in tags for t in (feed.tag, feed.tag_before))
-            self._alike[made.client, index, int(at // HOUR_SECONDS), given] += alike
-            self._add(made, document, at, poll, alike)
+            given = feed is not None and (
+                (feed.tag in tags and feed.tag != "")
+                or (feed.tag_before in tags and feed.tag_before != "")
+            )
+            self._alike[client, index, hour, given] += alike
+            self._last[client] = at, poll
+            self._first_at.setdefault(client, at)
+            day = self._days[client, hour // 24]
+            if client == NOBODY:
+                day.first += alike * (poll.method != "HEAD")
+            else:
+                self._origins[poll.origin, client] = at
+                self._learn(day, made, document, at, poll, alike, feed)
             left, before = left - alike, made
 
     def _add_together(self) -> None:
@@ -338,20 +349,6 @@ class _Folding:
                 _add_to(self._hours[hour], (polls, not_modified, sent))
                 _add_to(self._programs[day, name], (polls, not_modified, sent))
 
-    def _add(self, made: Made, document: str, at: float, poll: PollGroup, polls: int) -> None:
-        """Add polls by one reader, of which all but the first change nothing about it."""
-        client = made.client
-        day = self._days[client, int(at // DAY_SECONDS)]
-        self._last[client] = at, poll
-        self._first_at.setdefault(client, at)
-        if client != NOBODY:
-            self._origins[poll.origin, client] = at
-        if client == NOBODY:
-            day.first += polls * (poll.method != "HEAD")
-        else:
-            self._touched.add((client, document))
-            self._learn(day, made, document, at, poll, polls)
-
     def _learn(
         self,
         day: ReaderSums,
@@ -360,10 +357,12 @@ class _Folding:
         at: float,
         poll: PollGroup,
         polls: int,
+        feed: ReaderFeed | None,
     ) -> None:
-        """Update what the reader knows after this answer."""
+        """Update what the reader knows after this answer; `feed`: what it knew before."""
         given, key = poll.document, (made.client, document)
-        feed, tag = self._readers.feeds.get(key), given.tag(at)
+        self._touched.add(key)
+        tag = given.tag(at)
         max_age = given.max_age(at, poll.tags, poll.status)
         news = feed is not None and given.modified > feed.seen_at
         self._arrivals.count(at, poll, news, polls)
