@@ -40,7 +40,7 @@ def run() -> list[Table]:
         notes="Each reader asks every quarter of an hour, on a connection of its own; a tenth are "
         "aggregators, nine of ten polls have a validator. Answers: measured for "
         f"{LOAD_SECONDS} s of polls as fast as they are answered. Storing and adding: "
-        f"{FOLDED_HOURS} hours at a shifted clock, a flush every 15 seconds and a fold an hour. "
+        f"{FOLDED_HOURS} hours at a shifted clock, flushed and folded as by the site. "
         f"Without visitors: {IDLE_SECONDS} s, all processes. Each scaled to the day.",
     )
     if tool() is None:

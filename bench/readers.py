@@ -28,7 +28,6 @@ from publisher.feeds.conditional import Freshness
 from publisher.feeds.feed_answer import FeedAnswer
 from publisher.installation import Site, open_site
 from publisher.readers import poll_batches, store
-from publisher.readers.agents import parse_agent
 from publisher.readers.counter import PollCounter
 from publisher.readers.fold import fold
 from publisher.readers.sums import DAY_SECONDS, ReaderSums, Told
@@ -180,10 +179,11 @@ def _fill(site: Site) -> None:
     rng = random.Random(1)
     first = int(NOW.timestamp() // DAY_SECONDS) - DAYS + 1
     clients = list(range(1, READERS + 1))
-    agents = {client: parse_agent(f"Reader-{number}/1.0") for number, client in enumerate(clients)}
-    seen = {client: (first * DAY_SECONDS, NOW.timestamp()) for client in clients}
+    names = [(client, f"Reader-{client - 1}") for client in clients]
+    begin, end = first * DAY_SECONDS, NOW.timestamp()
+    rows = [(client, f"{n}/1.0", n, "1.0", "", 0, False, begin, end) for client, n in names]
     with site.database.write() as session:
-        store.overwrite(session, "reader_clients", store.client_rows(agents, {}, seen, {}))
+        store.overwrite(session, "reader_clients", rows)
     for day in range(first, first + DAYS):
         with site.database.write() as session:
             sums = {(client, day): _day(rng) for client in clients}

@@ -48,7 +48,7 @@ from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.publishing import DocumentVersion
 from publisher.storage.tables.readers import PollBatch, ReaderFeed
 
-BATCHES_AT_ONCE, BURSTS_AT_ONCE = 15_000, 60_000  # computed at once, in some 60 MB
+BATCHES_AT_ONCE, BURSTS_AT_ONCE = 15_000, 60_000  # computed at once, in some 75 MB
 ROWS_AT_ONCE = 500  # written in one transaction
 MOST_WAITING_BYTES = 3_000_000  # some 60,000 groups
 LAG_SECONDS = FLUSH_SECONDS + 1.0  # by then every worker has flushed
