@@ -17,6 +17,7 @@ import json
 import multiprocessing
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from inspect import getsource
 from pathlib import Path
@@ -28,13 +29,20 @@ from numpy.typing import NDArray
 from bench.evidence import DEFAULT, LAST_DAYS, OBEDIENT, moved_authors
 from bench.simulator import CORES, TIMELINES
 from bench.table import Table
-from publisher.base.errors import InvalidData
 from publisher.core.ttl import choice, counts, forecast, headers, mixture, planner, poll_worth, rule
 from publisher.simulator import results as report
 from publisher.simulator.comparison import interval
 from publisher.simulator.grid import ReplayOptions, run, tasks
 from publisher.simulator.histories.synthetic import parse_synthetic, shards
-from publisher.simulator.histories.timelines import DAY, Timeline, cut, read_timeline, score_days
+from publisher.simulator.histories.timelines import (
+    DAY,
+    NothingToScore,
+    Timeline,
+    cut,
+    read_timeline,
+    score_days,
+)
+from publisher.simulator.replaying.scoring import scoring
 
 NEVER = 1e9
 FOLDERS = (TIMELINES, Path(__file__).parent / "timelines")
@@ -151,11 +159,18 @@ class Work(NamedTuple):
 
 
 def sources(folder: Path, days: int = LAST_DAYS) -> list[Timeline]:
-    """The timelines of a folder, without those that its index calls unseen."""
+    """The timelines of a folder, without those that its index calls unseen, and without those that
+    have nothing to score in these days."""
     with (folder / "index.csv").open(encoding="utf-8") as index:
         slugs = [row["slug"] for row in csv.DictReader(index) if row.get("half") != "unseen"]
     read = (read_timeline(folder / f"{slug}.csv") for slug in slugs)
-    return [cut(one, last_days=days) for one in read]
+    found = []
+    for one in read:
+        with suppress(NothingToScore):
+            last = cut(one, last_days=days)
+            scoring(last)
+            found.append(last)
+    return found
 
 
 def changing_authors() -> Iterator[Timeline]:
@@ -204,10 +219,8 @@ def measure(work: Work) -> Figures:
         lines = sources(Path(folder), work.days)
         found[folder] = efficiencies(lines, part.publisher, options)
         for line in lines:
-            try:
+            with suppress(NothingToScore):  # nothing was posted in these days
                 early.append(score_days(line, 0, 7))
-            except InvalidData:
-                continue  # nothing was posted in these days
     soon = options._replace(within=WITHIN_THE_FIRST_HOUR)
     found[FIRST] = efficiencies(early, part.publisher, soon)
     found[CHANGED] = efficiencies(list(changing_authors()), part.publisher, options)
