@@ -17,6 +17,7 @@ from publisher.river.worker import RiverWorker
 from publisher.storage.bell import ChangeCounter
 
 _RESTART_SECONDS = 5.0
+_ASKED_SECONDS = 30.0  # between the worker's looks, which is asked after each change
 
 log = get_logger("river")
 
@@ -63,13 +64,18 @@ def work_until(site: Site, stop: threading.Event) -> None:
 async def _work(site: Site, stop: threading.Event) -> None:
     """One worker, for as long as the settings stay as they are."""
     over, begun_with = asyncio.Event(), options(site)
-    working = asyncio.create_task(worker(site).run(over))
+    river = RiverWorker(site.database, site.clock, begun_with, look_seconds=_ASKED_SECONDS)
+    working = asyncio.create_task(river.run(over))
     changes = ChangeCounter(site.database.engine)
     while not working.done():
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(working), site.database.look_seconds)
-        if stop.is_set() or (changes.changed() and options(site) != begun_with):
+        if stop.is_set():
             over.set()
+        elif changes.changed():
+            river.ask()
+            if options(site) != begun_with:
+                over.set()
     changes.close()
     await working
 

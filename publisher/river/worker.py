@@ -21,7 +21,7 @@ from publisher.river.polls.feed_visit import NetworkHealth, Visit, visit
 from publisher.river.polls.poll_results import settle
 from publisher.storage.database import Database
 
-_LOOK_AGAIN_SECONDS = 2.0
+LOOK_AGAIN_SECONDS = 2.0
 _LOOKS_AT_ANSWERS_SECONDS = 0.1
 _UNSTORED_SECONDS = 0.5
 _BATCH_VISITS = 200
@@ -32,7 +32,11 @@ log = get_logger("river")
 
 
 class RiverWorker:
-    """One worker on one database; `clock` is the site's."""
+    """One worker on one database; `clock` is the site's.
+
+    `look_seconds`: real seconds between looks for new work while it knows of none; fewer where
+    nobody calls `ask`.
+    """
 
     def __init__(
         self,
@@ -40,7 +44,9 @@ class RiverWorker:
         clock: Callable[[], datetime],
         options: RiverOptions,
         rng: random.Random | None = None,
+        look_seconds: float = LOOK_AGAIN_SECONDS,
     ) -> None:
+        self._look_seconds = look_seconds
         self._database = database
         self._clock = clock
         self._options = options
@@ -58,6 +64,10 @@ class RiverWorker:
     async def run(self, stop: asyncio.Event, book: AddressBook | None = None) -> None:
         """Work until `stop`; then store answers that still come soon, and begin no requests."""
         await self._work(stop, book, only_due=False)
+
+    def ask(self) -> None:
+        """Look for work now: something was changed."""
+        self._arrived.set()
 
     async def drain(self, book: AddressBook | None = None) -> None:
         """Work until nothing is due at the moment, waiting out the pauses between requests."""
@@ -199,7 +209,7 @@ class RiverWorker:
         return await asyncio.to_thread(look)
 
     async def _wait(self, stop: asyncio.Event) -> None:
-        """Wait until an answer comes, the next host is free, two seconds have passed, or `stop`."""
+        """Wait until an answer comes, the next host is free, somebody asks, or `stop`."""
         pause = await asyncio.to_thread(self._pause)
         arrived = asyncio.create_task(self._arrived.wait())
         stopped = asyncio.create_task(stop.wait())
@@ -223,16 +233,16 @@ class RiverWorker:
         return asyncio.get_running_loop().time() - self._stored_at > _UNSTORED_SECONDS
 
     def _pause(self) -> float:
-        """Real seconds until the next host is free, at most two: there may be new work."""
+        """Real seconds until the next host is free; there may be new work before."""
         try:
             with self._database.read() as session:
                 free_at = frontier.next_moment(session)
         except StorageUnavailable:
-            return _LOOK_AGAIN_SECONDS
+            return LOOK_AGAIN_SECONDS
         if free_at is None:
-            return _LOOK_AGAIN_SECONDS
+            return self._look_seconds
         left = (free_at - self._clock()).total_seconds() / self._options.clock_speed
-        return min(max(left, 0.01), _LOOK_AGAIN_SECONDS)
+        return min(max(left, 0.01), self._look_seconds)
 
     async def _finish(self) -> None:
         """Store the answers that still come in time; later ones are polled again."""
