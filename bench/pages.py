@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from flask import Flask, render_template_string
 from flask.testing import FlaskClient
-from sqlalchemy import select
+from sqlalchemy import event, select
 
 from bench.blog import make_blog
 from bench.load import scratch
@@ -27,22 +27,23 @@ def run() -> list[Table]:
     """Each page, and the floor under it, in turns on a small and on a large blog."""
     table = Table(
         "What a page costs",
-        ["page", *(f"{size:,} posts: ms, of the floor" for size in SIZES)],
+        ["page", "statements", *(f"{size:,} posts: ms, of the floor" for size in SIZES)],
         notes=f"Median CPU milliseconds of {ROUNDS} requests by Flask's test client, all pages in "
-        "turns; in brackets the ratio to an empty page with the same layout, its floor.",
+        "turns; in brackets the ratio to an empty page with the same layout, its floor. Statements "
+        "of SQL, without BEGIN.",
     )
     columns = [_costs(make_blog(scratch(), size, "http://localhost")) for size in SIZES]
     for what in columns[0]:
-        cells = []
+        cells = [str(columns[0][what][2])]
         for costs in columns:
-            cost, floor = costs[what]
+            cost, floor, _ = costs[what]
             cells.append(f"{cost:.1f} ({cost / floor:.1f})")
         table.add(what, *cells)
     return [table]
 
 
-def _costs(site: Site) -> dict[str, tuple[float, float]]:
-    """The pages' CPU milliseconds, and those of their floors."""
+def _costs(site: Site) -> dict[str, tuple[float, float, int]]:
+    """The pages' CPU milliseconds, those of their floors, and how many statements they ask."""
     with site.database.write() as session:
         authors.add(session, "ada", "correct horse battery", None, utc_now())
         newest = select(Post).where(Post.status == "published").order_by(Post.published_at.desc())
@@ -66,19 +67,32 @@ def _costs(site: Site) -> dict[str, tuple[float, float]]:
         "studio, editor": (writer, f"/studio/posts/{number}", ROOM),
     }
     took: dict[str, list[float]] = {what: [] for what in pages}
+    asked: list[str] = []
+    statements: dict[str, int] = {}
+    database = app.extensions["publisher"].database
+
+    @event.listens_for(database.engine, "before_cursor_execute")
+    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if statement != "BEGIN":
+            asked.append(statement)
+
     for turn in range(ROUNDS + 2):
         for what, (client, path, _) in pages.items():
+            asked.clear()
             begun = time.process_time()
             answer = client.get(path, base_url=site.site_url)
             seconds = time.process_time() - begun
             if answer.status_code != 200:
                 raise RuntimeError(f"{path}: {answer.status}")
+            statements[what] = len(asked)
             if turn >= 2:  # the first ones load templates and modules
                 took[what].append(seconds * 1000)
     close_app(app)
     middle = {what: statistics.median(times) for what, times in took.items()}
     floors = {path: middle[what] for what, (_, path, _) in pages.items() if path in _LAYOUTS}
-    return {what: (middle[what], floors[floor]) for what, (*_, floor) in pages.items()}
+    return {
+        what: (middle[what], floors[floor], statements[what]) for what, (*_, floor) in pages.items()
+    }
 
 
 def _empty(layout: str) -> Callable[[], str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from publisher.readers.reporting.audience import progress
+from publisher.readers.reporting.audience import audience, progress
 from publisher.readers.reporting.report import make
 from tests.conftest import FakeClock
 from tests.factories import make_post
@@ -189,7 +189,7 @@ def test_who_never_came_again_is_not_waited_for(counting: Counting, clock: FakeC
     clock.moment = world.now
     make_post(counting.site, "News.")
     with counting.site.database.read() as session:
-        on_its_way = progress(session, world.now)
+        on_its_way = progress(session, world.now, audience(session, world.now))
     assert on_its_way is not None
     assert on_its_way.people == 2
 

@@ -106,9 +106,14 @@ class Progress:
     programs: tuple[ProgramProgress, ...]
 
 
-def progress(session: Session, now: datetime, post_id: int | None = None) -> Progress | None:
-    """The progress of a post, by default the newest one; None if it entered the feed earlier, or
-    if nobody follows the blog.
+def progress(
+    session: Session,
+    now: datetime,
+    followers: Sequence[AudienceReader],
+    post_id: int | None = None,
+) -> Progress | None:
+    """The progress of a post among the `audience`, by default of the newest one; None if it entered
+    the feed earlier, or if nobody follows the blog.
     """
     query = (
         select(Update.at, Post.id, Post.title, Post.html)
@@ -121,7 +126,6 @@ def progress(session: Session, now: datetime, post_id: int | None = None) -> Pro
         .limit(1)
     )  # fmt: skip
     row = session.execute(query if post_id is None else query.where(Post.id == post_id)).first()
-    followers = audience(session, now) if row else []
     if row is None or not followers:
         return None
     first = reach.first_had(session, row.id, row.at)

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.numerals import whole_number
 from publisher.blog.members import permissions
-from publisher.readers.reporting.audience import Progress, progress
+from publisher.readers.reporting.audience import Progress, audience, progress
 from publisher.readers.reporting.reach import OTHERS, updates_of
 from publisher.web.context import count_polls, login_required, me, now, site
 from publisher.web.rendering import settings
@@ -44,8 +44,9 @@ class PublishingMoment:
 
 def moment(db: Session, post_id: int | None = None) -> PublishingMoment:
     """The moment, with the progress of a post (0: a new one), by default the newest one."""
-    there = None if post_id == 0 else progress(db, now(), post_id)
-    told = forecast(db, now())
+    followers = tuple(audience(db, now()))
+    there = None if post_id == 0 else progress(db, now(), followers, post_id)
+    told = forecast(db, now(), followers)
     waits = bool(shared.leaving(db, me())) or (there is not None and there.have < there.people)
     again = WAITING_SECONDS if waits else FORECAST_SECONDS if told.now else 0
     if there is None:

@@ -18,7 +18,7 @@ from publisher.core.ttl.rule import TtlRule
 from publisher.installation import Site
 from publisher.installation.settings import Settings, load_settings
 from publisher.readers.reporting import reach
-from publisher.readers.reporting.audience import AudienceReader, ProgramProgress, Progress, audience
+from publisher.readers.reporting.audience import AudienceReader, ProgramProgress, Progress
 from publisher.readers.reporting.report import make
 from publisher.readers.reporting.verdicts import OBEDIENT
 from publisher.web.rendering import clock, minutes, moment, settings
@@ -39,13 +39,12 @@ class Forecast:
     later: str = ""
 
 
-def forecast(session: Session, now: datetime) -> Forecast:
-    """The forecast at `now`."""
-    own = load_settings(session)
+def forecast(session: Session, now: datetime, readers: tuple[AudienceReader, ...]) -> Forecast:
+    """The forecast at `now` for the audience."""
+    own = settings()
     known = update_log.load(session)
     if known.updates < LEAST_UPDATES:
         return Forecast()
-    readers = tuple(audience(session, now))
     present = reach_now(readers, now, now + timedelta(seconds=own.undo_seconds))
     if present is None:
         return Forecast()
