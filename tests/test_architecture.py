@@ -279,7 +279,7 @@ def test_rooms_know_few_others() -> None:
 
 MOST_MODULES = 12
 # Folders with more: no more than today.
-LARGER = {"core.polling": 14, "delivery": 13}
+LARGER = {"delivery": 13}
 
 
 def test_folders_are_small_enough_to_be_looked_through() -> None:

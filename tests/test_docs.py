@@ -10,7 +10,7 @@ import pytest
 
 from publisher.base.environment import KNOWN
 from publisher.cli import cli
-from publisher.core.polling.registry import names as policies
+from publisher.core.polling import names as policies
 from publisher.core.ttl.rule import PLANNERS, PROFILES
 from publisher.installation.settings import CHECKS
 

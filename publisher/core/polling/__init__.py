@@ -5,9 +5,21 @@ The rule of this folder: a policy is three scalar functions over indexable numbe
 functions. No clock, randomness, input or output; all times are whole seconds since 1970.
 """
 
+from functools import lru_cache
+
+from publisher.core.polling.adaptive import ADAPTIVE
 from publisher.core.polling.answer import Answer
+from publisher.core.polling.attentive import ATTENTIVE
+from publisher.core.polling.cho import CHO_CHANGES, CHO_NOCHANGES
+from publisher.core.polling.delay_skip import DELAY_SKIP
+from publisher.core.polling.doubling import DOUBLING
+from publisher.core.polling.fixed import FIXED
+from publisher.core.polling.hints import MAX_AGE_RULE, TTL_RULE
+from publisher.core.polling.histogram import HISTOGRAM
+from publisher.core.polling.miniflux import MINIFLUX
 from publisher.core.polling.policy import FOREVER, Memory, NextPoll, PollPolicy, Rule
-from publisher.core.polling.registry import RULES, names, parse
+from publisher.core.polling.weekly import ENTRY_FREQUENCY, WEEKLY_AVERAGE
+from publisher.core.specs import known, read_options, split_spec
 
 __all__ = [
     "FOREVER",
@@ -20,3 +32,37 @@ __all__ = [
     "names",
     "parse",
 ]
+
+RULES: dict[str, Rule] = {
+    rule.name: rule
+    for rule in (
+        TTL_RULE,
+        FIXED,
+        MINIFLUX,
+        MAX_AGE_RULE,
+        WEEKLY_AVERAGE,
+        DOUBLING,
+        DELAY_SKIP,
+        CHO_CHANGES,
+        CHO_NOCHANGES,
+        ADAPTIVE,
+        ENTRY_FREQUENCY,
+        HISTOGRAM,
+        ATTENTIVE,
+    )
+}
+
+
+def names() -> list[str]:
+    """The names of all policies."""
+    return list(RULES)
+
+
+@lru_cache(1024)
+def parse(spec: str) -> PollPolicy:
+    """The policy that `spec` names, such as ``fixed:60`` or ``doubling:factor=1.5``.
+
+    Raises SpecError, with the known names or options, for anything else.
+    """
+    rule = RULES[known(split_spec(spec)[0], "policy", RULES)]
+    return PollPolicy(spec, rule, read_options(spec, rule.options))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from publisher.core.polling import Answer, PollPolicy, parse
-from publisher.core.polling.estimators import by_changes, by_likelihood, by_no_changes
+from publisher.core.polling.cho import by_changes, by_likelihood, by_no_changes
 
 DAY = 86400
 NOW = 1_600_000_000
