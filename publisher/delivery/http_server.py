@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from publisher.base.environment import Network
 from publisher.delivery.connection import Connection
 from publisher.delivery.front import FeedFront
-from publisher.delivery.http_body import Limit
 from publisher.delivery.http_door import Door
+from publisher.delivery.http_request import Limit
 from publisher.delivery.http_shared import Shared
 from publisher.delivery.page_threads import WsgiApp
 

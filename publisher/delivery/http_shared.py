@@ -6,7 +6,7 @@ from typing import Any
 
 from publisher.base.environment import Network
 from publisher.delivery.front import FeedFront, Poll
-from publisher.delivery.http_body import Limit, Spool
+from publisher.delivery.http_request import Limit, Spool
 from publisher.delivery.page_threads import PageThreads, WsgiApp
 from publisher.delivery.trusted_proxies import is_trusted
 
