@@ -42,10 +42,8 @@ from publisher.storage.tables.publishing import Delivery
 HOUR_SECONDS, QUARTER_SECONDS = 3600.0, 900.0
 SHORTEST_REST_SECONDS, LONGEST_REST_SECONDS = 0.05, 60.0
 AGAIN_SECONDS = 1.0
-FOLD_SECONDS, LOOK_SECONDS = (
-    3 * HOUR_SECONDS,
-    60.0,
-)  # by the site's clock; between looks, real seconds
+FOLD_SECONDS = 3 * HOUR_SECONDS  # by the site's clock
+LOOK_SECONDS = 60.0  # real seconds between looks whether a fold is due
 LONGEST_JOB_SECONDS = 300.0  # after that it counts as hanging, and the heartbeat stops
 _PARENT_SECONDS = 5.0
 
