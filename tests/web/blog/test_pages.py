@@ -104,8 +104,10 @@ def test_neighbours_are_the_posts_before_and_after(
         make_post(site, f"{name}.", clock() - timedelta(hours=hours), slug=name, kind=kind)
     with site.database.write() as db:
         posts.delete(db, posts.get(db, 3), clock())
-    head = Head(client.get("/posts/second").text)
-    assert (head.links["prev"], head.links["next"]) == (["/posts/first"], ["/posts/fourth"])
+    page = client.get("/posts/second").text
+    assert re.findall(r'href="(\S+)" rel="prev"', page) == ["/posts/first"]
+    assert re.findall(r'href="(\S+)" rel="next"', page) == ["/posts/fourth"]
+    assert not {"prev", "next"} & Head(page).links.keys()  # Firefox fetches a link's next page
 
 
 def test_deleted_is_gone_and_drafts_are_nowhere(
