@@ -7,7 +7,7 @@ import { Preview } from "./preview.js";
 import { submitCalmly } from "./form.js";
 import { bindPublish } from "./publish.js";
 import { watchReach } from "./reach.js";
-import { Recovery, forgetDone } from "./recovery.js";
+import { Recovery, forgetDone, keepCaret, restoreCaret } from "./recovery.js";
 import { bindTags } from "./tags.js";
 import { bindUndo } from "./undo.js";
 
@@ -82,12 +82,12 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   showPreview(pane.hidden);
 });
-form.addEventListener("submit", (event) => {
+form.addEventListener("submit", async (event) => {
   recovery.sending();
   autosave.stopped = true;
   if (event.submitter?.name !== "place") return;
   event.preventDefault();
-  submitCalmly(form, event.submitter, autosave);
+  if (await submitCalmly(form, event.submitter, autosave)) addEventListener("pagehide", () => keepCaret(form));
 });
 
 // The preview scrolls with the text.
@@ -99,4 +99,5 @@ function follow() {
   });
 }
 for (const name of ["keyup", "click", "input"]) area.addEventListener(name, follow);
+restoreCaret(form);
 export { autosave, pictures, preview, recovery };

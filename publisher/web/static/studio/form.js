@@ -26,9 +26,9 @@ function attempt(form, address, data, options) {
 
 // Send the whole form and go where the server says. Without an answer the page stays; a form that the
 // server refuses is submitted normally, so that its page is shown. While it is on its way a second
-// gesture (a held key) is ignored: `requestSubmit` minds no disabled button.
+// gesture (a held key) is ignored: `requestSubmit` minds no disabled button. True after a save.
 export async function submitCalmly(form, button, autosave) {
-  if (button.disabled) return;
+  if (button.disabled) return false;
   const data = new FormData(form);
   data.set(button.name, button.value);
   button.disabled = true;
@@ -39,17 +39,18 @@ export async function submitCalmly(form, button, autosave) {
       const { address } = await answer.json();
       autosave.done(address);
       location.assign(address);
-      return;
+      return true;
     }
   } catch {
     button.disabled = false;
     autosave.wait();
-    return;
+    return false;
   }
   form.append(Object.assign(document.createElement("input"), {
     type: "hidden", name: button.name, value: button.value,
   }));
   form.submit();
+  return false;
 }
 
 // The error message, the server's own if it sent one.
