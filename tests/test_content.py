@@ -20,7 +20,7 @@ from publisher.blog.members import tokens
 from publisher.blog.tags import assign
 from publisher.blog.writing import content, overview, posts, revisions
 from publisher.blog.writing.content import FIELDS, Content
-from publisher.exchange.exporting.export import export, target
+from publisher.exchange.export import export, target
 from publisher.exchange.importing import confined_reading, dry_run, sources, writer
 from publisher.installation import Site, open_site
 from publisher.installation.settings import Settings

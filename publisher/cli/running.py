@@ -203,8 +203,8 @@ def copy(url: str, tell: Tell) -> None:
 @progress_option
 def export(destination: Path, tell: Tell) -> None:
     """Write everything to DESTINATION: a new folder, or a file that ends in .zip."""
-    from publisher.exchange.exporting.export import export as write_everything
-    from publisher.exchange.exporting.export import target
+    from publisher.exchange.export import export as write_everything
+    from publisher.exchange.export import target
 
     here = site()
     with target(destination) as write, here.database.read() as db:

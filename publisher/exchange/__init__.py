@@ -1,1 +1,1 @@
-"""Exchange: whole blogs that come in (`importing`) and go out (`exporting`)."""
+"""Exchange: whole blogs that come in (`importing`) and go out (`export`)."""

@@ -25,11 +25,13 @@ _OTHERS = (
 
 @dataclass(frozen=True)
 class FileInfo:
-    """What a page needs to know of such a file; `data` if not the upload's own bytes are kept."""
+    """What pages and feeds need to know of such a file: `data` if not the upload's own bytes are
+    kept, `seconds` of a sound (0 if its length is unknown)."""
 
     content_type: str
     extension: str
     data: bytes | None = None
+    seconds: int = 0
 
 
 def recognise(data: bytes) -> FileInfo | None:
@@ -52,42 +54,29 @@ def refuse_others(data: bytes) -> None:
             raise InvalidData(reason)
 
 
-# First bytes -> media type, extension. MPEG audio without a tag begins with eleven set bits.
-_ID3, _OGG, _MP4_AT_4 = b"ID3", b"OggS", b"ftyp"
-
-
-@dataclass(frozen=True)
-class Sound:
-    """What a feed needs to know of a sound; `seconds` is 0 if the length is unknown."""
-
-    content_type: str
-    extension: str
-    seconds: int
-
-
-def recognise_sound(data: bytes) -> Sound | None:
+def recognise_sound(data: bytes) -> FileInfo | None:
     """The sound in `data`, or None; the file's name does not matter."""
-    kind = _kind(data)
-    if kind is None:
+    content_type, extension = _kind(data)
+    if not extension:
         return None
-    content_type, extension = kind
     try:
         tag = TinyTag.get(filename=f"sound.{extension}", file_obj=io.BytesIO(data), tags=False)
     except (TinyTagException, OSError, ValueError, KeyError, IndexError):
         return None
     if not tag.duration:
         return None
-    return Sound(content_type, extension, round(tag.duration))
+    return FileInfo(content_type, extension, seconds=round(tag.duration))
 
 
-def _kind(data: bytes) -> tuple[str, str] | None:
-    if data.startswith(_ID3) or _is_mpeg_frame(data):
+def _kind(data: bytes) -> tuple[str, str]:
+    """A sound's media type and extension by its first bytes, both empty for anything else."""
+    if data.startswith(b"ID3") or _is_mpeg_frame(data):
         return "audio/mpeg", "mp3"
-    if data[4:8] == _MP4_AT_4 and not _VIDEO_TRACK.search(data):
+    if data[4:8] == b"ftyp" and not _VIDEO_TRACK.search(data):
         return "audio/mp4", "m4a"
-    if data.startswith(_OGG):
+    if data.startswith(b"OggS"):
         return "audio/ogg", "ogg"
-    return None
+    return "", ""
 
 
 def _is_mpeg_frame(data: bytes) -> bool:

@@ -105,7 +105,7 @@ def typed(url: str, content_type: str, size: str, length: str) -> Attachment | N
     number_of_bytes = whole_number(count, _MAX_BYTES) or 0
     if not number_of_bytes:
         problems["enclosure_bytes"] = "the size in bytes is needed: readers show it"
-    seconds = _seconds(length)
+    seconds = seconds_in(length)
     if seconds is None:
         problems["enclosure_length"] = "write it as minutes:seconds, such as 42:10"
     if problems:
@@ -132,7 +132,8 @@ def length_text(seconds: int) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def _seconds(length: str) -> int | None:
+def seconds_in(length: str) -> int | None:
+    """A length in seconds, or as 12:34 or 1:02:03; 0 for no text, None for anything else."""
     if not re.fullmatch(r"\s*(\d{1,7}(:[0-5]?\d){0,2})?\s*", length, re.ASCII):
         return None
     total = 0

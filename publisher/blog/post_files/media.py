@@ -16,12 +16,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidData, StorageUnavailable, TooLarge
-from publisher.base.media_files import MediaFiles
+from publisher.base.media_files import Attachment, MediaFiles
 from publisher.base.system import confined
 from publisher.base.system.confined import Limits
 from publisher.base.text import clean
 from publisher.blog.post_files import documents, enclosures, pictures
-from publisher.blog.post_files.documents import FileInfo, Sound
+from publisher.blog.post_files.documents import FileInfo
 from publisher.blog.post_files.pictures import Encoded
 from publisher.storage.tables.blog import Media
 
@@ -60,6 +60,11 @@ class Accepted:
         return PREFIX + next(iter(self.files))
 
     @property
+    def attachment(self) -> Attachment:
+        """A sound as a post carries it."""
+        return Attachment(self.path, self.content_type, self.bytes, self.seconds)
+
+    @property
     def bytes(self) -> int:
         """Size of the file itself."""
         return len(next(iter(self.files.values())))
@@ -85,11 +90,10 @@ def accept(data: bytes) -> Accepted:
     found = confined.read(_looked_at, LIMITS, data)
     if isinstance(found, Encoded):
         return _picture(found)
-    if isinstance(found, FileInfo):
-        data = found.data or data
-    digest, seconds = digest_of(data), found.seconds if isinstance(found, Sound) else 0
+    data = found.data or data
+    digest = digest_of(data)
     files = {f"{digest[:20]}.{found.extension}": data}
-    return Accepted(digest, found.content_type, found.extension, 0, 0, seconds, files)
+    return Accepted(digest, found.content_type, found.extension, 0, 0, found.seconds, files)
 
 
 def accept_emblem(data: bytes) -> tuple[Accepted, Accepted]:
@@ -196,13 +200,11 @@ def _check_length(data: bytes) -> None:
         raise InvalidData("this file is empty")
 
 
-def _looked_at(data: bytes) -> Sound | FileInfo | Encoded:
+def _looked_at(data: bytes) -> FileInfo | Encoded:
     """The sound, video, PDF or transcript in `data`, or the picture in our own encoding."""
-    found = documents.recognise(data) or documents.recognise_sound(data)
-    if found is not None:
-        return found
-    if (transcript := enclosures.recognise(data)) is not None:
-        return transcript
+    for known in (documents.recognise, documents.recognise_sound, enclosures.recognise):
+        if (found := known(data)) is not None:
+            return found
     if re.match(rb"\s*(<\?xml|<!--|<!DOCTYPE svg|<svg)", data[:200], re.IGNORECASE):
         raise InvalidData("SVG can contain scripts and is not accepted; export the drawing as PNG")
     documents.refuse_others(data)

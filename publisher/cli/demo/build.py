@@ -12,7 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict
-from publisher.base.media_files import Attachment, MediaFiles
+from publisher.base.media_files import MediaFiles
 from publisher.blog import update_log
 from publisher.blog.members import authors
 from publisher.blog.post_files import media
@@ -115,12 +115,8 @@ def _imported(
         published_at=posts_and_past.moment(text.day, text.time, now, ZoneInfo(ZONE))
         if dated
         else None,
-        enclosure=_enclosure(episode) if text.episode else None,
+        enclosure=episode.attachment if text.episode else None,
     )
-
-
-def _enclosure(file: Accepted) -> Attachment:
-    return Attachment(file.path, file.content_type, file.bytes, file.seconds)
 
 
 def _correct(session: Session, now: datetime) -> None:

@@ -63,7 +63,7 @@ LoggedUpdate = tuple[datetime, UpdateKind, str]
 
 @dataclass(frozen=True)
 class ImportedSite:
-    """What only our own export carries besides posts; see `exporting`.
+    """What only our own export carries besides posts; see `exchange.export`.
 
     `updates` are the rows of the update log, oldest first. `authors` and `media` are rows as
     written; `files` are the names in the media folder.

@@ -147,12 +147,6 @@ def record(
         media.record(session, upload.accepted, upload.name, author_id, now, upload.alt)
 
 
-def enclosure_of(upload: Upload) -> Attachment:
-    """An uploaded sound as a post carries it."""
-    file = upload.accepted
-    return Attachment(file.path, file.content_type, file.bytes, file.seconds)
-
-
 def own_enclosure(session: Session, place: MediaFiles, address: str) -> Attachment | None:
     """The sound of ours at `address`; None when it is none of ours."""
     name = address.removeprefix(media.PREFIX)

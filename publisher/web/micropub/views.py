@@ -29,7 +29,6 @@ from publisher.web.micropub.program_posts import STAYS, created, set_state
 from publisher.web.micropub.request import (
     ACTIONS,
     MicropubRequest,
-    enclosure_of,
     own_enclosure,
     read_request,
     record,
@@ -125,7 +124,7 @@ def _update(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
 def _with_enclosure(db: Session, value: Content, wanted: MicropubRequest) -> Content:
     """The content with size, type and length of its sound, where the sound is ours."""
     if wanted.files.audio:
-        return replace(value, enclosure=enclosure_of(wanted.files.audio))
+        return replace(value, enclosure=wanted.files.audio.accepted.attachment)
     if value.enclosure is None:
         return value
     own = own_enclosure(db, site().environment.media, value.enclosure.url)

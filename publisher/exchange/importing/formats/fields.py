@@ -24,6 +24,7 @@ from publisher.base.media_files import Attachment
 from publisher.base.numerals import whole_number
 from publisher.base.text import plain_text
 from publisher.blog.markup import markdown
+from publisher.blog.post_files.enclosures import seconds_in
 
 MAX_ADDRESS = 2000
 _RELATIVE = re.compile(r"""(?:src|href)\s*=\s*["']?(?!["'#]|[a-z][a-z0-9+.-]*:)""", re.IGNORECASE)
@@ -97,17 +98,6 @@ def size(text: str | None) -> int:
     return whole_number((text or "").strip(), 10**15) or 0
 
 
-def seconds(text: str | None) -> int:
-    """A duration: seconds, mm:ss or hh:mm:ss; 0 for anything else."""
-    parts = (text or "").strip().split(":")
-    if len(parts) > 3 or not all(re.fullmatch(r"\d{1,6}", part) for part in parts):
-        return 0
-    total = 0
-    for part in parts:
-        total = total * 60 + int(part)
-    return total
-
-
 def attachment(
     url: str, media_type: str, size_: str | None, duration: str = ""
 ) -> Attachment | None:
@@ -115,7 +105,7 @@ def attachment(
     if not is_web_address(url := url.strip()):
         return None
     media_type = media_type.strip() or "application/octet-stream"
-    return Attachment(url, media_type, size(size_), seconds(duration))
+    return Attachment(url, media_type, size(size_), seconds_in(duration) or 0)
 
 
 def json_in(stream: BinaryIO) -> Any:

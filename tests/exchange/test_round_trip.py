@@ -21,7 +21,7 @@ from publisher.base.media_files import Attachment
 from publisher.blog.members import authors
 from publisher.blog.post_files import media
 from publisher.blog.writing import posts
-from publisher.exchange.exporting.export import export, target
+from publisher.exchange.export import export, target
 from publisher.exchange.importing import confined_reading, dry_run, site_contents, sources, writer
 from publisher.exchange.importing.formats import markdown_files
 from publisher.installation import Site, open_site

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from publisher.base.errors import InvalidInput, StorageUnavailable
-from publisher.exchange.exporting.export import target
+from publisher.exchange.export import target
 
 
 @pytest.mark.parametrize("name", ["out", "out.zip"])

@@ -1,1 +1,0 @@
-"""The export, by itself and there and back."""
