@@ -30,11 +30,6 @@ def moment_of(session: Session, now: datetime) -> datetime:
     return build_moment(update_log.last_update(session, now), now, zone)
 
 
-def decision_at(session: Session, now: datetime) -> Decision:
-    """The ttl decision that is in force at `now`, past or future; reads only."""
-    return signals_at(session, now).decision
-
-
 def signals_at(session: Session, now: datetime) -> Signals:
     """The freshness signals of the document in force at `now`; reads only."""
     settings, moment = load_settings(session), moment_of(session, now)

@@ -19,7 +19,7 @@ from publisher.blog.writing import posts
 from publisher.cli.demo import build, posts_and_past, readers_week
 from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import rebuild
-from publisher.publishing.signals import decision_at
+from publisher.publishing.signals import signals_at
 from publisher.readers.reporting.programs import by_program
 from publisher.readers.reporting.push_arrivals import results
 from publisher.readers.reporting.report import make
@@ -84,8 +84,8 @@ def test_the_history_is_a_day(site: Site, clock: FakeClock) -> None:
     rebuild(site)
     nine = clock().replace(hour=9, minute=5)
     with site.database.read() as db:
-        assert decision_at(db, nine).ttl_minutes == 15
-        assert decision_at(db, nine.replace(hour=23)).ttl_minutes == 480
+        assert signals_at(db, nine).decision.ttl_minutes == 15
+        assert signals_at(db, nine.replace(hour=23)).decision.ttl_minutes == 480
 
 
 def test_the_same_seed_and_moment_give_the_same_blog(

@@ -6,10 +6,12 @@ code as real ones.
 """
 
 import random
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from heapq import heapify, heapreplace
+from heapq import merge
+from operator import itemgetter
 
 from sqlalchemy import select, update
 
@@ -91,8 +93,9 @@ def live(site: Site, rng: random.Random, now: datetime) -> int:
     documents = list(_documents(site, now, posts))
     _keep_versions(site, documents)
     polls = Polls()
-    for at, program in _visits(rng, documents, posts, now):
-        _poll(polls, program, _served(documents, at), at, rng)
+    visits = (_visits(rng, program, documents, posts, now) for program in programs())
+    for at, program, document in merge(*visits, key=itemgetter(0)):
+        _poll(polls, program, document, at, rng)
     store(site.database, polls, now)
     with site.database.read() as session:
         smallest = load_settings(session).rule.menu.smallest
@@ -174,26 +177,21 @@ def _keep_versions(site: Site, documents: Sequence[ServedVersion]) -> None:
 
 
 def _visits(
-    rng: random.Random, documents: Sequence[ServedVersion], posts: Sequence[datetime], now: datetime
-) -> Iterator[tuple[datetime, DemoReader]]:
-    """The polls of all readers in order of time."""
-    begin = documents[0].built
-    everybody = programs()
-    heap = [
-        (begin + timedelta(minutes=rng.uniform(0, min(program.minutes, 60))), number)
-        for number, program in enumerate(everybody)
-    ]
-    heapify(heap)
-    while heap[0][0] < now:
-        at, number = heap[0]
-        program = everybody[number]
-        yield at, program
-        wait = _wait(program, _served(documents, at), at, rng)
-        pushed = [post + timedelta(seconds=rng.uniform(4, 14)) for post in posts if post > at]
-        coming = at + wait
-        if program.pushed and pushed:
-            coming = min(coming, pushed[0])
-        heapreplace(heap, (coming, number))
+    rng: random.Random,
+    program: DemoReader,
+    documents: Sequence[ServedVersion],
+    posts: Sequence[datetime],
+    now: datetime,
+) -> Iterator[tuple[datetime, DemoReader, ServedVersion]]:
+    """The polls of one reader in order of time, each with the document that it finds."""
+    at = documents[0].built + timedelta(minutes=rng.uniform(0, min(program.minutes, 60)))
+    while at < now:
+        document = documents[bisect(documents, at, key=lambda one: one.built) - 1]
+        yield at, program, document
+        coming = at + _wait(program, document, at, rng)
+        if program.pushed and (later := posts[bisect(posts, at) :]):
+            coming = min(coming, later[0] + timedelta(seconds=rng.uniform(4, 14)))
+        at = coming
 
 
 def _wait(
@@ -206,14 +204,6 @@ def _wait(
         told = expiries.max_age_seconds(int(at.timestamp())) if expiries else 0
         return timedelta(seconds=max(told, document.max_age_seconds // 4) + rng.uniform(1, 40))
     return timedelta(minutes=program.minutes * rng.uniform(0.995, 1.005))
-
-
-def _served(documents: Sequence[ServedVersion], at: datetime) -> ServedVersion:
-    low, high = 0, len(documents)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if documents[middle].built <= at else (low, middle)
-    return documents[low]
 
 
 def _poll(

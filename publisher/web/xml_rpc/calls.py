@@ -60,7 +60,11 @@ METHODS: dict[str, tuple[int, int, Call]] = {
     "wp.getAuthors": (1, 3, lambda t, _: methods.authors(t)),
     "wp.getCategories": (1, 3, lambda t, _: methods.categories(t)),
     "wp.getTags": (1, 3, lambda t, _: methods.categories(t)),
-    "wp.newCategory": (1, 4, lambda _, p: str(p[3].get("name", "")) if _is_struct(p[3]) else ""),
+    "wp.newCategory": (
+        1,
+        4,
+        lambda _, p: str(p[3].get("name", "")) if isinstance(p[3], dict) else "",
+    ),
     "wp.uploadFile": (1, 4, lambda t, p: methods.upload(t, p[3])),
     "wp.newPage": (1, 4, lambda t, p: methods.new(t, p[0], p[3], _flag(p, 4), "page")),
     "wp.editPage": (2, 5, lambda t, p: methods.edit(t, p[1], p[4], _flag(p, 5))),
@@ -158,7 +162,3 @@ def _flag(parameters: list[Any], place: int) -> bool:
 
 def _fourth(parameters: list[Any]) -> object:
     return parameters[3] if len(parameters) > 3 else None
-
-
-def _is_struct(value: object) -> bool:
-    return isinstance(value, dict)

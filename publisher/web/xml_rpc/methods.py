@@ -5,7 +5,6 @@ A post that a program publishes is in the feed when the call returns: there is n
 
 from itertools import islice
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from flask import g, request
 from sqlalchemy.orm import Session
@@ -48,25 +47,23 @@ def attempt() -> str:
 
 def may_read(token: ApiToken) -> None:
     """Forbidden unless the token may write: posts are read here only to be edited."""
-    _check_scope(token, "create", "update")
+    may(token, "create", "update", counts=False)
 
 
-def may(token: ApiToken, scope: str) -> None:
-    """Forbidden without `scope`; TooMany when it writes too often."""
-    _check_scope(token, scope)
-    access.count(token)
-
-
-def _check_scope(token: ApiToken, *scopes: str) -> None:
+def may(token: ApiToken, *scopes: str, counts: bool = True) -> None:
+    """Forbidden without one of `scopes`; TooMany when it writes too often."""
     try:
         access.check_scope(token, *scopes)
     except access.Unauthorized as error:
         raise Forbidden(str(error)) from error
+    if counts:
+        access.count(token)
 
 
 def users_blogs(token: ApiToken) -> list[dict[str, Any]]:
     """The blog, once in HTML and once in Markdown."""
-    title = _settings_title()
+    with site().database.read() as db:
+        title = load_settings(db).title
     return [
         {
             "blogid": blog_id,
@@ -105,7 +102,7 @@ def new(token: ApiToken, blog_id: object, struct: Any, publish: object, kind: Po
     form, fields = entries.form_of(blog_id), _struct(struct)
     with site().database.write() as db:
         value = entries.to_content(fields, form, own_address(), kind, None)
-        moment = entries.moment(fields, _zone(db))
+        moment = entries.moment(fields, load_settings(db).zone)
         post = created(db, token, value, attempt(), _wanted(fields, publish), moment)
         return entries.number(post, form)
 
@@ -122,7 +119,7 @@ def edit(token: ApiToken, post_id: object, struct: Any, publish: object = True) 
         )
         version = post.version
         posts.save(db, post.id, value, version, token.author_id, now())
-        moment = entries.moment(fields, _zone(db))
+        moment = entries.moment(fields, load_settings(db).zone)
         if is_public(post) and moment == (post.published_at or now()).replace(microsecond=0):
             moment = None
         set_state(db, post, _wanted(fields, publish), moment, post.version != version)
@@ -220,7 +217,9 @@ def _own(db: Session, token: ApiToken, number: int) -> Post:
 
 
 def _shown(db: Session, post: Post, form: Form) -> dict[str, Any]:
-    return entries.to_struct(post, posts.content(db, post), form, own_address(), _zone(db))
+    return entries.to_struct(
+        post, posts.content(db, post), form, own_address(), load_settings(db).zone
+    )
 
 
 def _wanted(fields: Struct, publish: object) -> bool:
@@ -233,12 +232,3 @@ def _struct(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InvalidInput("a struct is needed")
     return value
-
-
-def _zone(db: Session) -> ZoneInfo:
-    return load_settings(db).zone
-
-
-def _settings_title() -> str:
-    with site().database.read() as db:
-        return load_settings(db).title
