@@ -30,6 +30,7 @@ from bench.evidence import DEFAULT, LAST_DAYS, OBEDIENT, moved_authors
 from bench.simulator import CORES, TIMELINES
 from bench.table import Table
 from publisher.core.ttl import choice, counts, forecast, headers, mixture, planner, poll_worth, rule
+from publisher.core.ttl.counts import Counts, Exposure, Tables
 from publisher.simulator import results as report
 from publisher.simulator.comparison import interval
 from publisher.simulator.grid import ReplayOptions, run, tasks
@@ -76,20 +77,41 @@ def nothing_remembered(history: counts.History, now: int, half_life: int) -> Non
     """Replaces `remember`: a poll is worth `poll_minutes`."""
 
 
+def even_weekday(tables: Tables, weekday: int, mean: float, seen: Exposure) -> float:
+    """Replaces `weekday_factor`: all weekdays alike."""
+    return 1.0
+
+
+def as_often(tables: Tables, fading: float, place: int) -> float:
+    """Replaces `silence_factor`: the silence predicts nothing."""
+    return 1.0
+
+
+def flat_minutes(tables: Tables, fading: float, within: Counts) -> None:
+    """Replaces `spread_within`: no pattern within the hour."""
+    for slot in range(288):
+        within[slot] = 1.0
+
+
+def flat_minute(tables: Tables, local: int, fading: float) -> float:
+    """Replaces `within_hour`."""
+    return 1.0
+
+
 PARTS = (
     Part("as is"),
     Part("Winer's rule of 2002 and nothing else", publisher="winer"),
-    Part("weekday", {"counts.WEEKDAY_PRIOR": NEVER}, (counts.weekday_factor,)),
-    Part("hour of the week (CELL_WEEKS)", {"counts.CELL_WEEKS": NEVER}, (counts.cell_rate,)),
+    Part("weekday", {"counts.weekday_factor": even_weekday, "mixture.weekday_factor": even_weekday},
+         (counts.weekday_factor,)),
+    Part("hour of the week", {"counts.DOUBT": NEVER}, (counts.cell_rate,)),
     Part("doubt about empty hours of the week (DOUBT)", {"counts.DOUBT": 0.0}),
-    Part("minutes (MINUTE_PRIOR, HOUR_MINUTE_PRIOR)",
-         {"counts.MINUTE_PRIOR": NEVER, "counts.HOUR_MINUTE_PRIOR": NEVER},
+    Part("minutes", {"forecast.spread_within": flat_minutes, "mixture.within_hour": flat_minute},
          (counts.spread_within, counts.within_hour)),
-    Part("each hour's own minutes (HOUR_MINUTE_PRIOR)", {"counts.HOUR_MINUTE_PRIOR": NEVER}),
-    Part("silence (SILENCE_PRIOR, AGES)", {"counts.SILENCE_PRIOR": NEVER},
-         (forecast.integrate, counts.silence_factor,
-          counts.age_class)),
-    Part("PRIOR_UPDATES 1 instead of 1/4", {"counts.PRIOR_UPDATES": 1.0}),
+    Part("silence (AGES)",
+         {"forecast.silence_factor": as_often, "mixture.silence_factor": as_often},
+         (forecast.integrate, counts.silence_factor, counts.age_class)),
+    Part("PRIOR 1/4", {"counts.PRIOR": 0.25}),
+    Part("PRIOR 4", {"counts.PRIOR": 4.0}),
     Part("forecaster recent", {"mixture.START": (0.25, 0.0, 0.3, 0.3),
                                "mixture.HANDED_OUT": (0.7, 0.0, 0.05, 0.05)},
          (mixture.recent_rate,)),
@@ -109,7 +131,6 @@ PARTS = (
     Part("weights sharpened (DOUBTED)", {"mixture.DOUBTED": 0.0}, (mixture.sharpened,)),
     Part("present silence as evidence (RUNNING 0)", {"mixture.RUNNING": 0.0}),
     Part("bound of that evidence (RUNNING)", {"mixture.RUNNING": NEVER}),
-    Part("PRIOR_DAYS 1 instead of 1/2", {"mixture.PRIOR_DAYS": 1.0}),
     Part("decay (half-life)", {"activity.HALF_LIFE_DAYS": 10_000}),
     Part("a poll's worth found (poll_worth)", {"mixture.remember": nothing_remembered},
          (poll_worth.poll_worth, poll_worth.remember)),
@@ -123,7 +144,6 @@ PARTS = (
     Part("planned ahead 24 h (HORIZON_HOURS)", {"rule.HORIZON_HOURS": 24}),
     Part("posts on the dot", {"headers.LEAST_ON_THE_DOT": 2.0},
          (headers.on_the_dot, headers.wait_from_the_dot)),
-    Part("DOT_PRIOR", {"headers.DOT_PRIOR": 1e-9}),
     Part("an hour with news (NEWS_SECONDS)", {"headers.NEWS_SECONDS": 10**9}),
     Part("warm-up (WARM_UP_DAYS, WARM_UP_UPDATES)",
          {"counts.WARM_UP_DAYS": 0, "counts.WARM_UP_UPDATES": 1}, (choice.warm_up_minutes,)),

@@ -13,11 +13,13 @@ from publisher.core.polling.answer import DATED, NEW_ITEMS
 from publisher.core.polling.policy import NOT_LATER, NOT_SOONER, Numbers, Rule, State
 from publisher.core.specs import Option
 from publisher.core.ttl.activity import HALF_LIFE_DAYS
-from publisher.core.ttl.counts import PRIOR_UPDATES, decay, exposure_days
+from publisher.core.ttl.counts import decay, exposure_days
 from publisher.core.ttl.rule import POLL_MINUTES
 
 HOUR = 3600
 DAY = 86400
+
+PRIOR_ITEMS = 0.25  # spread over the day
 
 # options
 WORTH = 0
@@ -73,7 +75,7 @@ def densities(state: State, options: Numbers, now: int) -> tuple[float, float]:
     """Factor and addend that turn a slot's count into expected items a minute, at `now`."""
     half_life = int(options[HALF_LIFE] * DAY)
     minutes = max(exposure_days(int(state[SINCE]), now, half_life), 1.0) * 60.0
-    return decay(now - int(state[ORIGIN]), half_life) / minutes, PRIOR_UPDATES / 24.0 / minutes
+    return decay(now - int(state[ORIGIN]), half_life) / minutes, PRIOR_ITEMS / 24.0 / minutes
 
 
 def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:

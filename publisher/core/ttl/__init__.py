@@ -11,12 +11,12 @@ Theory of operation
    those that the rates of the hours of the week predicted (`due`); they decay twice as fast.
 
 2. What is expected (`counts`, `forecast`). A rate is a count over d(t), shrunk towards a simpler
-   rate by priors of a few updates (empirical Bayes with fixed priors), as small counts say little:
-       hour      r_h = (c_h + 1/4 / 24) / d                        a quarter of an update a day
+   rate by a prior of one update (empirical Bayes with a fixed prior), as small counts say little:
+       hour      r_h = (c_h + 1 / 24) / d
        weekday   f_w = (c_w + 1) / (mean c_w + 1)
-       cell      r_hw = (c_hw + k r_h f_w) / (d / 7 + k)           k weeks, more where c_hw is small
+       cell      r_hw = (c_hw + k r_h f_w) / (d / 7 + k)           k = 1 week, more if c_hw is small
        minutes   a pattern within each hour, shrunk towards that of all hours, and that to flat
-       silence   g_a = (seen_a + 5) / (due_a + 5), for a silence of class a (0 min .. 8 days)
+       silence   g_a = (seen_a + 1) / (due_a + 1), for a silence of class a (0 min .. 8 days)
    The silence factor g applies until the first update only, the usual rate after it: this
    approximates a renewal process. Integrated over five-minute steps it gives N(t), the updates
    expected by t, and W(t) = integral of N, their accumulated waiting (`Curve`).

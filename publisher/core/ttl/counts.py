@@ -86,14 +86,11 @@ WARM_UP_DAYS = 2
 WARM_UP_UPDATES = 5
 EARLY_SECONDS = 5  # of each five minutes: programs that post at a full minute do so within them
 RECENT_SECONDS = 12 * DAY_SECONDS  # half-life of `recent`
-PRIOR_UPDATES = 0.25  # prior, spread over the day: an hour without updates has a rate above 0
-WEEKDAY_PRIOR = 1.0  # prior, updates of each weekday: all weekdays alike
-CELL_WEEKS = 1.0  # prior, weeks in which each hour of the week had the rate of hour x weekday
-DOUBT = 15.0  # added to the prior, in units of it, for an hour of the week without updates
-SILENCE_PRIOR = 5.0  # prior, updates in each class of silence that came as often as predicted
+# What each rate has seen before anything is counted, just as a simpler rate predicts it: one update
+# (of the day, of each weekday, class of silence, five minutes), one day, one week.
+PRIOR = 1.0
+DOUBT = 15.0  # more such weeks for an hour of the week without updates
 STEP_SECONDS, STEP_MINUTES = 300, 5.0  # of the forecast, and of the counts of minutes
-MINUTE_PRIOR = 4.0  # prior, updates in each five minutes of the hour: all alike
-HOUR_MINUTE_PRIOR = 1.0  # prior, updates in each five minutes of one hour: as in all hours together
 LOG2_E = 1.4426950408889634  # 1 / ln 2: integral of 2^-x from 0 on
 
 
@@ -190,7 +187,7 @@ def age_class(age: int) -> int:
 
 def hour_rate(tables: Tables, hour: int, seen: Exposure) -> float:
     """Expected updates in a local hour (0 to 23), on any weekday."""
-    return (tables.hours[hour] * seen.fading + PRIOR_UPDATES / 24.0) / seen.days
+    return (tables.hours[hour] * seen.fading + PRIOR / 24.0) / seen.days
 
 
 def weekday_mean(tables: Tables, fading: float) -> float:
@@ -209,21 +206,21 @@ def week_rate(tables: Tables, slot: int, mean: float, seen: Exposure) -> float:
 
 def weekday_factor(tables: Tables, weekday: int, mean: float, seen: Exposure) -> float:
     """Updates of a weekday relative to the mean day (1: as many); `mean` is the `weekday_mean`."""
-    return (tables.weekdays[weekday] * seen.fading + WEEKDAY_PRIOR) / (mean + WEEKDAY_PRIOR)
+    return (tables.weekdays[weekday] * seen.fading + PRIOR) / (mean + PRIOR)
 
 
 def cell_rate(tables: Tables, slot: int, factor: float, seen: Exposure) -> float:
     """`week_rate` where the `weekday_factor` is already known."""
-    usual = (tables.hours[slot % 24] * seen.fading + PRIOR_UPDATES / 24.0) / seen.days * factor
+    usual = hour_rate(tables, slot % 24, seen) * factor
     own = tables.week[slot] * seen.fading
-    weeks = CELL_WEEKS * (1.0 + DOUBT / (1.0 + own * own))
+    weeks = PRIOR + DOUBT / (1.0 + own * own)
     return (own + weeks * usual) / (seen.days / 7.0 + weeks)
 
 
 def silence_factor(tables: Tables, fading: float, place: int) -> float:
     """Updates that ended a silence of this class over those predicted for it, shrunk towards 1."""
-    seen = tables.seen[place] * fading * fading + SILENCE_PRIOR
-    return seen / (tables.due[place] * fading * fading + SILENCE_PRIOR)
+    seen = tables.seen[place] * fading * fading + PRIOR
+    return seen / (tables.due[place] * fading * fading + PRIOR)
 
 
 def spread_within(tables: Tables, fading: float, within: Counts) -> None:
@@ -241,7 +238,7 @@ def spread_within(tables: Tables, fading: float, within: Counts) -> None:
         common = 0.0
         for slot in range(part, 288, 12):
             common += tables.minutes[slot] * fading
-        common = (common + MINUTE_PRIOR) / (total / 12.0 + MINUTE_PRIOR)
+        common = (common + PRIOR) / (total / 12.0 + PRIOR)
         for slot in range(part, 288, 12):
             within[slot] = common
     for hour in range(24):
@@ -249,8 +246,8 @@ def spread_within(tables: Tables, fading: float, within: Counts) -> None:
         for slot in range(12 * hour, 12 * hour + 12):
             mean += tables.minutes[slot] * fading / 12.0
         for slot in range(12 * hour, 12 * hour + 12):
-            own = tables.minutes[slot] * fading + HOUR_MINUTE_PRIOR * within[slot]
-            within[slot] = own / (mean + HOUR_MINUTE_PRIOR)
+            own = tables.minutes[slot] * fading + PRIOR * within[slot]
+            within[slot] = own / (mean + PRIOR)
 
 
 def within_hour(tables: Tables, local: int, fading: float) -> float:
@@ -264,6 +261,6 @@ def within_hour(tables: Tables, local: int, fading: float) -> float:
         total += tables.hours[hour]
     for place in range(slot % 12, 288, 12):
         common += tables.minutes[place]
-    common = (common * fading + MINUTE_PRIOR) / (total * fading / 12.0 + MINUTE_PRIOR)
-    own = tables.minutes[slot] * fading + HOUR_MINUTE_PRIOR * common
-    return own / (tables.hours[slot // 12] * fading / 12.0 + HOUR_MINUTE_PRIOR)
+    common = (common * fading + PRIOR) / (total * fading / 12.0 + PRIOR)
+    own = tables.minutes[slot] * fading + PRIOR * common
+    return own / (tables.hours[slot // 12] * fading / 12.0 + PRIOR)

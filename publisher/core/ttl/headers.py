@@ -20,6 +20,7 @@ from typing import NamedTuple
 from publisher.core.civil import HOUR_SECONDS, hour_start
 from publisher.core.ttl.counts import (
     EARLY_SECONDS,
+    PRIOR,
     STEP_MINUTES,
     STEP_SECONDS,
     Counts,
@@ -39,7 +40,6 @@ JUST_AFTER = EARLY_SECONDS + UNDER_SECONDS  # added to an expiry: max-age then e
 # Share of the updates of a slot that come in its first seconds. Less than the least is chance. The
 # most is below 1, as an update may be late: then a client that polled on the dot polls once more.
 LEAST_ON_THE_DOT, MOST_ON_THE_DOT = 0.25, 0.95
-DOT_PRIOR = 2.0  # prior, updates of each slot after its first seconds
 NEWS_SECONDS = 3600  # longest max-age of a response with new content: more may follow soon
 RENEWED_FROM_SECONDS = 2 * HOUR_SECONDS  # max-age from which on the tag is renewed
 RENEWAL_SECONDS = 4 * HOUR_SECONDS  # how often
@@ -138,7 +138,7 @@ def on_the_dot(tables: Tables, dots: Counts) -> bool:
         total = 0.0
         for place in range(slot, len(tables.minutes), SLOTS):
             total += tables.minutes[place]
-        share = min(tables.early[slot] / (total + DOT_PRIOR), MOST_ON_THE_DOT)
+        share = min(tables.early[slot] / (total + PRIOR), MOST_ON_THE_DOT)
         dots[slot] = share if share >= LEAST_ON_THE_DOT else 0.0
         found = found or share >= LEAST_ON_THE_DOT
     return found

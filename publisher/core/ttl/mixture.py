@@ -25,6 +25,7 @@ from publisher.core.civil import (
 )
 from publisher.core.ttl.counts import (
     AGES,
+    PRIOR,
     RECENT_SECONDS,
     Counts,
     Exposure,
@@ -49,7 +50,6 @@ from publisher.core.ttl.poll_worth import remember
 START = (0.25, 0.15, 0.3, 0.3)  # beliefs before the first update
 SHARE = 0.005  # of all weight, redistributed at each update
 HANDED_OUT = (0.7, 0.2, 0.05, 0.05)  # how that share is divided among the forecasters
-PRIOR_DAYS = 0.5  # prior of `recent` and the level: one update in so many days
 NIGHT, WORK, EVENING = 0.2, 1.6, 1.1  # a typical human day, times its mean: 0-8, 8-18, 18-24 h
 LONGEST_SILENCE = AGES[len(AGES) - 1]  # seconds; expectations beyond it are not summed
 DOUBTED = 0.02  # weight subtracted from each forecaster before mixing: less counts as 0
@@ -81,13 +81,13 @@ def seen_at(history: History, now: int, half_life: int) -> Seen:
     habits = exposure(history, now, half_life)
     recent = Exposure(
         decay(now - past.as_of, RECENT_SECONDS),
-        bare_days(history.holes, past.first, now, RECENT_SECONDS) + PRIOR_DAYS,
+        bare_days(history.holes, past.first, now, RECENT_SECONDS) + PRIOR,
     )
     total = 0.0
     for hour in range(24):
         total += tables.hours[hour]
-    days = bare_days(history.holes, past.first, now, half_life) + PRIOR_DAYS
-    level = (total * habits.fading + 1.0) / days
+    days = bare_days(history.holes, past.first, now, half_life) + PRIOR
+    level = (total * habits.fading + PRIOR) / days
     return Seen(habits, recent, weekday_mean(tables, habits.fading), level)
 
 

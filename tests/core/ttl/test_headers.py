@@ -45,7 +45,7 @@ def test_the_plan_is_that_of_trying_everything(seed: int, share: float) -> None:
     a share of what comes in the first five minutes of an hour comes on the dot."""
     curve, worth, plan = uneven(seed), 10.0, header_plan()
     now = seconds(NOON)
-    tables = EMPTY._replace(minutes=[8.0] + [0.0] * 287, early=[share * 10.0] + [0.0] * 11)
+    tables = EMPTY._replace(minutes=[9.0] + [0.0] * 287, early=[share * 10.0] + [0.0] * 11)
     history = History(tables, zone_table("UTC"), (), Past(0, now, now, 1), [], [0.0])
     plan_expiries(history, now, now, curve, worth, plan)
     seen, more = list(curve.number), 0.0
