@@ -10,7 +10,7 @@ the fold begins anew.
 import json
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, cast
 
@@ -202,7 +202,7 @@ def _due(
         ready += due.groups
         waiting += rest.groups
         lost += batch.lost
-    return ready, waiting, lost
+    return _merged(ready), waiting, lost
 
 
 # What `_Folding.parts` are rows of.
@@ -227,7 +227,7 @@ class _Folding:
         smallest_ttl_minutes: int,
     ) -> None:
         self.polls = 0
-        self._groups = list(_merged(groups))
+        self._groups = groups
         self._smallest = smallest_ttl_minutes
         self._origins: dict[tuple[int, int], float] = {}
         self._left: set[tuple[int, int]] = set()
@@ -394,14 +394,14 @@ class _Folding:
         self._readers.holds(made.client, document, feed, tag, poll.origin)
 
 
-def _merged(groups: Iterable[PollGroup]) -> Iterator[PollGroup]:
+def _merged(groups: Iterable[PollGroup]) -> list[PollGroup]:
     """The groups of several flushes, each once."""
     same: dict[tuple[Any, ...], PollGroup] = {}
     for group in groups:
         one = same.setdefault((*group[:11], group.source), group)
         if one is not group:
             one.bursts.extend(group.bursts)
-    yield from same.values()
+    return list(same.values())
 
 
 def _add_to(sums: list[int], more: Sequence[int]) -> None:
