@@ -61,7 +61,7 @@ def test_a_post_reaches_readers_while_one_looks(
     new = FakeDocument('W/"two"', last_modified=clock(), max_age_seconds=3600)
     for agent, told in (
         ("newsboat/2", "newsboat, 1 person: has it since 09:45"),
-        ("NetNewsWire/6", "all 2 people have it"),
+        ("NetNewsWire/6", "All 2 people have it"),
     ):
         clock.forward(minutes=10)
         counting.poll(clock(), document=new, agent=agent)

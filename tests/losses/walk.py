@@ -6,6 +6,7 @@ does not apply. So an episode is the same for the same seed, and steps can be le
 
 import random
 import re
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from contextlib import suppress
@@ -102,11 +103,15 @@ class Episode:
 
     def fault(self) -> str:
         """What is wrong now."""
-        gone = self.claimed - self.words(*self.blog.texts(self.name))
-        gone = gone and gone - self.words(*self.in_browsers())
-        # A text may have gone from the browser to the blog between these two looks.
-        if gone and (gone := gone - self.words(*self.blog.texts(self.name))):
-            return f"lost: {sorted(gone)} had been called saved or kept"
+        for look in range(3):
+            gone = self.claimed - self.words(*self.blog.texts(self.name))
+            gone = gone and gone - self.words(*self.in_browsers())
+            # A text may have gone from the browser to the blog, or to the next page, meanwhile.
+            if not (gone and (gone := gone - self.words(*self.blog.texts(self.name)))):
+                break
+            if look == 2:
+                return f"lost: {sorted(gone)} had been called saved or kept"
+            time.sleep(0.3)
         posts = self.posts()
         times = Counter(word for _, source, _ in posts for word in self.words(source))
         for word, names in self.creating.items():

@@ -76,7 +76,7 @@ def test_a_post_on_its_way(author: FlaskClient, site: Site, clock: FakeClock) ->
     counting.poll(clock(), document=new, agent="NetNewsWire/6")
     counting.fold()
     told = author.get("/studio/").text
-    assert "all 45 people have it" in told
+    assert "All 45 people have it" in told
     assert 'data-again="0"' in told
     assert author.get("/studio/reached?post=0").text.count("people") == 0, "a new post"
 

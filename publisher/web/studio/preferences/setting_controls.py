@@ -178,7 +178,7 @@ _GROUPS = (
                 kind="radios",
                 options=(
                     ("exact", "how long this copy is valid, to the minute"),
-                    ("ttl", "the feed's waiting time"),
+                    ("ttl", "the feed’s waiting time"),
                 ),
             ),
             Control(
