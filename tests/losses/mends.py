@@ -82,7 +82,7 @@ MENDS = {
         (
             *_NO_NAMES,
             (f"{STUDIO}publish.js", " && !event.repeat", ""),
-            (f"{STUDIO}form.js", "  if (button.disabled) return;\n", ""),
+            (f"{STUDIO}form.js", "  if (button.disabled) return false;\n", ""),
         ),
         ((0, "open_box", 0), (0, "type", 0), (0, "held", 0)),
     ),

