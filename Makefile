@@ -90,9 +90,10 @@ fuzz: $(EVERYTHING) ## fuzz whatever reads strangers' input, for FUZZ_SECONDS (6
 
 # On PostgreSQL run the tests of rooms that have SQL of their own or rely on its transactions, and the
 # tests across rooms that open a database; rules, documents and pages in a browser meet no other one.
-# Two start servers of their own wherever they run; in two the database is no part of the claim.
+# Two start servers of their own wherever they run; in the others no database is part of the claim.
 ON_ANY_DATABASE := river/fetching/test_machines.py storage/test_postgresql.py \
-	readers/test_real_readers.py river/test_simulated.py
+	readers/test_real_readers.py readers/test_forecast.py river/test_simulated.py web/test_blog_clients.py \
+	$(addprefix operations/test_,nginx.py rebinding.py serve_http.py tls.py waiting.py)
 WITHOUT_DATABASE := $(addprefix tests/test_,ablation.py architecture.py civil_dates.py docs.py second_set.py)
 WITH_DATABASE ?= $(filter-out $(WITHOUT_DATABASE),$(wildcard tests/test_*.py)) $(addprefix tests/,blog cli \
 	delivery demo exchange foreign operations publishing readers river storage web)
