@@ -298,6 +298,17 @@ def test_discard_takes_what_was_typed_since_the_page_came(laptop: Page) -> None:
     expect(laptop.locator(SOURCE)).to_have_value("As saved.")
 
 
+def test_discard_of_a_recovered_text_keeps_what_was_typed_since(laptop: Page) -> None:
+    """The button names the recovered text; what was typed on in it is among the unsaved texts."""
+    page = opened(typed_offline(laptop, "Recovered.").new_page())
+    expect(page.locator(SOURCE)).to_have_value("Recovered.")
+    page.fill(SOURCE, "Recovered. Typed since.")
+    page.get_by_role("button", name="Discard the text of").click()
+    expect(page.locator(SOURCE)).to_have_value("As saved.")
+    opened(page)
+    expect(chosen(page).locator(SOURCE)).to_have_value("Recovered. Typed since.")
+
+
 @pytest.mark.parametrize("path", ["/studio/", "/studio/posts/new", POST])
 def test_what_is_typed_while_a_save_is_on_its_way(laptop: Page, live: Live, path: str) -> None:
     """The answer is awaited, then the next page: that one shows what was typed meanwhile."""

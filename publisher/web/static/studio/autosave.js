@@ -150,6 +150,7 @@ function offer(recovery, kept, banner, onUse, first) {
   discard.onclick = () => {
     drop(kept.key);
     if (show.hidden) {
+      if (!recovery.shows(kept.values)) recovery.setAside(recovery.values()); // typed since: offered again
       recovery.use(shown);
       recovery.forget();
     }

@@ -169,6 +169,10 @@ export class Recovery {
     return this.differs() && !cameBack();
   }
 
+  shows(kept) {
+    return alike(kept, this.values());
+  }
+
   differs() {
     const fields = this.names.map((name) => this.form.elements[name]);
     return fields.some((field) => field && (defaultOf(field) ?? valueOf(field)) !== valueOf(field));
