@@ -103,15 +103,15 @@ class Episode:
 
     def fault(self) -> str:
         """What is wrong now."""
-        for look in range(3):
+        for _ in range(3):
             gone = self.claimed - self.words(*self.blog.texts(self.name))
             gone = gone and gone - self.words(*self.in_browsers())
             # A text may have gone from the browser to the blog, or to the next page, meanwhile.
             if not (gone and (gone := gone - self.words(*self.blog.texts(self.name)))):
                 break
-            if look == 2:
-                return f"lost: {sorted(gone)} had been called saved or kept"
             time.sleep(0.3)
+        else:
+            return f"lost: {sorted(gone)} had been called saved or kept"
         posts = self.posts()
         times = Counter(word for _, source, _ in posts for word in self.words(source))
         for word, names in self.creating.items():

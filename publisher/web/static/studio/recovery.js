@@ -169,6 +169,7 @@ export class Recovery {
     return this.differs() && !cameBack();
   }
 
+  // Whether the form has these values still.
   shows(kept) {
     return alike(kept, this.values());
   }
