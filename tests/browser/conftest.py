@@ -17,6 +17,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from flask import Flask
 from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Error as BrowserError
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from publisher.base.environment import Environment
@@ -191,6 +192,23 @@ def log_in(live: Live) -> Callable[[Page], Page]:
 def wait_for_editor(page: Page) -> None:
     """Wait until the scripts of a text box take keys, pasted files and pictures."""
     expect(page.locator("[data-picture]")).to_be_visible()
+
+
+def comes_true(page: Page, script: str) -> None:
+    """Wait until a script's value is true, however often the page goes on to another meanwhile.
+
+    `wait_for_function` evaluates text again and again inside the page, which our CSP forbids.
+    """
+
+    def is_true() -> bool:
+        try:
+            return bool(page.evaluate(script))
+        except BrowserError as error:
+            if "Execution context was destroyed" not in str(error):
+                raise
+            return False
+
+    wait_until(is_true, 60, script)
 
 
 def violations(page: Page) -> list[str]:

@@ -38,7 +38,7 @@ def test_a_mistake_is_found_and_mended(browse: Browse, log_in: Callable[[Page], 
     page.get_by_role("button", name="Save").click()
     assert first_problem(page) == "The blog, Time zone"
     page.get_by_role("alert").get_by_role("link").click()
-    assert page.url.endswith("#f-timezone")
+    expect(page).to_have_url(re.compile("#f-timezone$"))
     page.get_by_label("Time zone").fill("Europe/Berlin")
     page.get_by_role("button", name="Save").click()
     page.get_by_text("Saved.").wait_for()
@@ -118,6 +118,8 @@ def test_a_token_is_shown_once(browse: Browse, log_in: Callable[[Page], Page]) -
     assert len(secret) > 30
     assert violations(page) == []
     page.get_by_role("link", name="I have copied it").click()
+    expect(page.locator(".secret")).to_have_count(0)
+    expect(page.get_by_role("button", name="Revoke")).to_be_visible()
     assert secret not in page.content()
     page.get_by_role("button", name="Revoke").click()
     page.get_by_text("The token has been revoked.").wait_for()

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import FilePayload, Locator, Page, expect
 
-from tests.browser.conftest import Browse, Live, overflow
+from tests.browser.conftest import Browse, Live, comes_true, overflow, wait_for_editor
 
 LogIn = Callable[[Page], Page]
 
@@ -21,6 +21,7 @@ def picture(colour: str, name: str) -> FilePayload:
 
 
 def save(page: Page) -> None:
+    wait_for_editor(page)
     page.keyboard.press("Control+s")
     expect(page.locator(".flash.done")).to_contain_text("Saved")
 
@@ -51,7 +52,7 @@ def test_a_picture_from_the_library(browse: Browse, log_in: LogIn, live: Live, w
     page.get_by_label("Description of harbour.png").fill("Boats at low tide")
     expect(page.locator("[data-saved]")).to_have_text("Saved")  # by itself
     assert "![Boats at low tide](" in page.get_by_label("Text for harbour.png").input_value()
-    assert page.evaluate("Object.keys(localStorage).filter((key) => key.includes('form:'))") == []
+    comes_true(page, "!Object.keys(localStorage).some((key) => key.includes('form:'))")
     page.goto("/studio/media?q=tide")
     text = page.get_by_label("Text for harbour.png").input_value()
     assert text.startswith("![Boats at low tide](/media/")

@@ -24,6 +24,7 @@ def test_from_the_studio_to_the_reader(live: Live, browse: Browse, log_in: objec
     page: Page = log_in(browse("/studio/login"))  # type: ignore[operator]
     page.get_by_role("link", name="Settings").click()
     page.get_by_role("link", name="Look").click()
+    page.wait_for_url("**/studio/look")
     assert violations(page) == []
     assert overflow(page) == 0
     frame = page.frame_locator("[data-try]")
@@ -34,6 +35,7 @@ def test_from_the_studio_to_the_reader(live: Live, browse: Browse, log_in: objec
     page.get_by_label("CSS", exact=True).fill("body { display: none; background: rgb(1, 2, 3) }")
     page.get_by_role("button", name="Save").click()
     page.get_by_role("link", name="See the blog").click()
+    page.wait_for_url(f"{live.url}/")
     expect(page.get_by_text("A paragraph with a")).to_be_hidden()
     paper = "getComputedStyle(document.body).backgroundColor"
     assert page.evaluate(paper) == "rgb(1, 2, 3)"  # although the look says body.look-book
@@ -41,6 +43,7 @@ def test_from_the_studio_to_the_reader(live: Live, browse: Browse, log_in: objec
     page.get_by_label("Use this CSS").uncheck()
     page.get_by_role("button", name="Save").click()
     page.get_by_role("link", name="Navigation").click()
+    page.get_by_label("To a page of this site").wait_for()
     assert violations(page) == []
     assert overflow(page) == 0
     page.get_by_label("To a page of this site").select_option(label="Now (/now)")

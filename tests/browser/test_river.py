@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from sqlalchemy import select
 
 from publisher.river.following import subscriptions
@@ -64,7 +64,9 @@ def test_without_scripts(live: Live, browse: Browse, log_in: LogIn) -> None:
     page.goto("/river")
     page.locator(".entry summary").first.click()
     page.locator(".entry-body").first.wait_for()
+    expect(page.locator(".entry")).to_have_count(3)
     page.locator(".entry form.mark button").first.click()
-    assert page.locator(".entry").count() == 2
+    expect(page.locator(".entry")).to_have_count(2)
     page.get_by_role("button", name="Mark all as read").click()
-    assert page.locator(".entry").count() == 0
+    page.get_by_text("All read.").wait_for()
+    expect(page.locator(".entry")).to_have_count(0)

@@ -66,6 +66,7 @@ def test_a_mention_from_the_list_to_the_post(
     page = log_in(browse())
     page.goto("/studio/posts")
     page.get_by_role("link", name="Mentions (2)").click()
+    page.get_by_role("button", name="Show it").first.wait_for()
     assert violations(page) == []
     page.locator("li", has_text="Eve <Example>").get_by_role("button", name="Show it").click()
     page.get_by_text("It is shown below the post.").wait_for()

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Dialog, Page, Route, expect
 
 from publisher.storage.tables.blog import Post
-from tests.browser.conftest import Browse, Live, wait_for_editor
+from tests.browser.conftest import Browse, Live, comes_true, wait_for_editor
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_post
 
@@ -125,10 +125,11 @@ def test_texts_of_closed_tabs_are_found_from_the_list(laptop: Page) -> None:
     page = context.new_page()
     page.goto(POST)
     page.get_by_role("button", name="Delete").click()
-    page.goto("/studio/unsaved")
+    expect(page.get_by_role("button", name="Restore it")).to_be_visible()
+    page.goto("/studio/unsaved")  # loads itself anew once the server has the text
     expect(page.get_by_label("The text of")).to_have_count(1)
     expect(page.get_by_label("The text of")).to_have_value("Typed in the train.")
-    assert page.evaluate("Object.keys(localStorage)") == []
+    comes_true(page, "!Object.keys(localStorage).length")
 
 
 def test_an_answer_that_was_lost_is_no_other_device(laptop: Page) -> None:
@@ -409,7 +410,7 @@ def test_a_save_leaves_the_cursor_where_it_was(laptop: Page) -> None:
     laptop.keyboard.press("Control+s")
     expect(laptop.get_by_text("Updated.")).to_be_attached()
     wait_for_editor(laptop)
-    laptop.wait_for_function("document.activeElement.name === 'source'")
+    comes_true(laptop, "document.activeElement.name === 'source'")
     after = area.evaluate(shown)
     assert after[:4] == before[:4]
     assert abs(after[4] - before[4]) <= 1  # a pixel is a fraction of a screen's

@@ -296,6 +296,7 @@ class Episode:
     def choose(self, device: Device, choice: int) -> None:
         """Put one of the unsaved texts into its editor."""
         page = device.open("/studio/unsaved", self.tabs)
+        page.wait_for_load_state("networkidle")  # it loads itself anew when it has sent texts
         buttons = page.get_by_role("button", name="Put this text into the editor")
         if not (count := buttons.count()):
             raise Idle
