@@ -158,7 +158,9 @@ class LoginCookie(SecureCookieSessionInterface):
         """
         super().save_session(app, session, response)
         if session and "Cookie" in response.vary and not response.cache_control.no_store:
-            response.cache_control.private = response.cache_control.no_cache = True
+            response.cache_control.private = True
+            if not response.cache_control.immutable:
+                response.cache_control.no_cache = True
 
 
 class RowNumber(IntegerConverter):

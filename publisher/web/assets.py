@@ -1,11 +1,13 @@
 """Our own style sheets, scripts and icons, under addresses that change when the files change."""
 
 import hashlib
+import re
 from functools import cache
 from pathlib import Path
 
-from flask import Blueprint, request, send_from_directory
-from werkzeug.wrappers import Response
+from flask import Blueprint, Response, request, send_from_directory
+
+from publisher.base.media_files import SANDBOX
 
 blueprint = Blueprint("assets", __name__)
 
@@ -17,6 +19,11 @@ PAGE_POLICY = (
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 YEAR_SECONDS, MINUTES_5 = 31_536_000, 300
+_COMMENTS = {
+    ".css": re.compile(r"/\*.*?\*/", re.DOTALL),
+    ".js": re.compile(r"^\s*//.*\n", re.MULTILINE),
+}
+_FONT = re.compile(r"\bfonts/[\w-]+\.woff2")
 
 
 def asset(name: str) -> str:
@@ -27,15 +34,39 @@ def asset(name: str) -> str:
 @cache
 def fingerprint(name: str) -> str:
     """A short hash of the file's content; FileNotFoundError for a name that is not there."""
-    return hashlib.sha256((FOLDER / name).read_bytes()).hexdigest()[:12]
+    return hashlib.sha256(_content(name)).hexdigest()[:12]
+
+
+@cache
+def text_of(name: str) -> str:
+    """A style sheet or script as it is sent: without comments, style sheets without indents.
+
+    Fonts have their lasting address, so that the studio and the blog ask for the same file.
+    """
+    text = _COMMENTS[Path(name).suffix].sub("", (FOLDER / name).read_text("utf-8"))
+    if name.endswith(".js"):
+        return text
+    return _FONT.sub(lambda font: asset(font[0]), re.sub(r"\n\s*", "\n", text).strip())
 
 
 @blueprint.get("/static/<path:name>")
 def static(name: str) -> Response:
     """A file of ours; an address with the right hash is cached for a year."""
     response = send_from_directory(FOLDER, name, conditional=True)
-    asked = request.args.get("v", "")
-    known = response.status_code in (200, 304) and asked == fingerprint(name)
+    found = response.status_code in (200, 304)
+    if found and name.endswith(tuple(_COMMENTS)):
+        response.close()
+        response = Response(_content(name), content_type=response.content_type)
+        response.add_etag()
+        response.make_conditional(request)
+    known = found and request.args.get("v", "") == fingerprint(name)
     lasting = f"public, max-age={YEAR_SECONDS}, immutable"
     response.headers["Cache-Control"] = lasting if known else f"public, max-age={MINUTES_5}"
+    response.headers.pop("Content-Disposition", None)
+    response.headers.extend(SANDBOX)  # a page's policy is three times as long
     return response
+
+
+def _content(name: str) -> bytes:
+    own = name.endswith(tuple(_COMMENTS))
+    return text_of(name).encode() if own else (FOLDER / name).read_bytes()

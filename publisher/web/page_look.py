@@ -18,7 +18,7 @@ from publisher.storage.tables.blog import Post
 from publisher.web.context import site
 from publisher.web.for_programs.media import card_address
 from publisher.web.rendering import settings
-from publisher.web.style import look_address, look_font, style_address, theme_colours
+from publisher.web.style import look_address, look_font, looks_address, style_address, theme_colours
 from publisher.web.translations import gettext
 
 _BUILT_IN = frozenset(parse_links(BUILT_IN))
@@ -30,6 +30,7 @@ def prepare(app: Flask) -> None:
     app.jinja_env.globals.update(
         style_address=style_address,
         look_address=look_address,
+        looks_address=looks_address,
         theme_colours=theme_colours,
         look_font=look_font,
         photographs=photographs,

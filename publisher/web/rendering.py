@@ -192,9 +192,10 @@ def reading_minutes(html: str) -> int:
 def may_edit_here(post: Post) -> bool:
     """Whether this browser is logged in as somebody who may edit `post`.
 
-    Without a cookie the database is not asked, so that readers' pages stay cheap.
+    Without a cookie the database is not asked, so that readers' pages stay cheap. The preview of a
+    look is what readers would see.
     """
-    if current_app.config["SESSION_COOKIE_NAME"] not in request.cookies:
+    if current_app.config["SESSION_COOKIE_NAME"] not in request.cookies or g.get("tried_style"):
         return False
     person = author()
     return person is not None and may_edit(person, post)

@@ -15,15 +15,14 @@ from flask import Blueprint, Response, g, request
 
 from publisher.base.colour import mix, readable
 from publisher.base.errors import InvalidInput
-from publisher.installation.settings import CHECKS, Settings
-from publisher.web.assets import FOLDER, MINUTES_5, YEAR_SECONDS, asset
+from publisher.installation.settings import CHECKS, LOOKS, Settings
+from publisher.web.assets import MINUTES_5, YEAR_SECONDS, asset, text_of
 from publisher.web.rendering import settings
 from publisher.web.requests.caching import cacheable
 
 blueprint = Blueprint("style", __name__)
 
 ADDRESS = "/style.css"
-_FONT = re.compile(r"\b(fonts/[\w-]+\.woff2)")
 
 
 def style_address() -> str:
@@ -39,11 +38,17 @@ def look_address() -> str:
     return f"{ADDRESS}?part=look&v={_fingerprint(_look_alone(settings()))}"
 
 
+def looks_address() -> str:
+    """The address of all looks in one sheet, for the small pages from which one is chosen."""
+    return f"{ADDRESS}?part=looks&v={_fingerprint(_looks())}"
+
+
 @blueprint.get(ADDRESS)
 def sheet() -> Response:
     """The style sheet; an address with the right hash is cached for a year."""
-    look_alone = request.args.get("part") == "look"
-    text = _look_alone(settings()) if look_alone else _sheet(_asked())
+    part = request.args.get("part")
+    text = (_looks() if part == "looks"
+            else _look_alone(settings()) if part == "look" else _sheet(_asked()))  # fmt: skip
     response = Response(text, content_type="text/css; charset=utf-8")
     known = request.args.get("v", "") == _fingerprint(text)
     lasting = f"public, max-age={YEAR_SECONDS}, immutable"
@@ -59,14 +64,14 @@ def look_font() -> str:
 @cache
 def theme_colours(look: str) -> tuple[str, str]:
     """The background colours of a look, light and dark."""
-    papers = re.findall(r"--paper: (#[0-9a-f]{6});", _look(look) + _file("base.css"))
+    papers = re.findall(r"--paper: (#[0-9a-f]{6});", _look(look) + text_of("base.css"))
     return papers[0], papers[1]
 
 
 @lru_cache(maxsize=8)
 def card_colours(chosen: Settings) -> tuple[str, str, str]:
     """Background, text and accent colours of the look in its light form."""
-    text = _look(chosen.look) + _file("base.css")
+    text = _look(chosen.look) + text_of("base.css")
     paper, ink, accent = (
         re.findall(rf"--{name}: (#[0-9a-f]{{3,6}})\b", text)[0]
         for name in ("paper", "ink", "accent")
@@ -87,17 +92,19 @@ def _sheet(chosen: Settings) -> str:
     return _assembled(chosen.look, chosen.accent, own)
 
 
+@cache
+def _looks() -> str:
+    return "\n".join((text_of("blog.css"), *map(_look, LOOKS)))
+
+
 def _look_alone(chosen: Settings) -> str:
     return f"{_look(chosen.look)}\n{_accents(chosen.look, chosen.accent)}\n"
 
 
 @lru_cache(maxsize=8)
 def _assembled(look: str, accent: str, own: str) -> str:
-    house = "".join((_file("base.css"), _file("blog.css"), _look(look)))
-    # Our comments are for those who read the files; the author's CSS stays as it was written.
-    plain = re.sub(r"/\*.*?\*/", "", house, flags=re.DOTALL)
-    plain = _FONT.sub(lambda font: asset(font[1]), re.sub(r"\n\s*", "\n", plain).strip())
-    ours = f"{plain}\n{_accents(look, accent)}".strip()
+    house = (text_of("base.css"), text_of("blog.css"), _look(look), _accents(look, accent))
+    ours = "\n".join(house).strip()
     # Our CSS is in a layer, so that the author's wins: their `body` over our `body.look`.
     return f"@layer{{{ours}}}\n{own}\n" if own else f"{ours}\n"
 
@@ -107,13 +114,9 @@ def _fingerprint(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def _file(name: str) -> str:
-    return (FOLDER / name).read_text("utf-8")
-
-
 def _look(look: str) -> str:
     """The CSS of a look, which builds on base.css and blog.css."""
-    return _file(f"looks/{look}.css")
+    return text_of(f"looks/{look}.css")
 
 
 def _accents(look: str, accent: str) -> str:

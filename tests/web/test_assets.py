@@ -4,7 +4,7 @@ import re
 
 from flask.testing import FlaskClient
 
-from publisher.web.assets import FOLDER
+from publisher.web.assets import FOLDER, asset
 
 
 def test_pages_name_files_by_content(client: FlaskClient) -> None:
@@ -15,6 +15,27 @@ def test_pages_name_files_by_content(client: FlaskClient) -> None:
         with client.get(address) as answer:
             assert answer.status_code == 200
             assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+
+
+def test_one_address_for_a_font(client: FlaskClient) -> None:
+    """Every sheet names a font by the address that a page of the blog loads in advance."""
+    preloaded = re.findall(r'<link rel="preload" href="([^"]+)"', client.get("/").text)
+    for address in (asset("blog.css"), "/style.css", "/style.css?part=looks"):
+        with client.get(address) as answer:
+            named = re.findall(r'url\("([^"]*serif\.woff2[^"]*)"\)', answer.get_data(as_text=True))
+        assert named == preloaded == [asset("fonts/serif.woff2")], address
+
+
+def test_comments_stay_here(client: FlaskClient) -> None:
+    """Style sheets and scripts are sent without our comments, and revalidated by what is sent."""
+    for file in [*FOLDER.glob("**/*.css"), *FOLDER.glob("**/*.js")]:
+        address = f"/static/{file.relative_to(FOLDER)}"
+        with client.get(address) as answer:
+            text = answer.get_data(as_text=True)
+            assert not re.search(r"^\s*(//|/\*)", text, re.MULTILINE), address
+            assert text.strip()
+            again = {"If-None-Match": answer.headers["ETag"]}
+        assert client.get(address, headers=again).status_code == 304
 
 
 def test_an_old_hash_is_not_kept(client: FlaskClient) -> None:

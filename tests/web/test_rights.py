@@ -175,6 +175,7 @@ TABLE: dict[tuple[str, str], str] = {
     ("POST", "/studio/tags/<int:tag_id>/merge"): "admin",
     ("POST", "/studio/tags/<int:tag_id>/remove"): "admin",
     ("GET", "/studio/media"): "login",
+    ("GET", "/studio/media/<name>/small"): "login",
     ("POST", "/studio/media"): "login",
     ("POST", "/studio/media/<int:media_id>"): "medium",
     ("POST", "/studio/media/<int:media_id>/delete"): "medium",

@@ -13,7 +13,7 @@ from publisher.storage.tables.blog import Media, Post, UnsavedText
 from publisher.storage.tables.credentials import Author
 from publisher.storage.tables.publishing import LinkCard
 
-PAGE = 24
+PAGE = 12
 
 
 @dataclass(frozen=True)

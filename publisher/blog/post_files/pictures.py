@@ -8,7 +8,7 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
 
@@ -20,6 +20,7 @@ MAX_PIXELS = 64_000_000  # of a JPEG, which is decoded at a fraction of its size
 MAX_WHOLE_PIXELS = 40_000_000  # of other formats, which are decoded at full size
 MAX_FRAMES, MAX_ANIMATION_PIXELS = 400, 200_000_000
 MAX_PNG_BYTES = 2_000_000
+MINIATURE, WIDE_MINIATURE = (240, 144), (400, 400)
 EMBLEM, ICON_SIDE = (512, 128), 180  # twice what pages show; what phones put on their home screen
 
 _EXTENSIONS = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif"}
@@ -75,6 +76,17 @@ def emblem(data: bytes) -> tuple[Encoded, Encoded]:
         _encoded("WEBP", head.width, head.height, {0: _bytes(head, "WEBP")}),
         _encoded("PNG", ICON_SIDE, ICON_SIDE, {0: _bytes(icon, "PNG")}),
     )
+
+
+def miniature(file: IO[bytes], wide: bool = False) -> bytes:
+    """A stored picture as the studio shows it in passing: small, in WebP."""
+    with Image.open(file) as image:
+        small = _plain_mode(image)
+    small.thumbnail(WIDE_MINIATURE if wide else MINIATURE, Image.Resampling.LANCZOS)
+    small.info.clear()
+    out = io.BytesIO()
+    small.save(out, "WEBP", quality=45)
+    return out.getvalue()
 
 
 @contextmanager

@@ -3,15 +3,15 @@
 import re
 from typing import Any
 
-from flask import Blueprint, flash, jsonify, redirect, render_template, request, url_for
+from flask import Blueprint, Response, flash, jsonify, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
-from publisher.base.errors import Conflict, Forbidden, InvalidData
-from publisher.base.media_files import Attachment
+from publisher.base.errors import Conflict, Forbidden, InvalidData, NotFound
+from publisher.base.media_files import SANDBOX, Attachment
 from publisher.base.numerals import whole_number
 from publisher.base.text import clean
 from publisher.blog.members import permissions
-from publisher.blog.post_files import enclosures, media, media_library
+from publisher.blog.post_files import enclosures, media, media_library, pictures
 from publisher.storage.tables.blog import Media
 from publisher.web.context import login_required, me, now, site, wants_json
 from publisher.web.studio.editor.forms import Typed
@@ -87,9 +87,23 @@ def _changeable(db: Session, media_id: int) -> Media:
 
 
 def _small(row: Media) -> str:
-    """The address of a picture's smallest version."""
-    known = media.responsive(media.path(row))
-    return known.srcset.split(" ")[0] if known and known.srcset else media.path(row)
+    """The address of a picture in miniature."""
+    return url_for(".miniature", name=media.path(row).removeprefix(media.PREFIX))
+
+
+@blueprint.get("/media/<name>/small")
+@login_required
+def miniature(name: str) -> Response:
+    """A picture in miniature, with `?wide` for the preview of a look; a browser keeps it."""
+    place, known = site().environment.media, media.responsive(media.PREFIX + name)
+    if known is None or place.size(name) is None:
+        raise NotFound("there is no such picture")
+    smallest = known.srcset.split(" ")[0].removeprefix(media.PREFIX)
+    with place.open(smallest) as file:
+        response = Response(pictures.miniature(file, "wide" in request.args), mimetype="image/webp")
+    response.headers["Cache-Control"] = "private, max-age=31536000, immutable"
+    response.headers.extend(SANDBOX)
+    return response
 
 
 @blueprint.post("/media")

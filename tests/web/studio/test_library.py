@@ -54,6 +54,24 @@ def test_find_use_and_delete(ada: Browser, site: Site) -> None:
     assert the_post(site).source == f"Look: {red}"
 
 
+def test_miniatures(ada: Browser) -> None:
+    """The library shows small WebP pictures; they need the login, and nothing else has one."""
+    ada.get("/studio/")
+    upload(ada, "red", "harbour.png")
+    pdf = send(ada, b"%PDF-1.7 ...", "price.pdf")
+    found = re.search(r'<img src="(/studio/media/[^"]+/small)"', ada.get("/studio/media"))
+    assert found
+    answer = ada.client.get(found[1])
+    assert answer.headers["Cache-Control"] == "private, max-age=31536000, immutable"
+    assert "sandbox" in answer.headers["Content-Security-Policy"]
+    with Image.open(io.BytesIO(answer.data)) as small:
+        assert (small.format, small.size) == ("WEBP", (202, 144))
+    for name in ("..%2f..%2fpublisher.db", "0" * 20 + "-9x9.png", pdf.split("/")[-1].rstrip(")")):
+        assert ada.client.get(f"/studio/media/{name}/small").status_code == 404
+    ada.post("/studio/logout")
+    assert ada.client.get(found[1]).status_code == 302
+
+
 def test_what_else_shows_a_file(ada: Browser, site: Site) -> None:
     """A profile, the look and a text that is being written count too; others' files are theirs."""
     ada.get("/studio/")

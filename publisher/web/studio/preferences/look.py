@@ -1,5 +1,6 @@
 """`/studio/look`: the appearance of the public pages: look, colour, picture, texts, own CSS."""
 
+import re
 from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any
@@ -24,6 +25,11 @@ blueprint = Blueprint("look", __name__)
 FRAMING = f"{PAGE_POLICY}; frame-src 'self'"
 FRAMED = PAGE_POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
 
+IN_FRAME = 6  # posts
+_OUR_PICTURE = re.compile(
+    r'(<img) src="/media/([0-9a-f]+-\d+x\d+\.\w+)"([^>]*?)(?: srcset="[^"]*" sizes="[^"]*")(?=[ >])'
+)
+
 # The value of the colour field until a colour is chosen.
 FIRST_ACCENT = "#006375"
 
@@ -44,11 +50,12 @@ def preview() -> Response:
     for name in ("look", "accent", "home", "logo_shape"):
         with suppress(InvalidInput):
             tried[name] = CHECKS[name](request.args[name]) if name in request.args else None
-    g.settings = replace(
-        settings(), **{n: value for n, value in tried.items() if value is not None}
-    )
+    tried = {name: value for name, value in tried.items() if value is not None}
+    seen = min(settings().home_items, IN_FRAME)
+    g.settings = replace(settings(), **tried, home_items=seen)
     g.tried_style = True
-    answer = Response(lists.home())
+    # The frame shows the page at half its size.
+    answer = Response(_OUR_PICTURE.sub(r'\1 src="/studio/media/\2/small?wide"\3', lists.home()))
     answer.headers["Content-Security-Policy"] = FRAMED
     answer.headers["X-Frame-Options"] = "SAMEORIGIN"
     return answer
