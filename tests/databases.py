@@ -70,10 +70,10 @@ def drop_database(instance: Path) -> None:
 
 def on_server(url: str, statement: str) -> None:
     """Run a statement that makes or drops a database."""
-    engine = create_engine(url, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.exec_driver_sql(statement)
-    engine.dispose()
+    import psycopg  # of an extra; without it nothing comes here
+
+    with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
+        connection.execute(statement)
 
 
 @cache
