@@ -65,7 +65,7 @@ def running_server() -> Iterator[Server]:
     programs = found[-1].parent if found else Path(str(named)).parent
     # Not one of pytest's folders, which are closed to other users; in memory where there is room:
     # to make and drop a database there takes a fifth of the processor time.
-    memory = Path("/dev/shm")
+    memory = Path("/dev/shm")  # noqa: S108, mkdtemp makes a folder of its own in it
     roomy = memory.is_dir() and shutil.disk_usage(memory).free > 4 << 30
     folder = Path(tempfile.mkdtemp(prefix="postgres-", dir=memory if roomy else None))
     server = Server(programs, folder, free_port())
