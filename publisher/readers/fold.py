@@ -9,8 +9,8 @@ the fold begins anew.
 
 import json
 import zlib
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, cast
 
@@ -38,6 +38,7 @@ from publisher.readers.sums import (
 from publisher.readers.telling_apart import Made, Readers
 from publisher.readers.visits import (
     VISIT_SECONDS,
+    came_on_time,
     remember,
     rhythm_after,
     same_burst,
@@ -48,7 +49,8 @@ from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.publishing import DocumentVersion
 from publisher.storage.tables.readers import PollBatch, ReaderFeed
 
-BATCHES_AT_ONCE, BURSTS_AT_ONCE = 15_000, 60_000  # computed at once, in some 75 MB
+# Computed at once, in some 20 MB for 5,000 readers and twice as many where all are different.
+BATCHES_AT_ONCE, BURSTS_AT_ONCE, GROUPS_AT_ONCE = 15_000, 60_000, 20_000
 ROWS_AT_ONCE = 500  # written in one transaction
 MOST_WAITING_BYTES = 3_000_000  # some 60,000 groups
 LAG_SECONDS = FLUSH_SECONDS + 1.0  # by then every worker has flushed
@@ -93,33 +95,33 @@ def fold(database: Database, smallest_ttl_minutes: int, until: datetime | None =
         again = False
         _finish(database)
         with database.read() as session:
-            batches, more = _next(session, after)
-            ready, waiting, lost = _due(batches.values(), until_ms)
-            if not ready and not lost:  # newer batches may have been stored by a late worker
-                after = max(batches, default=after)
+            due = _Due.after(session, after, until_ms)
+            more = due.more
+            if not due.groups and not due.lost:  # newer batches may be from a late worker
+                after = max(due.batches, default=after)
                 continue
-            present = _present(session, batches)
+            present = _present(session, due.batches)
             if again := present[0] < 0:
                 continue
-            changed, ready = store.under_this_week(session, ready)
-            folding = _Folding(session, ready, changed, smallest_ttl_minutes)
+            changed, groups = store.under_this_week(session, due.groups.values())
+            folding = _Folding(session, groups, changed, smallest_ttl_minutes)
         folding.run()
         with database.read() as session:
             first, *later = folding.parts(session)
         packed = [(-number, _pack(part)) for number, part in enumerate(later, 1)]
         try:
             with database.write(quiet=True) as session:
-                same = _present(session, batches) == present
-                gone = session.execute(delete(PollBatch).where(PollBatch.id.in_(batches)))
-                if not same or cast("CursorResult[Any]", gone).rowcount != len(batches):
+                same = _present(session, due.batches) == present
+                gone = session.execute(delete(PollBatch).where(PollBatch.id.in_(due.batches)))
+                if not same or cast("CursorResult[Any]", gone).rowcount != len(due.batches):
                     raise _OvertakenError
-                if waiting:
-                    payload = FlushedPolls(tuple(waiting)).to_bytes()
+                if due.waiting:
+                    payload = FlushedPolls(tuple(due.waiting)).to_bytes()
                     session.execute(insert(PollBatch).values(payload=payload))
                 if later:
                     numbered = [{"id": number, "payload": payload} for number, payload in packed]
                     session.execute(insert(PollBatch), numbered)
-                folding.save(session, lost)
+                folding.save(session, due.lost)
                 _write(session, first)
         except _OvertakenError:
             again = True
@@ -177,32 +179,45 @@ def _present(session: Session, batches: Iterable[int]) -> tuple[int, int, bytes 
     return first or 0, number, payload
 
 
-def _next(session: Session, after: int) -> tuple[dict[int, FlushedPolls], bool]:
-    """The batches that are folded next, and whether there are more."""
-    query = select(PollBatch.id, PollBatch.payload).where(PollBatch.id > after)
-    batches: dict[int, FlushedPolls] = {}
-    bursts = 0
-    for row in session.execute(query.order_by(PollBatch.id).limit(BATCHES_AT_ONCE + 1)):
-        if len(batches) == BATCHES_AT_ONCE or bursts >= BURSTS_AT_ONCE:
-            return batches, True
-        batches[row.id] = FlushedPolls.from_bytes(row.payload)
-        bursts += sum(len(group.bursts) for group in batches[row.id].groups)
-    return batches, False
+class _Due:
+    """The batches that are folded next.
 
+    `groups`: the polls that are due, equal ones of several flushes together; `waiting`: those that
+    are not; `lost`: how many were not kept; `more`: whether there are further batches.
+    """
 
-def _due(
-    batches: Iterable[FlushedPolls], until_ms: int | None
-) -> tuple[list[PollGroup], list[PollGroup], int]:
-    """The polls that may be folded, those that must wait, and the number of lost ones."""
-    ready: list[PollGroup] = []
-    waiting: list[PollGroup] = []
-    lost = 0
-    for batch in batches:
-        due, rest = (batch, FlushedPolls(())) if until_ms is None else batch.until(until_ms)
-        ready += due.groups
-        waiting += rest.groups
-        lost += batch.lost
-    return _merged(ready), waiting, lost
+    def __init__(self) -> None:
+        self.batches: list[int] = []
+        self.groups: dict[Hashable, PollGroup] = {}
+        self.waiting: list[PollGroup] = []
+        self.lost, self.more = 0, False
+
+    @classmethod
+    def after(cls, session: Session, number: int, until_ms: int | None) -> "_Due":
+        """The batches after this number, BATCHES_AT_ONCE at most."""
+        due, bursts = cls(), 0
+        query = select(PollBatch.id, PollBatch.payload).where(PollBatch.id > number)
+        rows = session.execute(query.order_by(PollBatch.id).limit(BATCHES_AT_ONCE + 1))
+        same: dict[Any, Any] = {}
+        for row in rows:
+            full = bursts >= BURSTS_AT_ONCE or len(due.groups) >= GROUPS_AT_ONCE
+            if full or len(due.batches) == BATCHES_AT_ONCE:
+                due.more = True
+                break
+            batch = FlushedPolls.from_bytes(row.payload, same)
+            due.batches.append(row.id)
+            due.lost += batch.lost
+            bursts += sum(len(group.bursts) for group in batch.groups)
+            if until_ms is not None:
+                batch, rest = batch.until(until_ms)
+                due.waiting += rest.groups
+            for group in batch.groups:
+                # In place of a document, which has many fields, its number here.
+                like = (*group[:10], id(group.document), group.source)
+                one = due.groups.setdefault(like, group)
+                if one is not group:
+                    one.bursts.extend(group.bursts)
+        return due
 
 
 # What `_Folding.parts` are rows of.
@@ -246,22 +261,30 @@ class _Folding:
         self._hours: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
         self._programs: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0, 0, 0])
         self._sources: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-        self._last: dict[int, tuple[float, PollGroup]] = {}
-        # Equal answers within an hour, by (client, group, hour, whether its tag was given to it).
-        self._alike: Counter[tuple[int, int, int, bool]] = Counter()
+        # What these three are made of, by hour, source and program (None: polls of a mirror).
+        self._sums: dict[tuple[int, str, str | None], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+        self._last: dict[int, tuple[float, int, PollGroup]] = {}
         self._touched: set[tuple[int, str]] = set()
 
     def run(self) -> None:
         """Count every poll in the order of time."""
+        lines = [_Line(index, group) for index, group in enumerate(self._groups)]
         bursts = sorted(
             (at_ms, index, polls)
             for index, group in enumerate(self._groups)
             for at_ms, polls in group.bursts
         )
         for at_ms, index, polls in bursts:
-            self._count(at_ms, index, polls)
+            self._count(at_ms, lines[index], polls)
             self.polls += polls
-        self._add_together()
+        for line in lines:
+            self._add(line)
+        for (hour, source, name), sums in self._sums.items():
+            _add_to(self._sources[hour // 24, source], sums)
+            if name is not None:
+                requests, not_modified, _, sent = sums
+                for table in (self._hours[hour], self._programs[hour // 24, name]):
+                    _add_to(table, (requests, not_modified, sent))
 
     def parts(self, session: Session) -> list[list[Any]]:
         """The readers' rows, in parts that are written in a short time (see `_write`)."""
@@ -285,7 +308,7 @@ class _Folding:
 
     def _client_rows(self) -> list[store.Row]:
         rows = []
-        for client, (at, poll) in self._last.items():
+        for client, (at, _, poll) in self._last.items():
             agent = parse_agent("" if client == NOBODY else poll.agent)
             mirror = "" if client == NOBODY else mirror_at(poll.path)
             rows.append(
@@ -305,103 +328,127 @@ class _Folding:
         self._news.save(session)
         self._arrivals.save(session)
 
-    def _count(self, at_ms: int, index: int, polls: int) -> None:
+    def _count(self, at_ms: int, line: "_Line", polls: int) -> None:
         """Add the polls of one burst to their readers, their day and their hour.
 
         One after the other, until two in a row are told to be of one reader's present visit: the
         second changes nothing about it, so the others are like the second.
         """
-        at, poll = at_ms / 1000, self._groups[index]
-        document = poll.path if poll.method != "HEAD" else f"HEAD {poll.path}"
-        hour, tags = int(at // HOUR_SECONDS), poll.bare_tags
-        left, before = polls, None
+        at, hour = at_ms / 1000, at_ms // (HOUR_SECONDS * 1000)
+        poll, readers, left, before = line.poll, self._readers, polls, None
         while left:
-            made = self._readers.who(poll, document, at)
-            client = made.client
-            feed = self._readers.feeds.get((client, document))
+            made, feed = line.usual, line.feed
+            if feed is None or not readers.usual(made.client, feed, poll.origin, line.tags, at):
+                made = readers.who(poll, line.document, at)
+            if made.client != line.usual.client or hour != line.hour:
+                self._add(line)
+                self._begin(line, made.client, hour, at)
+            feed = line.feed
             settled = left > 1 and made == before and (feed is None or same_visit(feed, at))
             alike = left if settled else 1
-            given = feed is not None and (
-                (feed.tag in tags and feed.tag != "")
-                or (feed.tag_before in tags and feed.tag_before != "")
-            )
-            self._alike[client, index, hour, given] += alike
-            self._last[client] = at, poll
-            self._first_at.setdefault(client, at)
-            day = self._days[client, hour // 24]
-            if client == NOBODY:
-                day.first += alike * (poll.method != "HEAD")
+            if feed is not None and line.named(feed):
+                line.given += alike
             else:
-                self._origins[poll.origin, client] = at
-                self._learn(day, made, document, at, poll, alike, feed)
+                line.others += alike
+            line.at = at
+            if made.client != NOBODY:
+                self._learn(line, made, at, alike)
+            elif poll.method != "HEAD":
+                line.day.first += alike
             left, before = left - alike, made
 
-    def _add_together(self) -> None:
-        """Add the sums of equal answers to their readers, hours, programs and sources."""
-        for (client, index, hour, given), polls in self._alike.items():
-            poll, day = self._groups[index], hour // 24
-            count_answers(self._days[client, day], poll, self._versions, given, polls)
-            not_modified, sent = polls * (poll.status == 304), poll.sent * polls
-            source = (polls, not_modified, polls * poll.has_validators, sent)
-            _add_to(self._sources[day, poll.source], source)
-            if not mirror_at(poll.path):
-                name = parse_agent(poll.agent).name if poll.agent and client != NOBODY else ""
-                _add_to(self._hours[hour], (polls, not_modified, sent))
-                _add_to(self._programs[day, name], (polls, not_modified, sent))
+    def _begin(self, line: "_Line", client: int, hour: int, at: float) -> None:
+        """Let the line hold this reader's polls of this hour."""
+        key = client, line.document
+        line.usual, line.hour, line.given, line.others = Made(client), hour, 0, 0
+        line.feed, line.day = self._readers.feeds.get(key), self._days[client, hour // 24]
+        self._first_at.setdefault(client, at)
+        if client != NOBODY:
+            self._touched.add(key)
 
-    def _learn(
-        self,
-        day: ReaderSums,
-        made: Made,
-        document: str,
-        at: float,
-        poll: PollGroup,
-        polls: int,
-        feed: ReaderFeed | None,
-    ) -> None:
-        """Update what the reader knows after this answer; `feed`: what it knew before."""
-        given, key = poll.document, (made.client, document)
-        self._touched.add(key)
+    def _add(self, line: "_Line") -> None:
+        """Add the line's polls to their reader, hour, program and source."""
+        polls = line.given + line.others
+        if not polls:
+            return
+        client, poll, at = line.usual.client, line.poll, line.at
+        latest = at, line.index, poll
+        self._last[client] = max(self._last.get(client, latest), latest)
+        if client != NOBODY:
+            pair = poll.origin, client
+            self._origins[pair] = max(self._origins.get(pair, at), at)
+        for given, number in ((True, line.given), (False, line.others)):
+            if number:
+                count_answers(line.day, poll, self._versions, given, number)
+        name = parse_agent(poll.agent).name if poll.agent and client != NOBODY else ""
+        kind = line.hour, poll.source, None if mirror_at(poll.path) else name
+        conditional, sent = polls * poll.has_validators, poll.sent * polls
+        _add_to(self._sums[kind], (polls, polls * (poll.status == 304), conditional, sent))
+
+    def _learn(self, line: "_Line", made: Made, at: float, polls: int) -> None:
+        """Update what the reader knows after this answer."""
+        poll, day, feed = line.poll, line.day, line.feed
+        given = poll.document
         tag = given.tag(at)
         max_age = given.max_age(at, poll.tags, poll.status)
         news = feed is not None and given.modified > feed.seen_at
         self._arrivals.count(at, poll, news, polls)
         if feed is None:
             day.first += poll.method != "HEAD"
-            feed = ReaderFeed(
+            feed = line.feed = ReaderFeed(
                 at, given.ttl_minutes, max_age, given.modified, at, foreign=poll.conditional
             )
-            self._readers.feeds[key] = feed
-            self._readers.holds(made.client, document, feed, tag, poll.origin)
+            self._readers.feeds[made.client, line.document] = feed
+            self._readers.holds(made.client, line.document, feed, tag, poll.origin)
             return
         if made.aside:
             day.first += polls
             remember(feed, (at, given.ttl_minutes, max_age, given.modified, tag), polls)
             return
         if not same_visit(feed, at):
-            count_interval(day, feed, at, self._smallest)
+            interval = at - feed.last_at
+            on_time = came_on_time(feed, interval)
+            count_interval(day, feed, at, on_time, self._smallest)
             day.unsure += made.unsure * polls
-            feed.rhythm = rhythm_after(feed, at - feed.last_at)
+            feed.rhythm = rhythm_after(feed, interval, on_time)
             feed.last_at = max(feed.last_at, at)
-        self._news.count(feed, at, poll)
-        feed.returned = feed.returned or feed.tag in poll.bare_tags or poll.status == 304
+        if news:
+            self._news.count(feed, at, poll)
+        feed.returned = feed.returned or poll.status == 304 or feed.tag in line.tags
         feed.told_minutes, feed.max_age, feed.asked_back_at = given.ttl_minutes, max_age, None
         if poll.status == 429:
             feed.asked_back_at = feed.full_at + self._smallest * 60.0
             return
         if poll.status in BROUGHT and not same_burst(feed.full_at, at):
             feed.full_at = at
-        self._readers.holds(made.client, document, feed, tag, poll.origin)
+        self._readers.holds(made.client, line.document, feed, tag, poll.origin)
 
 
-def _merged(groups: Iterable[PollGroup]) -> list[PollGroup]:
-    """The groups of several flushes, each once."""
-    same: dict[tuple[Any, ...], PollGroup] = {}
-    for group in groups:
-        one = same.setdefault((*group[:11], group.source), group)
-        if one is not group:
-            one.bursts.extend(group.bursts)
-    return list(same.values())
+class _Line:
+    """A group's polls; since they were added last (`_Folding._add`), of one reader in one hour.
+
+    `usual`: that this reader made one, too; `feed`: what it knows, None before its first poll;
+    `at`: when it came last. `given`: its polls with a tag that it was given; `others`: the rest.
+    """
+
+    __slots__ = (
+        "at", "day", "document", "feed", "given", "hour", "index", "others", "poll", "tags", "usual"
+    )  # fmt: skip
+
+    def __init__(self, index: int, poll: PollGroup) -> None:
+        self.index, self.poll, self.tags = index, poll, poll.bare_tags
+        self.document = poll.path if poll.method != "HEAD" else f"HEAD {poll.path}"
+        self.usual, self.hour, self.at = Made(NOBODY), -(10**9), 0.0  # no hour at all
+        self.given = self.others = 0
+        self.feed: ReaderFeed | None = None
+        self.day = ReaderSums()
+
+    def named(self, feed: ReaderFeed) -> bool:
+        """Whether the polls name one of the last two tags that this reader was given."""
+        tags = self.tags
+        return (feed.tag != "" and feed.tag in tags) or (
+            feed.tag_before != "" and feed.tag_before in tags
+        )
 
 
 def _add_to(sums: list[int], more: Sequence[int]) -> None:

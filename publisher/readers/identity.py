@@ -41,8 +41,12 @@ def origins(keys: tuple[bytes, bytes], address: str, agent: str, path: str) -> t
     place = "" if program.one_program else _network(address)
     parts = [place, program.without_claim, *([mirror] if mirror else [])]
     text = "\0".join(parts).encode("utf-8", "replace")
-    present, past = (hashlib.blake2b(text, key=key, digest_size=8).digest() for key in keys)
-    return int.from_bytes(present) >> 1 or 1, int.from_bytes(past) >> 1 or 1
+    present, past = keys
+    return _number(text, present), _number(text, past)
+
+
+def _number(text: bytes, key: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(text, key=key, digest_size=8).digest()) >> 1 or 1
 
 
 @lru_cache(maxsize=4096)

@@ -5,7 +5,7 @@ Rows are tuples of all columns of their table, in the order of the columns.
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from operator import add, attrgetter, itemgetter
 from typing import Any
@@ -174,7 +174,7 @@ def add_lost(session: Session, lost: int) -> None:
 
 
 def under_this_week(
-    session: Session, groups: Sequence[PollGroup]
+    session: Session, groups: Collection[PollGroup]
 ) -> tuple[dict[int, int], list[PollGroup]]:
     """The origins that are stored under last week's number, with this week's; and the groups, with
     this week's numbers where they were still counted under last week's."""

@@ -9,7 +9,7 @@ from publisher.core.menu import band
 from publisher.readers import intervals as spans
 from publisher.readers.intervals import Spans
 from publisher.readers.poll_batches import BROUGHT, PollGroup, bare, version_of
-from publisher.readers.visits import EARLY_SHARE, came_early, came_on_time
+from publisher.readers.visits import EARLY_SHARE, came_early
 from publisher.storage.tables.readers import ReaderCounts, ReaderFeed
 
 DAY_SECONDS, HOUR_SECONDS = 86_400, 3600
@@ -23,13 +23,6 @@ class Told:
     on_time: int = 0
     early: int = 0
     seconds: int = 0
-
-    def count(self, on_time: bool, early: bool, seconds: float) -> None:
-        """Add one interval."""
-        self.intervals += 1
-        self.on_time += on_time
-        self.early += early
-        self.seconds += round(seconds)
 
     def plus(self, other: "Told", sign: int = 1) -> "Told":
         """The sum of two, or with -1 the difference."""
@@ -117,21 +110,28 @@ def count_answers(
 
 
 def count_interval(
-    sums: ReaderSums, state: ReaderFeed, at: float, smallest_ttl_minutes: int
+    sums: ReaderSums, state: ReaderFeed, at: float, on_time: bool, smallest_ttl_minutes: int
 ) -> None:
-    """Add the time since the reader's last poll, judged by the ttl and max-age it got then."""
+    """Add the time since the reader's last poll, judged by the ttl and max-age it got then;
+    `on_time`: see `came_on_time`."""
     interval = at - state.last_at
     if interval < 0.0:  # the clock went back, or another worker's polls came late
         return
+    seconds, told = round(interval), sums.told[band(state.told_minutes)]
     sums.intervals += 1
-    sums.interval_seconds += round(interval)
+    sums.interval_seconds += seconds
     sums.spans[_followed_minutes(state, interval), spans.rounded(interval)] += 1
     obeyed = state.asked_back_at is not None and at >= state.asked_back_at - 1.0
-    on_time = obeyed or came_on_time(state, interval)
-    early = not obeyed and came_early(state, interval)
-    sums.on_time += on_time
-    sums.early += early
-    sums.told[band(state.told_minutes)].count(on_time, early, interval)
+    on_time = obeyed or on_time
+    early = not (obeyed or on_time) and came_early(state, interval)
+    told.intervals += 1
+    told.seconds += seconds
+    if on_time:
+        sums.on_time += 1
+        told.on_time += 1
+    elif early:
+        sums.early += 1
+        told.early += 1
     sums.fast += not obeyed and interval < EARLY_SHARE * smallest_ttl_minutes * 60.0
     sums.refused_obeyed += obeyed
 

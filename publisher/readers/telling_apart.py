@@ -20,7 +20,7 @@ address. A careless program would become hundreds.
 
 import secrets
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from math import log
 from typing import NamedTuple
 
@@ -91,10 +91,6 @@ class Readers:
         agent, here = parse_agent(poll.agent), self.here[poll.origin]
         if here and agent.one_program:
             return Made(here[0])
-        if len(here) == 1 and (feed := self.feeds.get((here[0], document))) is not None:
-            expected = feed.tag in poll.bare_tags
-            if expected and not came_early(feed, at - feed.last_at):
-                return Made(here[0])  # as nearly all polls; what follows finds the same
         sent = poll.validators
         known = [client for client in here if (client, document) in self.feeds]
         if not known:
@@ -105,6 +101,15 @@ class Readers:
         if not sent and poll.status != 304:
             return self._without_tag(known, document, at)
         return self._with_tag(poll, agent.name, document, known, sent, at)
+
+    def usual(
+        self, client: int, feed: ReaderFeed, origin: int, tags: Container[str], at: float
+    ) -> bool:
+        """Whether a reader made a poll as it makes nearly all: alone at its address, with the tag
+        that it was given, and not early. `who` would find the same."""
+        here = self.here[origin]
+        alone = len(here) == 1 and here[0] == client
+        return alone and feed.tag in tags and not came_early(feed, at - feed.last_at)
 
     def holds(self, client: int, document: str, feed: ReaderFeed, tag: str, origin: int) -> None:
         """Note that a reader was given a tag, or that it still has it, at this origin."""

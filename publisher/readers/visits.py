@@ -36,11 +36,11 @@ def came_late(state: ReaderFeed, interval: float) -> bool:
     return interval > LATE_SHARE * longest + SLACK_SECONDS
 
 
-def rhythm_after(feed: ReaderFeed, interval: float) -> float:
+def rhythm_after(feed: ReaderFeed, interval: float, on_time: bool) -> float:
     """A reader's own interval (rhythm) after this one: 0 while it comes when it is told to."""
-    if not came_on_time(feed, interval):
+    if not on_time:
         return max(interval, 0.0)
-    return feed.rhythm if keeps_rhythm(feed, interval) else 0.0
+    return feed.rhythm if feed.rhythm and keeps_rhythm(feed, interval) else 0.0
 
 
 def same_visit(feed: ReaderFeed, at: float) -> bool:

@@ -1,6 +1,8 @@
 """From counted polls to the tables: intervals, savings, handing over, limits."""
 
+import json
 import threading
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -169,6 +171,27 @@ def test_a_clock_set_back_by_weeks_stops_nothing(
         report = make(session, clock(), 60, 15).to_dict()
     assert report["totals"]["requests"] == 5
     assert all(row["median_interval_minutes"] != 0 for row in report["readers"])
+
+
+def test_batches_of_earlier_releases(counting: Counting, site: Site) -> None:
+    """What was stored before an upgrade is counted: with bursts, and with a time for each poll."""
+    document = ['W/"one"', MONDAY.timestamp(), 15, 1000, 300, 0, [], False]
+    at_ms = int(MONDAY.timestamp() * 1000)
+    asked = ["newsboat/2.30", "/rss.xml", "GET", 304, 0, True, 'W/"one"', "", 0]
+    rows = [
+        [7, 8, *asked, [[at_ms, 2], [at_ms + 900_000, 1]], "site"],
+        [9, 10, "liferea/1.14", *asked[1:], [at_ms]],
+    ]
+    with site.database.write() as session:
+        payload = zlib.compress(json.dumps([5, [document], rows]).encode())
+        session.add(PollBatch(payload=payload))
+    assert counting.fold() == 4
+    with site.database.read() as session:
+        days = session.execute(select(reader_days).order_by(reader_days.c.requests)).all()
+        assert [(day.requests, day.not_modified, day.intervals) for day in days] == [
+            (1, 1, 0), (3, 3, 1)
+        ]  # fmt: skip
+        assert session.get_one(Meta, "polls_lost").value == "5"
 
 
 def test_two_workers_flush_at_once(counting: Counting, site: Site) -> None:

@@ -304,6 +304,33 @@ def test_a_fold_that_is_stopped_between_its_parts(
     assert differing(tables(site, monkeypatch, stopped), first) == []
 
 
+def test_a_fold_in_slices(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few readers are folded at once, to bound memory, the tables are the same."""
+    sizes = list[int]()
+    run = _Folding.run
+
+    def noted(folding: _Folding) -> None:
+        run(folding)
+        sizes.append(folding.polls)
+
+    def work() -> None:
+        monkeypatch.setattr(_Folding, "run", noted)
+        monkeypatch.setattr(site.database, "give_way", lambda: None)
+        counting = Counting(site)
+        for minute in range(0, 90, 15):
+            for reader in range(20):
+                at = MONDAY + timedelta(minutes=minute, milliseconds=reader)
+                counting.poll(at, agent=f"program-{reader}/1.0", address=f"10.0.0.{reader}")
+            counting.counter.flush()
+        assert fold(site.database, 15) == 120
+
+    first = tables(site, monkeypatch, work)
+    assert sizes == [120]
+    monkeypatch.setattr("publisher.readers.fold.GROUPS_AT_ONCE", 7)
+    assert differing(tables(site, monkeypatch, work), first) == []
+    assert sizes[1:] == [20] * 6
+
+
 def test_a_fold_that_was_overtaken(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """What another process has folded meanwhile is not counted again."""
     run = _Folding.run

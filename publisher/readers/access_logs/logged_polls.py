@@ -78,7 +78,7 @@ def grouped(
         found.append(
             PollGroup(
                 *origins[who], line.agent, line.path, line.method, line.status, line.sent, coded,
-                line.tags, line.since, document, bursts_of(times_ms), f"{line.format} log",
+                line.tags, line.since, document, f"{line.format} log", bursts_of(times_ms),
             )
         )  # fmt: skip
     return found
