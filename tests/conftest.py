@@ -24,8 +24,8 @@ from publisher.blog.members import authors
 from publisher.installation import Site, open_site
 from publisher.storage.database import Database
 from publisher.storage.schema import upgrade
-from publisher.web import background_commands
 from publisher.web.application import close_app, create_app
+from publisher.web.readers import background_commands
 from tests.databases import SERVER, database_url, drop_database
 from tests.postgres import Server, running_server
 

@@ -15,7 +15,7 @@ from flask import Flask
 from sqlalchemy import Boolean, Integer, String, select, update
 
 from publisher.base.environment import Environment
-from publisher.blog import search
+from publisher.blog import published
 from publisher.blog.members import tokens
 from publisher.blog.tags import assign
 from publisher.blog.writing import content, overview, posts, revisions
@@ -327,7 +327,7 @@ def test_export_and_import(blog: Site, exported: Path, clock: FakeClock, tmp_pat
         theirs = [revisions.get(there, posts.get(there, 1), n).content for n in (2, 3)]
         assert ours == theirs
         for name in prose():
-            assert [hit.number for hit in search.find(there, word(name))] == [1], name
+            assert [hit.number for hit in published.search(there, word(name))] == [1], name
     other.database.close()
 
 
@@ -355,14 +355,14 @@ def test_search(blog: Site) -> None:
     save(blog, whole)
     with blog.database.read() as db:
         for name in prose():
-            assert [hit.number for hit in search.find(db, word(name))] == [1], name
+            assert [hit.number for hit in published.search(db, word(name))] == [1], name
     with blog.database.write() as db:
         posts.delete(db, posts.get(db, 1), blog.clock())
     with blog.database.read() as db:
         for name in prose():
             wanted = overview.Filter(state="deleted", words=word(name))
             assert [line.id for line in overview.rows(db, wanted, 1)] == [1], name
-            assert search.find(db, word(name)) == []
+            assert published.search(db, word(name)) == []
 
 
 def test_readers_see_it(blog: Site, app: Flask) -> None:

@@ -15,7 +15,7 @@ from flask.testing import FlaskClient
 from publisher.base.clock import ShiftedClock, utc_now
 from publisher.base.dates import parse_rfc3339
 from publisher.base.environment import Environment
-from publisher.blog import own_replay, update_log
+from publisher.blog import update_log
 from publisher.cli import cli
 from publisher.core.replay import knob
 from publisher.installation import Site, open_site
@@ -23,8 +23,7 @@ from publisher.installation.settings import load_settings, store_settings
 from publisher.publishing.rebuild import rebuild
 from publisher.readers.fold import fold
 from publisher.readers.reporting.report import make
-from publisher.web import background_commands
-from publisher.web.readers import worth
+from publisher.web.readers import background_commands, worth
 from tests.conftest import FakeClock
 from tests.databases import settings_of
 from tests.factories import PASSWORD, make_author
@@ -65,7 +64,7 @@ def log_of(blog: str, now: datetime) -> list[datetime]:
 @pytest.fixture(autouse=True)
 def _fewer_days(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(knob, "REPLAYED_DAYS", DAYS)
-    monkeypatch.setattr(own_replay, "POSITIONS", (5.0, 40.0))  # besides the blog's own
+    monkeypatch.setattr(update_log, "POSITIONS", (5.0, 40.0))  # besides the blog's own
 
 
 def printed(environment: Environment, *command: str) -> Any:
@@ -87,7 +86,7 @@ def test_the_knob_and_the_simulator_are_one_replay(environment: Environment, blo
         update_log.record_all(db, log_of(blog, NOW), "loaded")
     choices = printed(environment, "ttl", "--choices", "--json")
     assert settings.poll_minutes in {choice["poll_minutes"] for choice in choices}
-    own = own_replay.as_publisher(settings)
+    own = update_log.as_publisher(settings)
     for choice in choices:
         before, after = f"minutes={settings.poll_minutes:g}", f"minutes={choice['poll_minutes']:g}"
         spec = own.replace(before, after)
@@ -114,9 +113,9 @@ def test_a_blog_of_today_has_no_figures_yet(environment: Environment) -> None:
         update_log.record_all(db, [midnight + timedelta(seconds=1)], "loaded")
     with site.database.read() as db:
         now = midnight + timedelta(hours=3)
-        assert own_replay.choices(db, now) == []
-        assert own_replay.key(db, now) == ""
-        assert own_replay.key(db, now + timedelta(days=1))
+        assert update_log.replay_choices(db, now) == []
+        assert update_log.replay_key(db, now) == ""
+        assert update_log.replay_key(db, now + timedelta(days=1))
     site.database.close()
 
 
@@ -175,8 +174,8 @@ def test_settings_and_the_simulators_page_show_the_simulators_figures(
     with site.database.write() as db:
         update_log.record_all(db, log_of("steady", NOW), "loaded")
     with site.database.read() as db:
-        keys = own_replay.choices_key(db, clock()), own_replay.key(db, clock())
-        publisher = own_replay.as_publisher(load_settings(db))
+        keys = update_log.replay_choices_key(db, clock()), update_log.replay_key(db, clock())
+        publisher = update_log.as_publisher(load_settings(db))
     monkeypatch.setattr(
         background_commands, "run", lambda here, *asked: printed(here.environment, *asked)
     )

@@ -1,12 +1,16 @@
-"""Posts by address: every address that was ever given out leads to its post."""
+"""Posts by address: every address that was ever given out leads to its post; private preview links,
+by which whoever has them can read an unpublished post.
+"""
 
+import secrets
 from urllib.parse import unquote, urlsplit
 
-from sqlalchemy.orm import Session
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload, selectinload
 
 from publisher.base.errors import NotFound
 from publisher.blog import published
-from publisher.blog.writing import posts, previews
+from publisher.blog.writing import posts
 from publisher.installation import recall
 from publisher.storage.tables.blog import Post, Redirect
 
@@ -77,6 +81,28 @@ def _spellings(path: str) -> list[str]:
 
 def _previewed(session: Session, path: str) -> Post | None:
     try:
-        return previews.find(session, path.removeprefix(PREVIEW).rstrip("/"))
+        return preview_of(session, path.removeprefix(PREVIEW).rstrip("/"))
     except NotFound:
         return None
+
+
+def preview_of(session: Session, token: str) -> Post:
+    """The post behind a preview link; NotFound once the link is revoked or the post deleted."""
+    post = session.scalar(
+        select(Post)
+        .where(Post.preview_token == token)
+        .options(joinedload(Post.author), selectinload(Post.tags))
+    )
+    if post is None or post.status == "deleted":
+        raise NotFound("this preview link is no longer valid")
+    return post
+
+
+def revoke_preview(post: Post) -> None:
+    """Replace the preview link by a new one; the old one stops working."""
+    post.preview_token = secrets.token_urlsafe(24)
+
+
+def preview_path(post: Post) -> str:
+    """The address of the preview on its site."""
+    return f"/preview/{post.preview_token}"

@@ -1,22 +1,25 @@
-"""Published posts: which ones readers see, the queries of every list, the pages they link to.
+"""Published posts: which ones readers see, the queries of every list, full-text search, the pages
+they link to, and links that stand alone in a paragraph, shown as cards.
 
 Each linked page is sent a Webmention when the post is new or changes. The queue has the post's
 path, not its address, so that a blog that moves sends the new address.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from html import unescape
-from typing import Protocol
+from html import escape, unescape
+from typing import Any, Protocol
 
-from sqlalchemy import ColumnElement, Select, and_, exists, or_, select
+from sqlalchemy import ColumnElement, Select, and_, exists, or_, select, update
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from publisher.base.errors import Gone, NotFound
+from publisher.base.text import plain_text
 from publisher.blog.slugs import tag_slug
+from publisher.blog.writing.content import PROSE
 from publisher.installation.settings import load_settings
-from publisher.storage.deliveries import request_delivery
+from publisher.storage.full_text import FullText, Hit, Row
 from publisher.storage.tables.blog import (
     PUBLISHED,
     STATUSES,
@@ -30,6 +33,7 @@ from publisher.storage.tables.blog import (
     listed,
 )
 from publisher.storage.tables.credentials import Author
+from publisher.storage.tables.publishing import Delivery, LinkCard
 
 
 class HasState(Protocol):
@@ -267,3 +271,92 @@ def request_mentions(
         return
     for address in links_in(post.html + before):
         request_delivery(session, WEBMENTION, address, path, now)
+
+
+MOST_CARDS = 100  # of one post
+# A paragraph of sanitised HTML that is an address alone; `markdown_extras.videos` marks it.
+CARD = '<p class="card">'
+_ALONE = re.compile(r'<p class="card"><a href="(https?://[^"\s]{1,2000})">[^<]*</a></p>')
+
+
+def request_cards(session: Session, html: str, again: bool = False) -> None:
+    """Have the cards of these addresses fetched: those never tried, or all of them again."""
+    addresses = [unescape(address) for address in _ALONE.findall(html)][:MOST_CARDS]
+    known = set(session.scalars(select(LinkCard.url).where(LinkCard.url.in_(addresses))))
+    for address in dict.fromkeys(addresses):
+        if address not in known and address.isascii():
+            session.add(LinkCard(url=address, wanted=True))
+    if again and known:
+        session.execute(update(LinkCard).where(LinkCard.url.in_(known)).values(wanted=True))
+
+
+def with_cards(session: Session, html: str) -> str:
+    """A post's HTML with its addresses that stand alone as cards, where they were fetched."""
+    addresses = [unescape(address) for address in _ALONE.findall(html)]
+    if not addresses:
+        return html
+    rows = select(LinkCard).where(LinkCard.url.in_(addresses), LinkCard.title != "")
+    known = {row.url: row for row in session.scalars(rows)}
+
+    def card(found: re.Match[str]) -> str:
+        row = known.get(unescape(found[1]))
+        return _card(row) if row else found[0]
+
+    return _ALONE.sub(card, html)
+
+
+def _card(row: LinkCard) -> str:
+    picture = f'<img src="{escape(row.picture)}" alt="" loading="lazy">' if row.picture else ""
+    words = f"<br>{escape(row.description)}" if row.description else ""
+    return (
+        f'<p class="card"><a href="{escape(row.url)}">{picture}<strong>{escape(row.title)}</strong>'
+        f"</a>{words}<br><small>{escape(row.site)}</small></p>"
+    )
+
+
+_INDEX = FullText("post_search")
+
+
+def index(session: Session, post: Post) -> None:
+    """Update the index for one post; only published posts are in it."""
+    _INDEX.remove(session, [post.id])
+    if is_public(post):
+        _INDEX.add(session, [(post.id, post.title, searchable_text(post, plain_text(post.html)))])
+
+
+def searchable_text(holder: Any, words: str) -> str:
+    """The searchable text of a post besides its title: `words`, its plain text, and other prose.
+
+    `holder` has the fields of a content: a post's row or a `Content`.
+    """
+    others = (getattr(holder, name) for name in PROSE if name not in ("title", "source"))
+    return "\n".join(part for part in (words, *others) if part)
+
+
+def index_all(session: Session, rows: Iterable[Row]) -> None:
+    """Add many published posts that are not in the index yet."""
+    _INDEX.add(session, rows)
+
+
+def search(session: Session, query: str, limit: int = 20, offset: int = 0) -> list[Hit]:
+    """The best matches for all words of `query` (the last one may be unfinished)."""
+    return _INDEX.best(session, query, limit, offset)
+
+
+def newest_matching(session: Session, query: str, limit: int) -> list[int]:
+    """The numbers of the newest posts that match as in `find`."""
+    return _INDEX.newest(session, query, limit)
+
+
+def request_delivery(session: Session, protocol: str, url: str, topic: str, now: datetime) -> None:
+    """Queue a message to `url` about `topic`; one that still waits is replaced by this one."""
+    waiting = session.scalar(
+        select(Delivery).where(
+            Delivery.target == url, Delivery.topic == topic, Delivery.next_at.is_not(None)
+        )
+    )
+    if waiting is None:
+        waiting = Delivery(protocol=protocol, target=url, topic=topic, answer="")
+        session.add(waiting)
+    waiting.created_at = waiting.next_at = now
+    waiting.attempts = 0

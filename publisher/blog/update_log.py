@@ -3,6 +3,9 @@
 The log is the source of truth. The stored histogram (24 slots, and what richer profiles need) is a
 checkpoint of it, updated in the transaction of each update. After a change of time zone or
 half-life, `settle` folds the whole log again.
+
+Replays of the log, for the settings, `/readers/worth` and the command `ttl`, end at the author's
+last midnight, so that the figures stay the same all day.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,6 +16,7 @@ from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
 
 from publisher.core.civil import instant, seconds, zone_table
+from publisher.core.replay.knob import POSITIONS, KnobChoice, OwnLog, knob_choices, replayed_until
 from publisher.core.replay.skip_hours import REPLAYED_SECONDS, quiet_hours, safe_hours, week_start
 from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold, histogram
 from publisher.core.ttl.rule import numbers
@@ -192,3 +196,45 @@ def _store(session: Session, activity: Activity, exact: bool = True) -> None:
         insert(HistogramSlot),
         [{"profile": "hour", "slot": slot, "weight": w} for slot, w in enumerate(hours)],
     )
+
+
+def replay_choices(session: Session, now: datetime) -> list[KnobChoice]:
+    """Values of `poll_minutes` with different results, the present one included; takes seconds."""
+    site = load_settings(session)
+    end = _end(site, now)
+    updates = session.scalars(select(Update.at).where(Update.at < instant(end)))
+    times = sorted({seconds(at) for at in updates})
+    log = OwnLog(times, site.timezone, end, site.feed_items, site.etag)
+    others = [minutes for minutes in POSITIONS if minutes != site.rule.poll_minutes]
+    found = knob_choices(log, site.rule, [site.rule.poll_minutes, *others])
+    return sorted(found, key=lambda choice: choice.poll_minutes)
+
+
+def replay_key(session: Session, now: datetime) -> str:
+    """A key of everything that the figures depend on; "" before there are any."""
+    site = load_settings(session)
+    end = instant(_end(site, now))
+    known = session.scalar(select(func.count()).where(Update.at < end))
+    if not known:
+        return ""
+    return f"{end:%Y-%m-%dT%H:%M} {known} {as_publisher(site)} {site.timezone} {site.feed_items}"
+
+
+def replay_choices_key(session: Session, now: datetime) -> str:
+    """The same for `choices`: going from one of POSITIONS to another changes none of them."""
+    minutes = load_settings(session).poll_minutes
+    told = replay_key(session, now)
+    return told.replace(f"poll-minutes={minutes:g},", "") if minutes in POSITIONS else told
+
+
+def as_publisher(settings: Settings) -> str:
+    """The live decision with the blog's own settings, as `simulate --publisher` reads it."""
+    return (
+        f"forward:menu={settings.menu},planner={settings.planner},profile={settings.profile},"
+        f"poll-minutes={settings.poll_minutes:g},freshness={settings.freshness},"
+        f"etag={settings.etag},skip-hours={settings.skip_hours}"
+    )
+
+
+def _end(site: Settings, now: datetime) -> int:
+    return replayed_until(zone_table(site.timezone), seconds(now))

@@ -10,7 +10,7 @@ import click
 
 from publisher.base.clock import utc_now
 from publisher.base.errors import InvalidInput
-from publisher.base.numerals import counted
+from publisher.base.text import counted
 from publisher.cli.parameters import InputFile, echo_json, json_option
 from publisher.cli.timelines import guessed_updates
 

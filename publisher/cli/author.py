@@ -4,7 +4,7 @@ from datetime import datetime
 
 import click
 
-from publisher.base.numerals import LARGEST_ROW, counted
+from publisher.base.text import LARGEST_ROW, counted
 from publisher.cli.parameters import (
     Instant,
     echo_rows,

@@ -13,7 +13,7 @@ import click
 
 from publisher.base.dates import EPOCH, format_rfc3339, parse_rfc3339
 from publisher.base.errors import InvalidData, InvalidInput
-from publisher.base.numerals import counted
+from publisher.base.text import counted
 from publisher.cli.parameters import InputFile, Instant, echo_json, json_option, site
 
 
@@ -64,10 +64,10 @@ def ttl(at: datetime | None, choices: bool, as_json: bool) -> None:
 
 def _show_choices(here: "Site", at: datetime, as_json: bool) -> None:
     """Print the figures that the settings page shows for each choice of `poll_minutes`."""
-    from publisher.blog import own_replay
+    from publisher.blog import update_log
 
     with here.database.read() as db:
-        rows = [asdict(choice) for choice in own_replay.choices(db, at)]
+        rows = [asdict(choice) for choice in update_log.replay_choices(db, at)]
     if as_json:
         echo_json(rows)
         return
@@ -89,7 +89,7 @@ def _answer(here: "Site", at: datetime) -> dict[str, Any]:
     from publisher.core.replay.coming_hours import max_age_by_minute, next_change_at
     from publisher.core.ttl import counts
     from publisher.core.ttl.rule import WINER
-    from publisher.publishing.signals import signals_at
+    from publisher.publishing.rebuild import signals_at
 
     with here.database.read() as db:
         signals = signals_at(db, at)

@@ -9,8 +9,8 @@ from itertools import islice
 from typing import Any
 
 from publisher.base.errors import StorageUnavailable
-from publisher.base.numerals import counted
 from publisher.base.system import confined
+from publisher.base.text import counted
 from publisher.blog import update_log
 from publisher.blog.members import authors
 from publisher.blog.post_files import media

@@ -10,8 +10,7 @@ import click
 
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidData, InvalidInput, PublisherError
-from publisher.base.numerals import counted
-from publisher.base.text import to_cell
+from publisher.base.text import counted, to_cell
 from publisher.cli.parameters import InputFile, echo_json, json_option, site
 
 COLUMNS = ("reader", "a day", "every", "asked", "cond.", "304", "kB", "subs", "")

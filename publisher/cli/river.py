@@ -12,7 +12,7 @@ import click
 
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidData, InvalidInput
-from publisher.base.numerals import counted
+from publisher.base.text import counted
 from publisher.cli.parameters import (
     InputFile,
     echo_json,

@@ -16,7 +16,7 @@ import click
 from publisher.base.clock import ShiftedClock, utc_now
 from publisher.base.environment import read_environment
 from publisher.base.errors import InvalidInput
-from publisher.base.numerals import counted
+from publisher.base.text import counted
 from publisher.cli.parameters import (
     InputFile,
     Instant,

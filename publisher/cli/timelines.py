@@ -210,7 +210,7 @@ def my_settings() -> Settings:
 
 def my_publishers() -> tuple[str, ...]:
     """The default publishers of --mine: three fixed ttls, and the blog's own rule and settings."""
-    from publisher.blog.own_replay import as_publisher
+    from publisher.blog.update_log import as_publisher
 
     return (*FIXED, as_publisher(my_settings()))
 

@@ -25,7 +25,7 @@ from publisher.feeds.conditional import Second, Served
 from publisher.feeds.feed_answer import FeedAnswer, Moved, as_page, navigates, too_soon
 from publisher.installation import Site
 from publisher.installation.settings import Settings, load_settings
-from publisher.publishing.push.outbox import link_headers
+from publisher.publishing.outbox import link_headers
 from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.publishing.snapshots import served
 from publisher.readers.counter import SOURCE, PollCounter, Ticket

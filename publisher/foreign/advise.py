@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from publisher.base.errors import InvalidData, TooLarge
-from publisher.base.numerals import counted
 from publisher.base.system.confined import Limits, read
+from publisher.base.text import counted
 from publisher.core.replay.coming_hours import ttl_by_hour
 from publisher.core.ttl.activity import histogram
 from publisher.core.ttl.decision import build_moment, decide

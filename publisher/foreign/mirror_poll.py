@@ -9,8 +9,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidData, NotFound, PublisherError
-from publisher.base.numerals import counted
 from publisher.base.system.logs import get_logger
+from publisher.base.text import counted
 from publisher.core.civil import seconds
 from publisher.core.ttl.decision import build_moment, decide
 from publisher.core.ttl.rule import TtlRule
@@ -19,8 +19,8 @@ from publisher.foreign.learning import learn
 from publisher.foreign.mirrors import Frame
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
-from publisher.publishing.push import outbox
-from publisher.publishing.push.outbox import targets
+from publisher.publishing import outbox
+from publisher.publishing.outbox import targets
 from publisher.river import service
 from publisher.river.fetching.answers import Validators
 from publisher.river.polls.feed_visit import Visit

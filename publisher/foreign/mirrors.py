@@ -28,7 +28,7 @@ from publisher.feeds.feed_answer import gzipped
 from publisher.foreign.learning import FeedHistory
 from publisher.installation.settings import Settings
 from publisher.publishing import snapshots
-from publisher.publishing.push.outbox import cloud_element
+from publisher.publishing.outbox import cloud_element
 from publisher.river.fetching.host_names import work_unit_of
 from publisher.river.reading.feed_document import FeedDocument
 from publisher.storage.tables.mirror import Mirror, path_of

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from publisher.base.net import OutgoingError, check_url, request_public
-from publisher.base.numerals import number_up_to
 from publisher.base.system.confined import Limits, Unreadable, read
 from publisher.base.system.logs import get_logger
+from publisher.base.text import number_up_to
 from publisher.dynamic_ttl.feed_head import ATOM
 from publisher.dynamic_ttl.feed_outline import NotEditable, outline_of
 from publisher.foreign import mirrors

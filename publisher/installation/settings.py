@@ -1,36 +1,22 @@
 """The site's settings, which people choose: names, defaults, checks; stored in the database."""
 
+import re
+import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from publisher.base.colour import parse_colour
 from publisher.base.dates import find_zone, parse_zone
 from publisher.base.environment import site_address
 from publisher.base.errors import FieldErrors, InvalidInput
-from publisher.base.links import BUILT_IN, lines_of, parse_links
+from publisher.base.text import BUILT_IN, check_target, clean, lines_of, parse_links
 from publisher.core.specs import SpecError, known
 from publisher.core.ttl.rule import EXACT, FRESHNESS, MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
-from publisher.installation.setting_checks import (
-    addresses,
-    choice,
-    email,
-    field_names,
-    file,
-    folder,
-    guid,
-    language,
-    line,
-    other_sites,
-    paths,
-    picture,
-    prose,
-    whole,
-)
 from publisher.storage import database
 from publisher.storage.tables.blog import Meta, Preference
 
@@ -92,69 +78,226 @@ def category_names() -> list[str]:
     ]
 
 
+Check = Callable[[str], str]
+
 LOOKS = ("book", "plain", "photo", "notes")
 FORMER_LOOKS = {"calm": "plain", "bold": "photo"}
 HOMES = ("whole", "summaries", "titles")
+
+
+def line(minimum: int, maximum: int) -> Check:
+    """One line of `minimum` to `maximum` printable characters."""
+
+    def check(text: str) -> str:
+        line = " ".join(text.split())
+        if not minimum <= len(line) <= maximum or not line.isprintable():
+            raise InvalidInput(f"{minimum} to {maximum} printable characters are needed")
+        return line
+
+    return check
+
+
+def whole(minimum: int, maximum: int) -> Callable[[str], int]:
+    """A whole number within bounds."""
+
+    def check(text: str) -> int:
+        if not re.fullmatch(r"\d{1,9}", text.strip()) or not minimum <= int(text) <= maximum:
+            raise InvalidInput(f"a whole number from {minimum} to {maximum} is needed")
+        return int(text)
+
+    return check
+
+
+def choice(*known: str) -> Check:
+    """One of the known words."""
+
+    def check(text: str) -> str:
+        if text not in known:
+            raise InvalidInput(f"{text[:40]!r} is none of {', '.join(known)}")
+        return text
+
+    return check
+
+
+def prose(maximum: int) -> Check:
+    """Lines of text, without what XML cannot carry."""
+
+    def check(text: str) -> str:
+        lines = clean(text.replace("\r\n", "\n").replace("\r", "\n")).strip()
+        if len(lines) > maximum:
+            raise InvalidInput(f"{len(lines):,} characters; at most {maximum:,} fit")
+        return lines
+
+    return check
+
+
+def _fitting(pattern: str, needed: str) -> Check:
+    """Text that fits the pattern; `needed` says what that is."""
+
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text.strip()):
+            raise InvalidInput(needed)
+        return text.strip()
+
+    return check
+
+
+def _each(check: Callable[[str], object], most: int = 1_000) -> Check:
+    """At most so many words, with spaces between, each of which passes the check."""
+
+    def check_all(text: str) -> str:
+        words = text.split()
+        if len(words) > most:
+            raise InvalidInput(f"at most {most} can be set")
+        for word in words:
+            check(word)
+        return " ".join(words)
+
+    return check_all
+
+
+def _address(text: str) -> None:
+    # Imported late: it brings asyncio, which commands that check no address do without.
+    from publisher.base.net import check_url
+
+    check_url(text)
+
+
+def addresses(most: int) -> Check:
+    """At most so many addresses that can be requested, with spaces between."""
+    return _each(_address, most)
+
+
+language_code = _fitting(
+    r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", "a language code such as en or pt-BR is needed"
+)
+file = _fitting(r"(/media/[\w.-]{1,80})?", "the address of an uploaded file is needed: /media/…")
+email = _fitting(r"([^\s@<>\"]{1,64}@[^\s@<>\"]{1,190})?", "an e-mail address is needed")
+paths = _each(_fitting(r"/(?!/)[!-~]{1,200}", "an old feed address is a path such as /feed/"))
+other_sites = _each(check_target, 20)
+_names = _each(_fitting(r"[A-Za-z_][\w.-]{0,60}", "names of fields are needed"))
+
+
+def field_names(text: str) -> str:
+    """Names of fields, with spaces or commas between."""
+    return _names(text.replace(",", " "))
+
+
+def folder(text: str) -> str:
+    """The whole path of a folder, or nothing."""
+    # That the folder exists is checked when it is chosen and used: settings must load without it.
+    place = text.strip()
+    if place and (not Path(place).is_absolute() or not place.isprintable()):
+        raise InvalidInput("the full path of a folder is needed, such as /srv/backups")
+    return place
+
+
+def picture(text: str) -> str:
+    """The address of an uploaded file, or of a file on another site."""
+    return file(text) if text.startswith("/") else addresses(1)(text)
+
+
+def guid(text: str) -> str:
+    """A UUID, or nothing."""
+    try:
+        return str(uuid.UUID(text.strip())) if text.strip() else ""
+    except ValueError as error:
+        raise InvalidInput("a podcast:guid is a UUID") from error
+
+
+def colour(text: str) -> str:
+    """A colour as `#rrggbb`, of the notations with three or six digits; or nothing."""
+    digits = text.strip().removeprefix("#").lower()
+    if text.strip() and not re.fullmatch(r"[0-9a-f]{3}|[0-9a-f]{6}", digits):
+        raise InvalidInput("a colour such as #1a6b8c is needed")
+    digits = "".join(digit * 2 for digit in digits) if len(digits) == 3 else digits
+    return digits and f"#{digits}"
+
+
+def _look(text: str) -> str:
+    """A look; those of former releases lead to what they became."""
+    return choice(*LOOKS)(FORMER_LOOKS.get(text, text))
+
+
+def _category(text: str) -> str:
+    wanted = " ".join(text.split())
+    if wanted and wanted not in category_names():
+        raise InvalidInput("one of Apple's categories is needed, such as Arts > Books")
+    return wanted
+
+
+def _policy(text: str) -> str:
+    from publisher.core.polling import parse  # late: only needed where the policy is set
+
+    return parse(text.strip()).spec
+
+
+def _setting(default: object, check: Callable[[str], object]) -> Any:
+    """A field with its default, and what checks and converts its text, or raises InvalidInput."""
+    return field(default=default, metadata={"check": check})
 
 
 @dataclass(frozen=True)
 class Settings:
     """All settings of the site, typed; people use the field names in `publisher settings`."""
 
-    title: str = "Untitled blog"
-    site_url: str = ""  # empty: where it was first served (see `installation.public_address`)
-    description: str = "Notes, as they come."
-    language: str = "en"
-    timezone: str = "UTC"
-    menu: str = MENU
-    planner: str = PLANNER
-    profile: str = PROFILE
-    poll_minutes: float = POLL_MINUTES
-    feed_items: int = 20
-    home_items: int = 10
-    undo_seconds: int = 60
-    freshness: str = EXACT
-    skip_hours: str = "off"
-    etag: str = "renewed"
-    old_feeds: str = ""
-    river_policy: str = "attentive"
-    river_keep_days: int = 90
-    river_keep_items: int = 1000
-    river_keep_visit_days: int = 90
-    river_host_delay_seconds: int = 2
-    river_on_demand_minutes: int = 60
-    river_estimator: str = "changes"
-    river_visits: int = 5
-    river_metadata: str = ""
-    hubs: str = ""
-    cloud: str = ""
-    readers_days: int = 30
-    fairness: str = "off"
-    look: str = "book"
-    accent: str = ""  # empty: the look's own
-    logo: str = ""  # addresses of files under /media/
-    icon: str = ""
-    logo_shape: str = "round"
-    header: str = ""
-    footer: str = ""
-    navigation: str = BUILT_IN
-    elsewhere: str = ""
-    home: str = "whole"
-    source_markdown: str = "on"
-    webmention_send: str = "on"
-    webmention_receive: str = "off"
-    reader_test: str = "off"
-    podcast_image: str = ""
-    podcast_category: str = ""
-    podcast_author: str = ""
-    podcast_email: str = ""
-    podcast_explicit: str = "no"
-    podcast_guid: str = ""
-    backup_folder: str = ""
-    backup_hours: int = 24
-    backup_keep: int = 7
-    css: str = ""
-    css_on: str = "on"
+    title: str = _setting("Untitled blog", line(1, 200))
+    # Empty: where it was first served (see `installation.public_address`).
+    site_url: str = _setting("", lambda text: site_address(text) if text.strip() else "")
+    description: str = _setting("Notes, as they come.", line(1, 500))
+    language: str = _setting("en", language_code)
+    timezone: str = _setting("UTC", find_zone)
+    menu: str = _setting(MENU, lambda text: TtlRule.parse(menu=text.strip()).menu.text)
+    planner: str = _setting(PLANNER, lambda text: TtlRule.parse(planner=text.strip()).planner)
+    profile: str = _setting(PROFILE, lambda text: TtlRule.parse(profile=text.strip()).profile)
+    poll_minutes: float = _setting(
+        POLL_MINUTES, lambda text: TtlRule.parse(poll_minutes=text).poll_minutes
+    )
+    feed_items: int = _setting(20, whole(1, 200))
+    home_items: int = _setting(10, whole(1, 100))
+    undo_seconds: int = _setting(60, whole(0, 3600))
+    freshness: str = _setting(EXACT, choice(*FRESHNESS))
+    skip_hours: str = _setting("off", choice("off", "learned"))
+    etag: str = _setting("renewed", choice("renewed", "document", "quiet"))
+    old_feeds: str = _setting("", paths)
+    river_policy: str = _setting("attentive", _policy)
+    river_keep_days: int = _setting(90, whole(1, 36500))
+    river_keep_items: int = _setting(1000, whole(20, 1_000_000))
+    river_keep_visit_days: int = _setting(90, whole(1, 36500))
+    river_host_delay_seconds: int = _setting(2, whole(0, 3600))
+    river_on_demand_minutes: int = _setting(60, whole(1, 10_080))
+    river_estimator: str = _setting("changes", choice("changes", "nochanges"))
+    river_visits: int = _setting(5, whole(2, 1000))
+    river_metadata: str = _setting("", field_names)
+    hubs: str = _setting("", addresses(5))
+    cloud: str = _setting("", addresses(1))
+    readers_days: int = _setting(30, whole(1, 400))
+    fairness: str = _setting("off", choice("off", "on"))
+    look: str = _setting("book", _look)
+    accent: str = _setting("", colour)  # empty: the look's own
+    logo: str = _setting("", file)  # addresses of files under /media/
+    icon: str = _setting("", file)
+    logo_shape: str = _setting("round", choice("round", "whole"))
+    header: str = _setting("", prose(2_000))
+    footer: str = _setting("", prose(2_000))
+    navigation: str = _setting(BUILT_IN, lambda text: lines_of(parse_links(text)))
+    elsewhere: str = _setting("", other_sites)
+    home: str = _setting("whole", choice(*HOMES))
+    source_markdown: str = _setting("on", choice("on", "off"))
+    webmention_send: str = _setting("on", choice("on", "off"))
+    webmention_receive: str = _setting("off", choice("off", "on"))
+    reader_test: str = _setting("off", choice("off", "on"))
+    podcast_image: str = _setting("", picture)
+    podcast_category: str = _setting("", _category)
+    podcast_author: str = _setting("", line(0, 100))
+    podcast_email: str = _setting("", email)
+    podcast_explicit: str = _setting("no", choice("no", "yes"))
+    podcast_guid: str = _setting("", guid)
+    backup_folder: str = _setting("", folder)
+    backup_hours: int = _setting(24, whole(1, 8760))
+    backup_keep: int = _setting(7, whole(1, 1000))
+    css: str = _setting("", prose(20_000))
+    css_on: str = _setting("on", choice("on", "off"))
 
     @property
     def zone(self) -> ZoneInfo:
@@ -172,6 +315,11 @@ class Settings:
             freshness=self.freshness,
             skip_hours=self.skip_hours,
         )
+
+
+CHECKS: dict[str, Callable[[str], object]] = {
+    one.name: one.metadata["check"] for one in fields(Settings)
+}
 
 
 def load_settings(session: Session) -> Settings:
@@ -242,83 +390,3 @@ def _keep_former_address(session: Session, new: str) -> None:
     known = former.value.split() if former else []
     if before and before.value and before.value != new and before.value not in known:
         session.merge(Meta(name="former_site_urls", value=" ".join([*known, before.value])))
-
-
-def _look(text: str) -> str:
-    """A look; those of former releases lead to what they became."""
-    return choice(*LOOKS)(FORMER_LOOKS.get(text, text))
-
-
-def _category(text: str) -> str:
-    wanted = " ".join(text.split())
-    if wanted and wanted not in category_names():
-        raise InvalidInput("one of Apple's categories is needed, such as Arts > Books")
-    return wanted
-
-
-def _policy(text: str) -> str:
-    from publisher.core.polling import parse  # late: only needed where the policy is set
-
-    return parse(text.strip()).spec
-
-
-# One row a setting: its name, and the function that checks and converts its text.
-CHECKS: dict[str, Callable[[str], object]] = {
-    "title": line(1, 200),
-    "site_url": lambda text: site_address(text) if text.strip() else "",
-    "description": line(1, 500),
-    "language": language,
-    "timezone": find_zone,
-    "menu": lambda text: TtlRule.parse(menu=text.strip()).menu.text,
-    "planner": lambda text: TtlRule.parse(planner=text.strip()).planner,
-    "profile": lambda text: TtlRule.parse(profile=text.strip()).profile,
-    "poll_minutes": lambda text: TtlRule.parse(poll_minutes=text).poll_minutes,
-    "feed_items": whole(1, 200),
-    "home_items": whole(1, 100),
-    "undo_seconds": whole(0, 3600),
-    "freshness": choice(*FRESHNESS),
-    "skip_hours": choice("off", "learned"),
-    "etag": choice("renewed", "document", "quiet"),
-    "old_feeds": paths,
-    "river_policy": _policy,
-    "river_keep_days": whole(1, 36500),
-    "river_keep_items": whole(20, 1_000_000),
-    "river_keep_visit_days": whole(1, 36500),
-    "river_host_delay_seconds": whole(0, 3600),
-    "river_on_demand_minutes": whole(1, 10_080),
-    "river_estimator": choice("changes", "nochanges"),
-    "river_visits": whole(2, 1000),
-    "river_metadata": field_names,
-    "hubs": addresses(5),
-    "cloud": addresses(1),
-    "source_markdown": choice("on", "off"),
-    "webmention_send": choice("on", "off"),
-    "webmention_receive": choice("off", "on"),
-    "reader_test": choice("off", "on"),
-    "backup_folder": folder,
-    "backup_hours": whole(1, 8760),
-    "backup_keep": whole(1, 1000),
-    "podcast_image": picture,
-    "podcast_category": _category,
-    "podcast_author": line(0, 100),
-    "podcast_email": email,
-    "podcast_explicit": choice("no", "yes"),
-    "podcast_guid": guid,
-    "readers_days": whole(1, 400),
-    "fairness": choice("off", "on"),
-    "look": _look,
-    "accent": lambda text: parse_colour(text) if text.strip() else "",
-    "logo": file,
-    "icon": file,
-    "logo_shape": choice("round", "whole"),
-    "header": prose(2_000),
-    "footer": prose(2_000),
-    "navigation": lambda text: lines_of(parse_links(text)),
-    "elsewhere": other_sites,
-    "home": choice(*HOMES),
-    "css": prose(20_000),
-    "css_on": choice("on", "off"),
-}
-
-if set(CHECKS) != {field.name for field in fields(Settings)}:
-    raise TypeError("every setting needs its check")

@@ -21,8 +21,7 @@ from publisher.base.system import whole_files
 from publisher.installation import serving_lock
 from publisher.storage import sqlite_file
 from publisher.storage.database import Database
-from publisher.storage.schema import check_known
-from publisher.storage.sqlite_copy import copy_database
+from publisher.storage.schema import check_known, copy_database
 
 DATABASE, MEDIA, ROOM = "publisher.db", "media", "restore"
 

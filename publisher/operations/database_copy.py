@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from publisher.base.environment import Environment, prepare_instance
 from publisher.base.errors import Conflict, InvalidData, InvalidInput, PublisherError
 from publisher.base.text import plain_text
-from publisher.blog import search
+from publisher.blog import published
 from publisher.blog.published import is_public
 from publisher.installation import serving_lock
 from publisher.river.polls.item_store import SEARCH
@@ -161,8 +161,11 @@ def _index(new: Session) -> None:
     """Fill the search indexes, which are not copied: they differ between the databases."""
     posts = new.scalars(select(Post), execution_options={"yield_per": ROWS})
     for part in _parts(post for post in posts if is_public(post)):
-        rows = ((post.id, post.title, search.body(post, plain_text(post.html))) for post in part)
-        search.index_all(new, rows)
+        rows = (
+            (post.id, post.title, published.searchable_text(post, plain_text(post.html)))
+            for post in part
+        )
+        published.index_all(new, rows)
     items = new.scalars(
         select(RiverItem).where(~RiverItem.pruned), execution_options={"yield_per": ROWS}
     )

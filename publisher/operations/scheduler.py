@@ -29,9 +29,7 @@ from publisher.foreign import mirror_poll
 from publisher.installation import Site, open_site
 from publisher.installation.settings import load_settings, smallest_ttl
 from publisher.operations import long_work
-from publisher.publishing import link_cards, snapshots
-from publisher.publishing.mentioning import receiving
-from publisher.publishing.push import outbox, purge
+from publisher.publishing import link_cards, mentions, outbox, purge, snapshots
 from publisher.publishing.rebuild import refresh
 from publisher.readers import retention
 from publisher.readers.fold import keep_up
@@ -92,7 +90,7 @@ def send_pings(site: Site) -> float:
 
 def look_at_mentions(site: Site) -> float:
     """Fetch the pages that are said to link to a post."""
-    due = receiving.look(site, site.clock())
+    due = mentions.look(site, site.clock())
     return math.inf if due is None else (due - site.clock()).total_seconds()
 
 

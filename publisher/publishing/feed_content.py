@@ -10,14 +10,14 @@ from urllib.parse import quote, urljoin, urlsplit
 from sqlalchemy.orm import object_session
 
 from publisher.base.text import clean
-from publisher.blog.card_links import CARD, with_cards
 from publisher.blog.markup.markdown import absolute
 from publisher.blog.post_files.enclosures import type_of
+from publisher.blog.published import CARD, with_cards
 from publisher.blog.writing import posts
 from publisher.blog.writing.content import of_post
 from publisher.feeds.channel import Channel, Item, Podcast
 from publisher.installation.settings import Settings
-from publisher.publishing.push.outbox import cloud_element
+from publisher.publishing.outbox import cloud_element
 from publisher.storage.tables.blog import Post, Tag
 
 _OWN_TARGET = re.compile(r"""(\]\(<?|\b(?:href|poster|src)=["'])/(?!/)""")

@@ -11,13 +11,12 @@ from urllib.parse import urlsplit
 from sqlalchemy import select
 
 from publisher.base.errors import PublisherError
-from publisher.base.links import is_of_the_web, joined
 from publisher.base.net import OutgoingError, request_public
 from publisher.base.system.confined import Limits, read
-from publisher.base.text import one_line, shorten
+from publisher.base.text import is_of_the_web, joined, one_line, shorten
 from publisher.blog.post_files import media
 from publisher.installation import Site
-from publisher.publishing.mentioning.mention_documents import tree_of
+from publisher.publishing.mention_documents import tree_of
 from publisher.publishing.rebuild import rebuild
 from publisher.storage import database
 from publisher.storage.tables.publishing import LinkCard

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 
-from publisher.base.numerals import counted
+from publisher.base.text import counted
 from publisher.core.durations import duration
 from publisher.reader_test import script
 from publisher.reader_test.answering import (

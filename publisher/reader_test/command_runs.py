@@ -23,7 +23,7 @@ from typing import IO, Any
 
 from publisher.base.clock import monotonic_seconds
 from publisher.base.errors import InvalidData, InvalidInput, NotFound, TooMany
-from publisher.base.numerals import counted
+from publisher.base.text import counted
 from publisher.reader_test.answering import WeekAnswer, WeekPlace, answer
 from publisher.reader_test.scorecard import Scorecard, score
 from publisher.reader_test.script import WEEK_HOURS

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
-from publisher.base.numerals import counted
+from publisher.base.text import counted
 from publisher.core.durations import duration
 from publisher.reader_test.behaviours import BEHAVIOURS, Evidence
 from publisher.reader_test.gain import Gain, gains, hearing, histories

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from publisher.base.numerals import counted
+from publisher.base.text import counted
 from publisher.readers.identity import WEEK_SECONDS, forget_old
 from publisher.readers.store import LOST
 from publisher.readers.sums import DAY_SECONDS, HOUR_SECONDS

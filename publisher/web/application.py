@@ -11,7 +11,7 @@ from publisher.base.clock import Clock
 from publisher.base.environment import Environment, read_environment, secret_key
 from publisher.base.errors import StorageUnavailable
 from publisher.base.media_files import NOT_SNIFFED
-from publisher.base.numerals import LARGEST_ROW
+from publisher.base.text import LARGEST_ROW
 from publisher.delivery.front import FeedFront
 from publisher.delivery.trusted_proxies import behind_proxies
 from publisher.installation import Site, open_site
@@ -20,24 +20,32 @@ from publisher.readers.counter import PollCounter, Polls
 from publisher.web import (
     assets,
     blog,
-    micropub,
+    context,
+    page_answers,
     page_look,
-    reader_api,
     rendering,
+    request_forgery,
     river,
-    setup,
     studio,
     style,
     translations,
 )
 from publisher.web.assets import PAGE_POLICY
 from publisher.web.blog import posts
-from publisher.web.for_programs import feeds, media, metrics, mirror, reader_test, webmention
-from publisher.web.indieauth import auth, endpoints
+from publisher.web.for_programs import (
+    feeds,
+    indieauth,
+    media,
+    metrics,
+    mirror,
+    reader_api_items,
+    reader_test,
+)
+from publisher.web.limits import MOVING_BYTES, TEXT_BYTES, LimitedRequest
+from publisher.web.micropub import views as micropub
 from publisher.web.readers import advise, report, worth
-from publisher.web.requests import failures, request_forgery, request_log, site_address
-from publisher.web.requests.limits import MOVING_BYTES, TEXT_BYTES, LimitedRequest
-from publisher.web.studio.account_pages import login, passkeys
+from publisher.web.studio import mentions
+from publisher.web.studio.account_pages import login, passkeys, setup
 from publisher.web.xml_rpc import calls as xmlrpc
 
 _HEADERS = {
@@ -52,10 +60,10 @@ _BLUEPRINTS = (
     reader_test.pages,
     advise.blueprint,
     assets.blueprint,
-    auth.blueprint,
+    indieauth.consent_blueprint,
     blog.blueprint,
     media.card_blueprint,
-    endpoints.blueprint,
+    indieauth.blueprint,
     media.icon_blueprint,
     feeds.blueprint,
     metrics.health_blueprint,
@@ -66,7 +74,7 @@ _BLUEPRINTS = (
     mirror.blueprint,
     passkeys.blueprint,
     posts.preview_blueprint,
-    reader_api.blueprint,
+    reader_api_items.blueprint,
     reader_test.blueprint,
     report.blueprint,
     river.blueprint,
@@ -74,7 +82,7 @@ _BLUEPRINTS = (
     worth.blueprint,
     studio.blueprint,
     style.blueprint,
-    webmention.blueprint,
+    mentions.webmention_blueprint,
     xmlrpc.blueprint,
 )
 
@@ -97,7 +105,7 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
     app.extensions["publisher"] = site
     app.session_interface = LoginCookie()
     app.url_map.converters["int"] = RowNumber
-    request_log.prepare(app)
+    page_answers.number_requests(app)
     metrics.prepare(app)
     request_forgery.prepare(app)
     request_forgery.prepare_form_keys(app)
@@ -106,7 +114,7 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
     translations.prepare(app)
     for blueprint in _BLUEPRINTS:
         app.register_blueprint(blueprint)
-    failures.prepare(app)
+    page_answers.prepare(app)
     app.after_request(_secure)
     polls = PollCounter(lambda counted: _store(site, counted))
     app.extensions["polls"] = polls
@@ -146,9 +154,7 @@ class LoginCookie(SecureCookieSessionInterface):
             own = current_site(app).site_url
         except StorageUnavailable:  # the address is unknown: be strict
             return True
-        here = urlsplit(own).netloc == request.host or site_address.loopback(
-            site_address.asked_at()
-        )
+        here = urlsplit(own).netloc == request.host or context.is_loopback(context.asked_at())
         return own.startswith("https:") and here
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:

@@ -1,21 +1,34 @@
-"""The request's context: the site, the moment, who is logged in."""
+"""The request's context: the site, its settings and address, the moment, who is logged in.
 
+The host that a browser sends is compared with the site's address, to find a wrong setting: it is
+offered to an author, but never used without their consent.
+"""
+
+import ipaddress
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
+from urllib.parse import urlsplit
 
-from flask import current_app, g, redirect, request, session, url_for
+from flask import current_app, flash, g, redirect, request, session, url_for
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
-from publisher.base.errors import Forbidden, NotFound, PublisherError, StorageUnavailable
-from publisher.base.numerals import whole_number
+from publisher.base import environment
+from publisher.base.errors import (
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    PublisherError,
+    StorageUnavailable,
+)
+from publisher.base.text import whole_number
 from publisher.blog import published
 from publisher.blog.members import authors, permissions, tokens
 from publisher.installation import Site
-from publisher.installation.settings import smallest_ttl
+from publisher.installation.settings import Settings, load_settings, smallest_ttl
 from publisher.readers.fold import keep_up
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import ApiToken, Author
@@ -29,6 +42,23 @@ R = TypeVar("R")
 def site() -> Site:
     """The site that is being served."""
     found: Site = current_app.extensions["publisher"]
+    return found
+
+
+def settings() -> Settings:
+    """The site's settings, read once a request."""
+    if "settings" not in g:
+        with site().database.read() as db:
+            g.settings = load_settings(db)
+    found: Settings = g.settings
+    return found
+
+
+def own_address() -> str:
+    """The site's public address, read once a request."""
+    if "own_address" not in g:
+        g.own_address = site().site_url
+    found: str = g.own_address
     return found
 
 
@@ -113,28 +143,87 @@ def full_path() -> str:
     return f"{request.path}?{query}" if query else request.path
 
 
-def login_required(view: Callable[P, R]) -> Callable[P, R | Response]:
-    """Send whoever is not logged in to the login page, and back here afterwards."""
-
-    @wraps(view)
-    def guarded(*args: P.args, **kwargs: P.kwargs) -> R | Response:
-        if author() is None:
-            if request.method == "POST":
-                me()
-            return redirect(url_for("login.form", next=full_path()))
-        return view(*args, **kwargs)
-
-    return guarded
+def need_login() -> Response | None:
+    """Send whoever is not logged in to the login page, and back here afterwards. As a blueprint's
+    `before_request` this is for all of its pages."""
+    if author() is not None:
+        return None
+    if request.method == "POST":
+        me()
+    return redirect(url_for("login.form", next=full_path()))
 
 
-def admin_required(view: Callable[P, R]) -> Callable[P, R | Response]:
-    """As `login_required`, and only for admins."""
+def need_admin() -> Response | None:
+    """As `need_login`, and only for admins."""
+    led = need_login()
+    if led is None and not permissions.is_admin(author()):
+        raise Forbidden("only an admin may do this")
+    return led
 
-    @wraps(view)
-    @login_required
-    def guarded(*args: P.args, **kwargs: P.kwargs) -> R | Any:
-        if not permissions.is_admin(author()):
-            raise Forbidden("only an admin may do this")
-        return view(*args, **kwargs)
 
-    return guarded
+def _required(need: Callable[[], Response | None]) -> Callable[[Callable[P, R]], Callable[P, Any]]:
+    def decorated(view: Callable[P, R]) -> Callable[P, Any]:
+        @wraps(view)
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> Any:
+            return need() or view(*args, **kwargs)
+
+        return guarded
+
+    return decorated
+
+
+login_required, admin_required = _required(need_login), _required(need_admin)
+
+
+def done(message: str, endpoint: str, **values: Any) -> Response:
+    """The end of a form: a message on the next page, and the way to it."""
+    flash(message, "done")
+    return redirect(url_for(endpoint, **values))
+
+
+def asked_at() -> str:
+    """Scheme and host of this request as they were sent, with a slash.
+
+    The framework's own function decodes punycode, and raises for invalid names such as `xn--`.
+    """
+    return f"{request.scheme}://{request.host}/"
+
+
+def browser_address() -> str:
+    """The address that this request was sent to; "" if it is not valid."""
+    try:
+        return environment.site_address(asked_at())
+    except InvalidInput:
+        return ""
+
+
+def better_address() -> str:
+    """The address that the browser used, if it differs from the site's own; else "".
+
+    A loopback address never replaces a public one: a public site is often managed through a tunnel
+    or on the server itself. A different scheme alone does not count, because a TLS proxy passes on
+    http.
+    """
+    used, own = browser_address(), site().site_url
+    if not used or _host(used) == _host(own):
+        return ""
+    if is_loopback(used) and (not is_loopback(own) or _port(used) == _port(own)):
+        return ""
+    return used
+
+
+def _host(address: str) -> str:
+    return urlsplit(address).netloc
+
+
+def _port(address: str) -> int | None:
+    return urlsplit(address).port
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address leads to this computer itself."""
+    name = urlsplit(address).hostname or ""
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost" or name.endswith(".localhost")

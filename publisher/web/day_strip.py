@@ -1,25 +1,26 @@
 """The day strip as numbers: 24 bars with height, ttl and figures, in the author's local time.
 
 x runs from 0 to 1440, the minutes of the civil day; heights from 0 to 100. A tone (shade) stands
-for the same ttl in every strip, so that two strips can be compared.
+for the same ttl in every strip, so that two strips can be compared. A polite reader waits after
+each visit as long as the feed then asks; its visits assume that nothing is published meanwhile.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 
 from sqlalchemy.orm import Session
 
 from publisher.blog import update_log
-from publisher.core.civil import local_second, seconds, zone_table
+from publisher.core.civil import instant, local_second, seconds, zone_table
 from publisher.core.menu import band
-from publisher.core.replay.coming_hours import DayHour, day_hours
+from publisher.core.replay.coming_hours import DayHour, day_hours, max_age_at
 from publisher.core.ttl.activity import Activity
-from publisher.core.ttl.decision import Decision, build_moment, decide
+from publisher.core.ttl.counts import WARM_UP_DAYS, WARM_UP_UPDATES
+from publisher.core.ttl.decision import WARM_UP, Decision, build_moment, decide
 from publisher.core.ttl.rule import TtlRule
 from publisher.installation.settings import load_settings
-from publisher.web.polite_walk import RARE, clock, progress, walk, why
 
 FULL = 100.0
 LEAST = 3.0  # height of an hour without updates, so that its tone is visible
@@ -178,9 +179,13 @@ def _key(bars: Sequence[Bar]) -> tuple[tuple[int, str], ...]:
     return tuple(key)
 
 
+def _updates_at(at: datetime, zone: str, hours: Sequence[DayHour]) -> float:
+    hour = int(minute_of_day(at, zone) // 60)
+    return next((row.expected_updates for row in hours if row.hour == hour), 0.0)
+
+
 def _habit(decision: Decision, hours: Sequence[DayHour]) -> str:
-    hour = int(minute_of_day(decision.decided_at, decision.zone) // 60)
-    updates = next((row.expected_updates for row in hours if row.hour == hour), 0.0)
+    updates = _updates_at(decision.decided_at, decision.zone, hours)
     if updates < RARE:
         return "updates are rare at this hour"
     return f"around this hour, expect {_frequency(updates)}"
@@ -226,3 +231,85 @@ def _drawn(
     skipped: tuple[int, ...],
 ) -> Day:
     return own_day(known, now, rule, queue, skipped)
+
+
+AHEAD = timedelta(days=1)
+MOST_VISITS = 200  # enough for a picture, though the shortest ttl values give more in a day
+RARE, OFTEN = 0.05, 1.0  # updates an hour
+
+
+def walk(
+    activity: Activity, now: datetime, rule: TtlRule, queue: Sequence[datetime]
+) -> tuple[datetime, ...]:
+    """The visits of the coming day, the one of this minute first."""
+    visits, at = [now], now
+    while len(visits) < MOST_VISITS:
+        at += timedelta(seconds=max(max_age_at(activity, at, rule, queue), 60))
+        at = (at + timedelta(seconds=59)).replace(second=0, microsecond=0)
+        if at > now + AHEAD:
+            break
+        visits.append(at)
+    return tuple(visits)
+
+
+def clock(at: datetime, zone: str) -> str:
+    """The time of day where the author lives."""
+    return f"{instant(local_second(zone_table(zone), seconds(at))):%H:%M}"
+
+
+def progress(decision: Decision) -> str:
+    """How far the warm-up is."""
+    first = decision.first_update
+    days = 1 if first is None else (decision.decided_at - first).days + 1
+    return (
+        f"{min(decision.updates, WARM_UP_UPDATES)} of {WARM_UP_UPDATES} updates,"
+        f" day {min(days, WARM_UP_DAYS)} of {WARM_UP_DAYS}"
+    )
+
+
+def why(decision: Decision, hours: Sequence[DayHour], visits: Sequence[datetime]) -> list[str]:
+    """Sentences for the author: why this ttl, what a longer one would cost, the next check."""
+    zone, now = decision.zone, visits[0]
+    if decision.last_update is None:
+        return ["Nothing has been published yet, so readers are asked to come rarely."]
+    until = clock(visits[1], zone) if len(visits) > 1 else "tomorrow"
+    if decision.phase == WARM_UP:
+        first = f"Still learning when you publish ({progress(decision)})."
+        second = f"Until then the time since your last update decides: come back at {until}."
+    else:
+        first = _habit_of_author(now, until, zone, hours)
+        second = _cost(decision, now, hours)
+    scheduled = decision.scheduled_at
+    third = (
+        f"Your next post is scheduled for {clock(scheduled, zone)}, and no reader is asked to"
+        " sleep through it."
+        if scheduled is not None and decision.unscheduled_ttl_minutes != decision.ttl_minutes
+        else f"Next check: {clock(decision.valid_until, zone)}, or when you publish."
+    )
+    return [text for text in (first, second, third) if text]
+
+
+def _habit_of_author(now: datetime, until: str, zone: str, hours: Sequence[DayHour]) -> str:
+    rate = _updates_at(now, zone, hours)
+    if rate < RARE:
+        return f"You rarely publish at this hour, so readers may wait until {until}."
+    if rate < OFTEN:
+        return f"At this hour you publish every {_hours(1 / rate)}; readers come back at {until}."
+    return f"You publish often at this hour, so readers come back soon, at {until}."
+
+
+def _cost(decision: Decision, now: datetime, hours: Sequence[DayHour]) -> str:
+    """How long a post of the busiest hour would wait with the next larger ttl."""
+    if decision.refused is None:
+        return "The feed never asks for longer than that."
+    end = now + timedelta(minutes=decision.refused.ttl_minutes)
+    covered = [row for row in hours if now < row.starts_at < end]
+    post = max(covered, key=lambda row: row.expected_updates).starts_at if covered else now
+    zone, longer = decision.zone, span(decision.refused.ttl_minutes)
+    said = "now" if post == now else f"at {clock(post, zone)}"
+    return f"Not {longer}: a post {said} would wait until {clock(end, zone)}."
+
+
+def _hours(count: float) -> str:
+    whole = max(round(count), 1)
+    return "hour" if whole == 1 else f"{whole} hours"

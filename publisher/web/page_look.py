@@ -6,20 +6,17 @@ from urllib.parse import urlsplit
 from flask import Flask, request
 from markupsafe import Markup, escape
 
-from publisher.base.date_words import right_to_left
-from publisher.base.links import BUILT_IN, Link, parse_links
-from publisher.base.text import first_picture
-from publisher.blog.card_links import CARD, with_cards
+from publisher.base.text import BUILT_IN, Link, first_picture, parse_links
 from publisher.blog.markup.formulas import drawn
 from publisher.blog.markup.markdown import SIZES, render
 from publisher.blog.markup.safe_html import MORE, sanitise
 from publisher.blog.post_files import media
+from publisher.blog.published import CARD, with_cards
 from publisher.storage.tables.blog import Post
-from publisher.web.context import site
+from publisher.web.context import settings, site
 from publisher.web.for_programs.media import card_address
-from publisher.web.rendering import settings
 from publisher.web.style import look_address, look_font, looks_address, style_address, theme_colours
-from publisher.web.translations import gettext
+from publisher.web.translations import gettext, right_to_left
 
 _BUILT_IN = frozenset(parse_links(BUILT_IN))
 _HEADING = re.compile(r'<(h[2-6]) id="([^"]+)">(.*?)</\1>', re.DOTALL)

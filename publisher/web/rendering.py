@@ -8,24 +8,23 @@ from html import unescape
 from typing import Any
 from urllib.parse import quote, urljoin
 
-from flask import Flask, current_app, g, request
+from flask import Flask, current_app, request
 from jinja2 import pass_context
 from werkzeug.local import LocalProxy
 
-from publisher.base.date_words import date_in, month_in, month_of_year_in
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import PublisherError
-from publisher.base.numerals import counted
-from publisher.base.text import first_picture, first_words, sentence
+from publisher.base.text import counted, first_picture, first_words, sentence
 from publisher.blog.members.permissions import is_admin, may_edit
 from publisher.blog.writing.posts import path, path_of
-from publisher.installation.settings import Settings, load_settings
+from publisher.installation.settings import Settings
 from publisher.river.polls.schedule import in_words
 from publisher.storage.tables.blog import Post
+from publisher.web import context
 from publisher.web.assets import asset
-from publisher.web.context import author, site
+from publisher.web.context import author, own_address, settings, site
 from publisher.web.day_strip import span
-from publisher.web.requests import site_address
+from publisher.web.translations import date_in, month_in, month_of_year_in
 
 _DESCRIPTION_LENGTH = 200  # characters, for cards and search engines
 
@@ -46,7 +45,7 @@ def prepare(app: Flask) -> None:
         current_author=LocalProxy(author),
         is_admin=lambda: is_admin(author()),
         may_edit_here=may_edit_here,
-        better_address=site_address.better,
+        better_address=context.better_address,
         address_fixed=lambda: bool(site().environment.site_url),
         new_name=lambda: secrets.token_urlsafe(12),
     )
@@ -91,23 +90,6 @@ def _when_asked(say: Callable[..., str]) -> Callable[..., str]:
         return say(*words)
 
     return asked
-
-
-def settings() -> Settings:
-    """The site's settings, read once a request."""
-    if "settings" not in g:
-        with site().database.read() as db:
-            g.settings = load_settings(db)
-    found: Settings = g.settings
-    return found
-
-
-def own_address() -> str:
-    """The site's public address, read once a request."""
-    if "own_address" not in g:
-        g.own_address = site().site_url
-    found: str = g.own_address
-    return found
 
 
 def day(at: datetime) -> str:

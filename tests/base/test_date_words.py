@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from publisher.base.date_words import date_in, month_in, month_of_year_in, right_to_left
+from publisher.web.translations import date_in, month_in, month_of_year_in, right_to_left
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from publisher.base.numerals import LARGEST_ROW, counted, number_up_to, whole_number
+from publisher.base.text import LARGEST_ROW, counted, number_up_to, whole_number
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, TooLarge
+from publisher.blog import post_addresses
 from publisher.blog.members import permissions
-from publisher.blog.writing import autosave, editing, posts, previews, revisions
+from publisher.blog.writing import autosave, editing, posts, revisions
 from publisher.blog.writing.editing import Intent
 from publisher.installation import Site
 from publisher.storage.tables.blog import Post, UnsavedText
@@ -269,8 +270,8 @@ def test_preview_link_dies(site: Site) -> None:
     """A revoked link leads nowhere, the new one to the post."""
     post = submit(site, make_author(site), Intent("draft"))
     with site.database.write() as db:
-        found = previews.find(db, post.preview_token)
-        previews.revoke(found)
+        found = post_addresses.preview_of(db, post.preview_token)
+        post_addresses.revoke_preview(found)
         with pytest.raises(NotFound):
-            previews.find(db, post.preview_token)
-        assert previews.find(db, found.preview_token).id == post.id
+            post_addresses.preview_of(db, post.preview_token)
+        assert post_addresses.preview_of(db, found.preview_token).id == post.id

@@ -5,7 +5,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import text
 
-from publisher.blog import search
+from publisher.blog import published
 from publisher.installation import Site
 from publisher.storage.schema import MIGRATIONS
 from tests.factories import make_post
@@ -34,7 +34,7 @@ def test_every_script(site: Site, query: str, found: set[str]) -> None:
     """A word is found where it stands in a sentence, and only where its characters stand so."""
     numbers = {make_post(site, source).id: name for name, source in TEXTS.items()}
     with site.database.read() as db:
-        hits = search.find(db, query)
+        hits = published.search(db, query)
     assert {numbers[hit.number] for hit in hits} == found
     for hit in hits:
         assert "\u200b" not in hit.excerpt
@@ -45,7 +45,7 @@ def test_excerpts_mark_the_word(site: Site) -> None:
     """What is shown is the sentence as it was written, the word marked as one."""
     make_post(site, TEXTS["ja"])
     with site.database.read() as db:
-        (hit,) = search.find(db, "東京")
+        (hit,) = published.search(db, "東京")
     assert hit.excerpt == TEXTS["ja"].replace("東京", "\x02東京\x03")
 
 
@@ -66,4 +66,4 @@ def test_older_indexes_are_made_anew(site: Site) -> None:
         config.attributes["connection"] = connection
         command.upgrade(config, "0014_dense_scripts")
     with site.database.read() as db:
-        assert [hit.number for hit in search.find(db, "東京")] == [1]
+        assert [hit.number for hit in published.search(db, "東京")] == [1]

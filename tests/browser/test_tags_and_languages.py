@@ -5,7 +5,7 @@ from collections.abc import Callable
 from playwright.sync_api import Page
 
 from publisher.installation.settings import store_settings
-from publisher.publishing.mentioning import receiving
+from publisher.publishing import mentions
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.publishing import Mention
 from tests.browser.conftest import Browse, Live, Scheme, overflow, violations
@@ -52,7 +52,7 @@ def test_a_mention_from_the_list_to_the_post(
     post = make_post(live.site, "A post.", title="Ours", slug="ours")
     with live.site.database.write() as db:
         store_settings(db, {"webmention_receive": "on"})
-        row = receiving.receive(
+        row = mentions.receive(
             db, live.url, "https://there.example/a-note", f"{live.url}/posts/ours",
             live.site.clock(),
         )  # fmt: skip

@@ -26,8 +26,7 @@ from publisher.simulator.histories.timelines import Timeline
 from publisher.storage.tables.mirror import Mirror
 from publisher.storage.tables.publishing import Delivery
 from publisher.storage.tables.readers import PostReach, ReaderOrigin
-from publisher.web import background_commands
-from publisher.web.readers import worth
+from publisher.web.readers import background_commands, worth
 from tests.conftest import FakeClock
 from tests.databases import work_on
 from tests.factories import PASSWORD, make_author, make_post

@@ -21,7 +21,7 @@ from publisher.base.environment import Environment
 from publisher.blog.members import authors, tokens
 from publisher.installation import open_site
 from publisher.web.application import close_app, create_app
-from publisher.web.micropub import access
+from publisher.web.micropub import program_posts
 from tests.conftest import SITE_URL
 from tests.factories import make_author, make_post
 from tests.fuzz import targets
@@ -39,7 +39,7 @@ def _all_targets() -> Iterator[dict[str, Target]]:
         environment = Environment(instance, url, SITE_URL, "a key for fuzzing only")
         cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
         authors._hasher = cache(lambda: cheap)
-        access.WRITES_PER_MINUTE = 10**9
+        program_posts.WRITES_PER_MINUTE = 10**9
         site = open_site(environment)
         author = make_author(site)
         make_post(site, "Hello there.", title="A", author_id=author.id)

@@ -16,7 +16,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from publisher.base.errors import PublisherError
-from publisher.blog import search
+from publisher.blog import published
 from publisher.blog.markup import markdown
 from publisher.exchange.importing import dry_run
 from publisher.exchange.importing.formats import recognition
@@ -176,7 +176,7 @@ def requests(client: FlaskClient, site: Site, token: str) -> dict[str, Target]:
 
     def searched(data: bytes) -> None:
         with site.database.read() as db:
-            search.find(db, data.decode("utf-8", "replace"))
+            published.search(db, data.decode("utf-8", "replace"))
 
     reader = [("Authorization", f"GoogleLogin auth={token}")]
     form = "application/x-www-form-urlencoded"

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from publisher.base.errors import Conflict, InvalidInput, PublisherError
-from publisher.blog import search
+from publisher.blog import published
 from publisher.installation import Site, open_site, serving_lock
 from publisher.operations import database_copy
 from publisher.operations.database_copy import copy_site
@@ -61,13 +61,13 @@ def test_there_and_back_everything_is_the_same(
     assert count == sum(map(len, everything(filled.database).values())) > 10
     away = open_site(replace(filled.environment, database_url=url), filled.clock)
     with away.database.read() as db:
-        assert len(search.find(db, "zebr")) == 3
+        assert len(published.search(db, "zebr")) == 3
     file = tmp_path / "back.db"
     copy_site(away.environment, f"sqlite:///{file}", silent)
     back = open_site(replace(filled.environment, database_url=f"sqlite:///{file}"), filled.clock)
     assert everything(back.database) == everything(filled.database)
     with back.database.read() as db:
-        assert len(search.find(db, "zebr")) == 3
+        assert len(published.search(db, "zebr")) == 3
     assert make_post(away).id == make_post(back).id == 4
     for opened in (away, back):
         opened.database.close()

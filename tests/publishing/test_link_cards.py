@@ -10,8 +10,8 @@ from PIL import Image
 from sqlalchemy import select
 
 from publisher.base.errors import Conflict
-from publisher.blog.card_links import request_cards
-from publisher.blog.post_files import media_library
+from publisher.blog.post_files import media
+from publisher.blog.published import request_cards
 from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.publishing import link_cards
@@ -73,7 +73,7 @@ def test_fetched_once_and_kept(
     with site.database.read() as db:
         row = db.scalars(select(Media)).one()
     with pytest.raises(Conflict, match="card of a link"), site.database.write() as db:
-        media_library.remove(db, db.get_one(Media, row.id))
+        media.remove_file(db, db.get_one(Media, row.id))
 
 
 @pytest.mark.parametrize("page", [

@@ -21,7 +21,7 @@ from sqlalchemy.engine import make_url
 
 from publisher.base.environment import Environment
 from publisher.base.errors import InvalidData, InvalidInput, StorageUnavailable
-from publisher.blog import search
+from publisher.blog import published
 from publisher.installation import Site, claim_key, open_site
 from publisher.operations import backup, doctor
 from publisher.operations.database_copy import copy_site
@@ -113,13 +113,13 @@ def test_search_finds_the_same(remote: Site) -> None:
     make_post(remote, title="Zebras", source="They are striped.")
     make_post(remote, title="Other", source="Lions.")
     with remote.database.read() as db:
-        found = search.find(db, "Zebr")
+        found = published.search(db, "Zebr")
         assert [hit.number for hit in found] == [2, 1]
         assert "two \x02zebras\x03" in found[1].excerpt
-        assert [hit.number for hit in search.find(db, "walk zebras")] == [1]
-        assert search.newest(db, "zebras", 5) == [2, 1]
+        assert [hit.number for hit in published.search(db, "walk zebras")] == [1]
+        assert published.newest_matching(db, "zebras", 5) == [2, 1]
         for query in ("'", "a & | ! b", ":*", "\\", "zebras' | 'lions", "<->", "\0"):
-            search.find(db, query)
+            published.search(db, query)
 
 
 def test_a_bell_rings_on_every_machine(remote: Site) -> None:

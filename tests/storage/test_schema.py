@@ -14,11 +14,10 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import select, text
 
 from publisher.base.errors import InvalidData, StorageUnavailable
-from publisher.blog import search
+from publisher.blog import published
 from publisher.blog.writing import posts, revisions
 from publisher.readers.reporting.reach import Reached, reached
 from publisher.river.following import feed_list
-from publisher.storage import sqlite_copy
 from publisher.storage.database import Database
 from publisher.storage.schema import MIGRATIONS, newest_revision, upgrade
 from publisher.storage.tables.readers import PostReach
@@ -108,7 +107,7 @@ def test_without_room_for_the_copy_nothing_is_upgraded(
         copy.write_bytes(b"half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(sqlite_copy, "copy_database", full)
+    monkeypatch.setattr(schema, "copy_database", full)
     with pytest.raises(StorageUnavailable, match=r"No space left.*Nothing was changed"):
         upgrade(released)
     folder = Path(str(released.engine.url.database)).parent
@@ -161,7 +160,7 @@ def test_old_revisions_keep_their_meaning(released: Database) -> None:
             connection.execute(text(statement))
     upgrade(released)
     with released.write() as session:
-        assert [hit.number for hit in search.find(session, "aardvarks")] == [1]
+        assert [hit.number for hit in published.search(session, "aardvarks")] == [1]
         post = posts.get(session, 1)
         revision = revisions.get(session, post, 1)
         (changed,) = [c for c in revisions.changes(None, revision) if c.name == "tags"]

@@ -13,8 +13,7 @@ from publisher.base.environment import Environment
 from publisher.blog import update_log
 from publisher.installation import Site, open_site
 from publisher.installation.settings import load_settings
-from publisher.web import background_commands
-from publisher.web.readers import worth
+from publisher.web.readers import background_commands, worth
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author
 from tests.readers.polls import NOT_MODIFIED, Counting, FakeDocument

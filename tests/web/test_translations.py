@@ -10,11 +10,11 @@ from babel.messages.pofile import read_po
 from flask.testing import FlaskClient
 from jinja2 import Environment
 
-from publisher.base.links import BUILT_IN, parse_links
 from publisher.base.media_files import Attachment
+from publisher.base.text import BUILT_IN, parse_links
 from publisher.installation import Site
 from publisher.installation.settings import store_settings
-from publisher.web.requests import failures
+from publisher.web import page_answers
 from publisher.web.translations import FOLDER, languages
 from tests.factories import make_post
 
@@ -41,7 +41,7 @@ def words_of_modules() -> Iterator[str]:
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "gettext":
                 yield from (str(a.value) for a in node.args if isinstance(a, ast.Constant))
     for status in SHOWN_FAILURES:
-        yield from failures.WORDS[status]
+        yield from page_answers.WORDS[status]
     yield from (link.label for link in parse_links(BUILT_IN))
 
 

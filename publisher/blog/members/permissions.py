@@ -1,10 +1,10 @@
 """Permissions: who may see and change what, for pages, APIs and commands.
 
 Authors edit their own posts, admins all posts and the site itself. Published posts are visible to
-everybody; a draft to its author, to admins, and to whoever has its preview link (`previews.find`).
-Uploaded files are public under a name that nobody can guess. Tokens and sessions belong to one
-author alone. The river belongs to all authors: everybody may add and change feeds, but only admins
-remove them, because their items are deleted too.
+everybody; a draft to its author, to admins, and to whoever has its preview link
+(`post_addresses.preview_of`). Uploaded files are public under a name that nobody can guess. Tokens
+and sessions belong to one author alone. The river belongs to all authors: everybody may add and
+change feeds, but only admins remove them, because their items are deleted too.
 """
 
 from collections.abc import Sequence

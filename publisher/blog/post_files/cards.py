@@ -13,7 +13,6 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont, ImageOps, features
 
-from publisher.base.colour import mix
 from publisher.base.text import shorten
 
 WIDTH, HEIGHT, MARGIN, PORTRAIT = 1200, 630, 90, 72
@@ -152,3 +151,38 @@ def _has(name: str, character: str) -> bool:
         return False
     shown, unknown = font.getmask(character), font.getmask(_NOT_A_CHARACTER)
     return character.isspace() or (shown.size, bytes(shown)) != (unknown.size, bytes(unknown))
+
+
+READABLE = 4.5  # WCAG 2.2, 1.4.3: text against its background
+
+
+def mix(one: str, other: str, share: float) -> str:
+    """`share` (0 to 1) of `one`, the rest of `other`."""
+    pairs = zip(_channels(one), _channels(other), strict=True)
+    return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in pairs)
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG's contrast ratio: 1 for the same colour, 21 for black on white."""
+    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def readable(colour: str, *backgrounds: str, least: float = READABLE) -> str:
+    """`colour`, made darker or lighter until it has a contrast of `least` on all `backgrounds`."""
+    goal = "#000000" if _luminance(backgrounds[0]) > 0.18 else "#ffffff"
+    for step in range(21):
+        moved = mix(goal, colour, step / 20)
+        if min(contrast(moved, background) for background in backgrounds) >= least:
+            return moved
+    return goal
+
+
+def _channels(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def _luminance(colour: str) -> float:
+    shares = [channel / 255 for channel in _channels(colour)]
+    red, green, blue = (s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -1,21 +1,102 @@
-"""Episodes: the audio file of a post (one value, four columns, four inputs), and its transcript.
+"""Files that are stored unchanged: videos, PDF files and sounds, recognised by their first bytes;
+episodes (one value, four columns, four inputs), and their transcripts.
+
+Videos and PDF files are never decoded; of sounds for podcasts, the length is read.
 
 The types of transcripts are those of the podcast namespace: WebVTT, SubRip, its own JSON, HTML.
 """
 
+import io
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from tinytag import TinyTag, TinyTagException
+
 from publisher.base.errors import FieldErrors, InvalidData
-from publisher.base.links import is_of_the_web
 from publisher.base.media_files import Attachment
-from publisher.base.numerals import whole_number
+from publisher.base.text import is_of_the_web, whole_number
 from publisher.blog.markup.safe_html import sanitise
-from publisher.blog.post_files.documents import FileInfo
 from publisher.blog.writing.content_fields import Field
+
+_VIDEO_TRACK = re.compile(rb"hdlr.{8}vide", re.DOTALL)
+_HEIC = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"}
+
+# First bytes of common videos that browsers do not play.
+_VIDEOS = re.compile(rb"\x1aE\xdf\xa3|RIFF....AVI |FLV|0&\xb2u|\0\0\x01\xba|G.{187}G", re.DOTALL)
+_SOUNDS = re.compile(rb"RIFF....WAVE|fLaC|FORM....AIF|\.snd", re.DOTALL)
+_OTHERS = (
+    (_VIDEOS, "this kind of video is not accepted; save it as MP4 first"),
+    (_SOUNDS, "this kind of sound is not accepted; save it as MP3 or M4A first"),
+    (re.compile(rb"....ftyp(?!avi[fs])", re.DOTALL), "this video or sound is damaged"),
+)
+
+
+@dataclass(frozen=True)
+class FileInfo:
+    """What pages and feeds need to know of such a file: `data` if not the upload's own bytes are
+    kept, `seconds` of a sound (0 if its length is unknown)."""
+
+    content_type: str
+    extension: str
+    data: bytes | None = None
+    seconds: int = 0
+
+
+def recognise_document(data: bytes) -> FileInfo | None:
+    """The video or PDF in `data`, or None; InvalidData for a known kind that is not accepted."""
+    if data.startswith(b"%PDF-"):
+        return FileInfo("application/pdf", "pdf")
+    if data.startswith(b"\x1aE\xdf\xa3") and b"webm" in data[:80]:
+        return FileInfo("video/webm", "webm")
+    if data[4:8] == b"ftyp" and data[8:12] in _HEIC:
+        raise InvalidData("HEIC cannot be read here; save the picture as JPEG first")
+    if data[4:8] == b"ftyp" and _VIDEO_TRACK.search(data):
+        return FileInfo("video/mp4", "mp4")
+    return None
+
+
+def refuse_others(data: bytes) -> None:
+    """InvalidData for a sound or video that is damaged or of a kind that is not accepted."""
+    for first_bytes, reason in _OTHERS:
+        if first_bytes.match(data):
+            raise InvalidData(reason)
+
+
+def recognise_sound(data: bytes) -> FileInfo | None:
+    """The sound in `data`, or None; the file's name does not matter."""
+    content_type, extension = _kind(data)
+    if not extension:
+        return None
+    try:
+        tag = TinyTag.get(filename=f"sound.{extension}", file_obj=io.BytesIO(data), tags=False)
+    except (TinyTagException, OSError, ValueError, KeyError, IndexError):
+        return None
+    if not tag.duration:
+        return None
+    return FileInfo(content_type, extension, seconds=round(tag.duration))
+
+
+def _kind(data: bytes) -> tuple[str, str]:
+    """A sound's media type and extension by its first bytes, both empty for anything else."""
+    if data.startswith(b"ID3") or _is_mpeg_frame(data):
+        return "audio/mpeg", "mp3"
+    if data[4:8] == b"ftyp" and not _VIDEO_TRACK.search(data):
+        return "audio/mp4", "m4a"
+    if data.startswith(b"OggS"):
+        return "audio/ogg", "ogg"
+    return "", ""
+
+
+def _is_mpeg_frame(data: bytes) -> bool:
+    """MPEG-1 or -2 layer III: sync word, and a bit rate and sample rate that exist."""
+    if len(data) < 4 or data[0] != 0xFF or data[1] & 0xE6 not in (0xE2, 0xE6):
+        return False
+    return data[1] & 0x06 == 0x02 and data[2] >> 4 not in (0, 15) and data[2] & 0x0C != 0x0C
+
 
 _MAX_URL, _MAX_BYTES, _MAX_SECONDS = 2_000, 2**40, 7 * 86_400
 

@@ -2,28 +2,31 @@
 
 Three steps, so that no transaction waits for a picture: `accept` checks and encodes, `store` writes
 the files, `record` adds the database row. A file without a row is harmless; a row without its file
-cannot happen. `media_library` decides whether a file may be deleted: posts may show it.
+cannot happen. The library finds files again, and deletes those that nothing shows.
 """
 
 import errno
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import String, cast, or_, select
 from sqlalchemy.orm import Session
 
-from publisher.base.errors import InvalidData, StorageUnavailable, TooLarge
+from publisher.base.errors import Conflict, InvalidData, NotFound, StorageUnavailable, TooLarge
 from publisher.base.media_files import Attachment, MediaFiles
 from publisher.base.system import confined
 from publisher.base.system.confined import Limits
 from publisher.base.text import clean
-from publisher.blog.post_files import documents, enclosures, pictures
-from publisher.blog.post_files.documents import FileInfo
+from publisher.blog.post_files import enclosures, pictures
+from publisher.blog.post_files.enclosures import FileInfo
 from publisher.blog.post_files.pictures import Encoded
-from publisher.storage.tables.blog import Media
+from publisher.installation.settings import load_settings
+from publisher.storage.tables.blog import Media, Post, UnsavedText
+from publisher.storage.tables.credentials import Author
+from publisher.storage.tables.publishing import LinkCard
 
 MAX_BYTES = 32 * 1024 * 1024
 LIMITS = Limits(seconds=60.0)  # the largest picture in all its widths, on a slow machine
@@ -202,12 +205,12 @@ def _check_length(data: bytes) -> None:
 
 def _looked_at(data: bytes) -> FileInfo | Encoded:
     """The sound, video, PDF or transcript in `data`, or the picture in our own encoding."""
-    for known in (documents.recognise, documents.recognise_sound, enclosures.recognise):
+    for known in (enclosures.recognise_document, enclosures.recognise_sound, enclosures.recognise):
         if (found := known(data)) is not None:
             return found
     if re.match(rb"\s*(<\?xml|<!--|<!DOCTYPE svg|<svg)", data[:200], re.IGNORECASE):
         raise InvalidData("SVG can contain scripts and is not accepted; export the drawing as PNG")
-    documents.refuse_others(data)
+    enclosures.refuse_others(data)
     try:
         return pictures.encode(data)
     except pictures.NotAPicture as error:
@@ -239,3 +242,78 @@ def _name(
     alone = "" if several or not pictures.widths_of(width) else "a"
     size = f"-{width}x{height}{alone}" if width else ""
     return f"{digest[:20]}{size}{f'-{small}' if small else ''}.{extension}"
+
+
+LIBRARY_PAGE = 12
+
+
+@dataclass(frozen=True)
+class Use:
+    """A post that shows a file."""
+
+    post_id: int
+    title: str
+
+
+def find_files(session: Session, words: str, before: int | None = None) -> Sequence[Media]:
+    """A page of files with all `words` in name or description, newest first, and one more file
+    if there is a next page."""
+    query = select(Media).order_by(Media.id.desc()).limit(LIBRARY_PAGE + 1)
+    for word in words.split()[:8]:
+        query = query.where(
+            or_(
+                Media.name.icontains(word, autoescape=True),
+                Media.alt.icontains(word, autoescape=True),
+            )
+        )
+    if before is not None:
+        query = query.where(Media.id < before)
+    return session.scalars(query).all()
+
+
+def get_file(session: Session, media_id: int) -> Media:
+    """The file with this number; NotFound when there is none."""
+    row = session.get(Media, media_id)
+    if row is None:
+        raise NotFound("there is no such file")
+    return row
+
+
+def uses(session: Session, rows: Sequence[Media]) -> dict[int, list[Use]]:
+    """The posts that show each file, drafts and deleted ones included, by the file's number."""
+    marks = {row.id: mark(row) for row in rows}
+    found: dict[int, list[Use]] = {row.id: [] for row in rows}
+    if not rows:
+        return found
+    columns = (Post.html, Post.source, Post.image, Post.enclosure_url, Post.transcript)
+    has_one = or_(*(column.contains(sign) for sign in marks.values() for column in columns))
+    posts = session.execute(select(Post.id, Post.title, *columns).where(has_one))
+    for post_id, title, *texts in posts:
+        for media_id, sign in marks.items():
+            if any(sign in text for text in texts):
+                found[media_id].append(Use(post_id, title or f"note {post_id}"))
+    return found
+
+
+def remove_file(session: Session, row: Media) -> list[str]:
+    """Delete the row of an unused file; returns the names of its files in the media folder.
+
+    Raises Conflict, which says where the file is used. Uses in earlier versions do not count.
+    """
+    shown = uses(session, [row])[row.id]
+    if shown:
+        raise Conflict(f"it is used in “{shown[0].title}”")
+    sign, known = mark(row), load_settings(session)
+    if sign in f"{known.logo} {known.icon} {known.header} {known.footer} {known.css}":
+        raise Conflict("the look of the site uses it")
+    if session.scalar(select(LinkCard.url).where(LinkCard.picture.contains(sign)).limit(1)):
+        raise Conflict("the card of a link uses it")
+    if session.scalar(select(Author.id).where(Author.bio.contains(sign)).limit(1)):
+        raise Conflict("somebody’s profile uses it")
+    unsaved = cast(UnsavedText.fields, String).contains(sign)
+    if session.scalar(select(UnsavedText.id).where(unsaved).limit(1)) is not None:
+        raise Conflict("an unsaved text uses it")
+    files = names(row)
+    session.delete(row)
+    session.flush()
+    return files

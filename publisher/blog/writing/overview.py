@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.orm import Session
 
 from publisher.base.text import clean, first_words, shorten
-from publisher.blog import search
+from publisher.blog import published
 from publisher.blog.slugs import tag_slug
 from publisher.blog.writing import autosave
 from publisher.blog.writing.content import PROSE
@@ -146,11 +146,11 @@ def _tagged(session: Session, slug: str) -> ColumnElement[bool]:
 
 def _hits(session: Session, words: str) -> list[int]:
     """Matches: published posts by the search index, the few others by scanning their texts."""
-    published = search.newest(session, words, _MAX_HITS)
+    out = published.newest_matching(session, words, _MAX_HITS)
     text = reduce(lambda one, other: one + "\n" + other, (getattr(Post, n) for n in PROSE))
     conditions = [text.icontains(word, autoescape=True) for word in words.split()[:12]]
     waiting = select(Post.id).where(Post.status.in_(["draft", "scheduled", "deleted"]))
-    return published + list(session.scalars(waiting.where(*conditions).limit(_MAX_HITS)))
+    return out + list(session.scalars(waiting.where(*conditions).limit(_MAX_HITS)))
 
 
 def _updates(session: Session, ids: Sequence[int]) -> dict[int, int]:

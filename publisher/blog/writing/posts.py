@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, InvalidInput, NotFound
-from publisher.blog import card_links, published, search, tags, update_log
+from publisher.blog import published, tags, update_log
 from publisher.blog.published import is_listed, is_public
 from publisher.blog.slugs import free_slug, made_slug, slug_from
 from publisher.blog.writing.content import Content, of_post, same, to_columns, to_plain
@@ -203,7 +203,7 @@ def _show(session: Session, post: Post, now: datetime) -> None:
     database.content_changed(session)
     session.flush()
     tags.touch(session, post, now)
-    search.index(session, post)
+    published.index(session, post)
 
 
 def _replace(
@@ -231,10 +231,10 @@ def _replace(
         database.content_changed(session)
     if is_public(post) and not minor and post.html != html_before:
         published.request_mentions(session, post, path(post), now, html_before)
-    card_links.request_cards(session, post.html)
+    published.request_cards(session, post.html)
     session.flush()
     tags.assign(session, post, value.tags, now)
-    search.index(session, post)
+    published.index(session, post)
     session.add(
         Revision(
             post_id=post.id,

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import NotFound
-from publisher.base.numerals import counted
+from publisher.base.text import counted
 from publisher.blog.writing import posts
 from publisher.blog.writing.content import FIELDS, Content, from_plain
 from publisher.blog.writing.content_fields import Choice

@@ -18,8 +18,7 @@ from sqlalchemy import exists, select
 from sqlalchemy.orm import Session, selectinload
 
 from publisher.base.errors import FieldErrors, InvalidData
-from publisher.base.numerals import counted
-from publisher.base.text import plain_text
+from publisher.base.text import counted, plain_text
 from publisher.blog.markup import markdown
 from publisher.blog.published import is_listed
 from publisher.blog.slugs import RESERVED, slug_from, slugify

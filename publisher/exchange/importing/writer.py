@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from publisher.blog import search, tags, update_log
+from publisher.blog import published, tags, update_log
 from publisher.blog.published import is_public
 from publisher.blog.slugs import SlugPool
 from publisher.blog.writing import posts
@@ -88,7 +88,9 @@ def _insert(
     shown = ((id_, one.content.tags, one.shown_at) for id_, one in together)
     tags.assign_all(session, shown, now)
     out = ((id_, one.content, one.words) for id_, one in together if is_public(one.post))
-    search.index_all(session, ((id_, c.title, search.body(c, words)) for id_, c, words in out))
+    published.index_all(
+        session, ((id_, c.title, published.searchable_text(c, words)) for id_, c, words in out)
+    )
     return ids
 
 

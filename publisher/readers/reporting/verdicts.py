@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from publisher.base.numerals import counted
+from publisher.base.text import counted
 from publisher.readers.intervals import Spans, quantile
 from publisher.readers.sums import ReaderSums, Told
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from publisher.base.numerals import number_up_to
+from publisher.base.text import number_up_to
 from publisher.core.validators import http_date
 
 PERMANENT = frozenset({301, 308})

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, and_, func, not_, select, true
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import NotFound
-from publisher.base.numerals import whole_number
+from publisher.base.text import whole_number
 from publisher.river.following import reading_list, subscriptions
 from publisher.river.following.reading_list import ReadingEntry, View
 from publisher.storage.tables.river import RiverFeed, RiverItem

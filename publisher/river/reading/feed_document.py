@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
 from publisher.base.errors import InvalidData
-from publisher.base.links import joined
-from publisher.base.text import clean
+from publisher.base.text import clean, joined
 from publisher.river.reading.scan import DocumentHints
 
 _OLDEST = datetime(1990, 1, 1, tzinfo=UTC)

@@ -8,8 +8,7 @@ from urllib.parse import urljoin
 
 import nh3
 
-from publisher.base.links import joined
-from publisher.base.text import nested_too_deeply, plain_text
+from publisher.base.text import joined, nested_too_deeply, plain_text
 from publisher.river.reading.feed_document import FeedItem
 
 LONGEST = 1_000_000  # characters of an item

@@ -20,9 +20,8 @@ from xml.sax.xmlreader import InputSource
 import feedparser
 
 from publisher.base.errors import InvalidData
-from publisher.base.numerals import whole_number
 from publisher.base.system.confined import Limits, Unreadable, read
-from publisher.base.text import clean, plain_text
+from publisher.base.text import clean, plain_text, whole_number
 from publisher.river.reading.feed_document import (
     MAX_ITEMS,
     FeedDocument,

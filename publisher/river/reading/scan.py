@@ -20,7 +20,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from publisher.base.errors import InvalidData
-from publisher.base.numerals import whole_number
+from publisher.base.text import whole_number
 
 _MARKS = {
     codecs.BOM_UTF8: "utf-8",

@@ -2,11 +2,12 @@
 
 from flask import Blueprint
 
-from publisher.web.blog import lists, posts, sitemap, subscribe
-from publisher.web.requests.caching import cacheable
+from publisher.web.blog import lists, posts
+from publisher.web.for_programs import feeds
+from publisher.web.page_answers import cacheable
 
 blueprint = Blueprint("blog", __name__)
 blueprint.before_request(posts.moved_by_query)
 blueprint.after_request(cacheable)
-for module in (lists, posts, subscribe, sitemap):
-    blueprint.register_blueprint(module.blueprint)
+for part in (lists.blueprint, posts.blueprint, feeds.sitemap_blueprint):
+    blueprint.register_blueprint(part)

@@ -1,10 +1,13 @@
-"""Lists of posts: `/`, `/archives`, `/tags` and `/tags/<tag>`, `/authors/<name>`, `/search`.
+"""Lists of posts: `/`, `/archives`, `/tags` and `/tags/<tag>`, `/authors/<name>`, `/search`; and
+`/subscribe`: what the feed is, its addresses to copy, and links that open it in a reader.
 
 Only authors with published posts have a page, so that log-in names cannot be guessed here.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from flask import Blueprint, redirect, render_template, request
 from markupsafe import Markup, escape
@@ -12,13 +15,15 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from publisher.base.errors import NotFound
-from publisher.blog import archive, published, search, tags
+from publisher.blog import archive, published, tags
 from publisher.blog.markup.markdown import render
 from publisher.blog.members import authors
 from publisher.blog.slugs import tag_slug
 from publisher.storage.tables.blog import Post
-from publisher.web.context import page_start, site
-from publisher.web.rendering import settings
+from publisher.web.context import now, page_start, settings, site
+from publisher.web.day_strip import strip
+from publisher.web.rendering import url
+from publisher.web.translations import gettext
 
 blueprint = Blueprint("lists", __name__)
 
@@ -123,7 +128,7 @@ def search_page() -> str:
 
 
 def _hits(db: Session, query: str, page: int) -> list[tuple[archive.ListedPost, Markup]]:
-    found = search.find(db, query, HITS + 1, (page - 1) * HITS)
+    found = published.search(db, query, HITS + 1, (page - 1) * HITS)
     lines = archive.lines_of(db, [hit.number for hit in found])
     return [(lines[hit.number], _marked(hit.excerpt)) for hit in found if hit.number in lines]
 
@@ -155,3 +160,57 @@ def post_list(db: Session, template: str, more: More, **values: Any) -> str:
 def several_authors(db: Session) -> bool:
     """Whether posts name their author: only on a blog with several authors."""
     return len(authors.everyone(db)) > 1
+
+
+NEWEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderLink:
+    """A feed reader and the address that opens it with the feed filled in."""
+
+    name: str
+    address: str
+
+
+# Name and address; the feed's address is appended, quoted as part of a query.
+_WEB_READERS = (
+    ("Feedly", "https://feedly.com/i/subscription/feed/"),
+    ("Inoreader", "https://www.inoreader.com/?add_feed="),
+    ("NewsBlur", "https://www.newsblur.com/?url="),
+    ("Feedbin", "https://feedbin.com/?subscribe="),
+    ("The Old Reader", "https://theoldreader.com/feeds/subscribe?url="),
+)
+_PODCAST_SCHEMES = (("Apple Podcasts", "podcast://"), ("Pocket Casts", "pktc://subscribe/"))
+
+
+@blueprint.get("/subscribe")
+def subscribe() -> str:
+    """How to follow this blog, or with `?tag=` the posts of one tag."""
+    with site().database.read() as db:
+        slug = request.args.get("tag", "")
+        tag = published.tag_called(db, slug) if slug else None
+        newest = published.with_tag(db, tag, NEWEST) if tag else published.newest(db, NEWEST)
+        feed = f"/tags/{tag.slug}/rss.xml" if tag else "/rss.xml"
+        is_podcast = not tag and published.has_sound(db, settings().feed_items)
+        return render_template(
+            "blog/subscribe.html",
+            tag=tag,
+            feed=feed,
+            readers=web_readers(url(feed)),
+            podcast_readers=podcast_readers(url(feed)) if is_podcast else [],
+            newest=newest,
+            day=strip(db, now()),
+        )
+
+
+def web_readers(feed: str) -> list[ReaderLink]:
+    """Readers on the web, and the program for `feed:` links on the visitor's device."""
+    own = ReaderLink(gettext("A program on this device"), f"feed:{feed}")
+    return [*(ReaderLink(name, start + quote(feed, safe="")) for name, start in _WEB_READERS), own]
+
+
+def podcast_readers(feed: str) -> list[ReaderLink]:
+    """Podcast programs: links whose scheme replaces https."""
+    bare = feed.partition("://")[2]
+    return [ReaderLink(name, scheme + bare) for name, scheme in _PODCAST_SCHEMES]

@@ -11,10 +11,10 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from publisher.base.errors import Gone, NotFound
-from publisher.blog import published
+from publisher.blog import post_addresses, published
 from publisher.blog.markup.markdown import render
-from publisher.blog.writing import posts, previews
-from publisher.publishing.mentioning import receiving
+from publisher.blog.writing import posts
+from publisher.publishing import mentions
 from publisher.storage.tables.blog import Post
 from publisher.web.blog.lists import several_authors
 from publisher.web.context import full_path, now, site
@@ -37,7 +37,7 @@ def post(slug: str) -> str | Response:
             older=older,
             newer=newer,
             several=several_authors(db),
-            mentions=receiving.below(db, found),
+            mentions=mentions.below(db, found),
         )
 
 
@@ -92,7 +92,7 @@ def about() -> str:
         return render_template(
             "blog/about.html",
             post=found,
-            mentions=receiving.below(db, found) if found else (),
+            mentions=mentions.below(db, found) if found else (),
             people=[(person, render(person.bio)) for person in people],
             day=strip(db, now()),
         )
@@ -105,8 +105,7 @@ def page(slug: str) -> str | Response:
         found = found_at(db, slug, "page")
         if isinstance(found, Response):
             return found
-        mentions = receiving.below(db, found)
-        return render_template("blog/page.html", post=found, mentions=mentions)
+        return render_template("blog/page.html", post=found, mentions=mentions.below(db, found))
 
 
 preview_blueprint = Blueprint("preview", __name__)
@@ -116,7 +115,7 @@ preview_blueprint = Blueprint("preview", __name__)
 def preview_page(token: str) -> Any:
     """The draft, not to be cached or indexed; once it is published, a redirect to the post."""
     with site().database.read() as db:
-        post = previews.find(db, token)
+        post = post_addresses.preview_of(db, token)
         if published.is_public(post):
             return redirect(posts.path(post))
         response = make_response(render_template("studio/preview.html", post=post))

@@ -1,1 +1,1 @@
-"""Addresses that programs read and call: feeds, media, metrics, mirrors, notices of links."""
+"""Addresses that programs read and call: feeds, sitemap, media, metrics, mirrors, IndieAuth."""

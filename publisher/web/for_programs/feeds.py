@@ -1,17 +1,28 @@
 """`/archive/...`, and the feed addresses for which `delivery` holds no document: before the first
-build, and for unknown tags."""
+build, and for unknown tags; `/sitemap.xml`, its parts, and `/robots.txt`."""
 
-from flask import Blueprint, current_app, redirect, request
-from flask import Response as Answer
-from werkzeug.wrappers import Response
+import hashlib
+import re
+import threading
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from xml.sax.saxutils import escape
+
+from flask import Blueprint, Response, current_app, redirect, request
+from werkzeug.wrappers import Response as AnyResponse
 
 from publisher.base.errors import NotFound, StorageUnavailable
-from publisher.blog import published
+from publisher.blog import archive, published
+from publisher.blog.writing.posts import path_of
+from publisher.core.validators import accepts_gzip
 from publisher.feeds import atom, rss
 from publisher.publishing import snapshots
 from publisher.publishing.rebuild import RSS
-from publisher.web.context import now, site
-from publisher.web.rendering import own_address
+from publisher.storage import database
+from publisher.web.context import now, own_address, site
+from publisher.web.rendering import quoted, url
 
 blueprint = Blueprint("feeds", __name__)
 
@@ -19,7 +30,7 @@ blueprint = Blueprint("feeds", __name__)
 @blueprint.get("/rss.xml")
 @blueprint.get("/atom.xml")
 @blueprint.get("/feed.json")
-def not_held() -> Response:
+def not_held() -> AnyResponse:
     """503 before the first build, which a GET never starts; an extra slash redirects."""
     rule, front = request.url_rule, current_app.extensions["front"]
     if rule is not None and front.serial(RSS):
@@ -28,7 +39,7 @@ def not_held() -> Response:
 
 
 @blueprint.get("/tags/<tag>/rss.xml")
-def not_this_tag(tag: str) -> Response:
+def not_this_tag(tag: str) -> AnyResponse:
     """A tag without published posts: a redirect from its former name, or 404."""
     with site().database.read() as db:
         found = published.tag_called(db, tag)
@@ -39,16 +50,135 @@ def not_this_tag(tag: str) -> Response:
 
 @blueprint.get("/archive/<int:year>/<int:month>/rss.xml")
 @blueprint.get("/archive/<int:year>/<int:month>/atom.xml")
-def archive(year: int, month: int) -> Answer:
+def of_month(year: int, month: int) -> Response:
     """The feed's posts of one month. A past month is cached for a day, then revalidated (ETag)."""
     name = request.path.rpartition("/")[2]
     form = atom if name == "atom.xml" else rss
     with site().database.read() as db:
         channel = snapshots.document(db, own_address(), year, month, name, now())
-    answer = Answer(form.render(channel), content_type=form.CONTENT_TYPE)
+    answer = Response(form.render(channel), content_type=form.CONTENT_TYPE)
     open_still = (now().year, now().month) == (year, month)
     answer.headers["Cache-Control"] = "no-cache" if open_still else "public, max-age=86400"
     answer.last_modified = channel.content_changed_at
     answer.add_etag(weak=True)
     answer.make_conditional(request)
     return answer
+
+
+sitemap_blueprint = Blueprint("sitemap", __name__)
+
+PIECE_BYTES = 65_536
+
+_XML = "application/xml; charset=utf-8"
+_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
+_NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+_PLAIN = re.compile(r"[a-z0-9/:.-]*").fullmatch
+_HIDDEN = ("/studio/", "/setup/", "/preview/", "/search", "/readers", "/river", "/micropub")
+
+
+@sitemap_blueprint.get("/robots.txt")
+def robots() -> Response:
+    """The file robots.txt: crawlers may read all that readers see."""
+    lines = ["User-agent: *", *(f"Disallow: {path}" for path in _HIDDEN)]
+    text = "\n".join([*lines, "", f"Sitemap: {url('/sitemap.xml')}", ""])
+    return Response(text, content_type="text/plain; charset=utf-8")
+
+
+@sitemap_blueprint.get("/sitemap.xml")
+def sitemap_index() -> Response:
+    """All addresses; from 45,000 posts on, an index of the files that hold them."""
+    with site().database.read() as db:
+        parts = archive.sitemap_parts(db)
+    if parts == 1:
+        return _file(1)
+    entries = (f"<sitemap><loc>{url(f'/sitemap-{n}.xml')}</loc></sitemap>\n"
+               for n in range(1, parts + 1))  # fmt: skip
+    text = f"{_HEAD}<sitemapindex {_NAMESPACE}>\n{''.join(entries)}</sitemapindex>\n"
+    return Response(text, content_type=_XML)
+
+
+@sitemap_blueprint.get("/sitemap-<int:part>.xml")
+def sitemap_part(part: int) -> Response:
+    """One file of a large site's addresses."""
+    with site().database.read() as db:
+        if not 1 <= part <= archive.sitemap_parts(db):
+            raise NotFound("There is no such page.")
+    return _file(part)
+
+
+@dataclass
+class Sitemaps:
+    """The sitemap files of one application, compressed, each with the state it was made from and
+    its ETag. They are kept because 45,000 addresses take half a second."""
+
+    made: dict[int, tuple[object, bytes, str]] = field(default_factory=dict)
+    making: threading.Lock = field(default_factory=threading.Lock)
+
+
+@sitemap_blueprint.record
+def _prepare(state: Any) -> None:
+    state.app.extensions["sitemaps"] = Sitemaps()
+
+
+def _file(part: int) -> Response:
+    """One file, made once for each state of the site."""
+    kept: Sitemaps = current_app.extensions["sitemaps"]
+    with site().database.read() as db:
+        state = (database.content_serial(db), own_address())
+    with kept.making:
+        made_from, packed, tag = kept.made.get(part, (None, b"", ""))
+        if made_from != state:
+            packed = _packed(_addresses(part))
+            tag = hashlib.sha256(packed).hexdigest()[:24]
+            kept.made[part] = state, packed, tag
+    gzipped = accepts_gzip(request.headers.get("Accept-Encoding", ""))
+    response = Response(packed if gzipped else _unpacked(packed), content_type=_XML)
+    response.headers["Cache-Control"] = "no-cache"
+    response.headers["Vary"] = "Accept-Encoding"
+    if gzipped:
+        response.headers["Content-Encoding"] = "gzip"
+    response.set_etag(tag, weak=True)
+    response.make_conditional(request)
+    return response
+
+
+def _packed(texts: Iterator[str]) -> bytes:
+    packing = zlib.compressobj(6, wbits=31)
+    pieces = [packing.compress(piece.encode()) for piece in texts]
+    return b"".join([*pieces, packing.flush()])
+
+
+def _unpacked(packed: bytes) -> Iterator[bytes]:
+    """The file in pieces, for the few clients that do not accept gzip."""
+    unpacking = zlib.decompressobj(wbits=31)
+    while piece := unpacking.decompress(packed, PIECE_BYTES):
+        packed = unpacking.unconsumed_tail
+        yield piece
+
+
+def _addresses(part: int) -> Iterator[str]:
+    """The file in pieces, so that not all posts are in memory at once."""
+    here = f"<url><loc>{_escaped(own_address())}"
+    yield f"{_HEAD}<urlset {_NAMESPACE}>\n"
+    if part == 1:
+        yield "".join(f"{here}{path}</loc></url>\n" for path in ("/", "/archives", "/subscribe"))
+    after = 0
+    while step := _step(part, after):
+        yield "".join(
+            f"{here}{_escaped(path_of(entry.kind, entry.slug))}</loc>"
+            f"<lastmod>{entry.changed_text}</lastmod></url>\n"
+            for entry in step
+        )
+        after = step[-1].id
+    yield "</urlset>\n"
+
+
+def _step(part: int, after: int) -> list[archive.SitemapEntry]:
+    """One session for each step: a slow client must not hold a transaction open."""
+    with site().database.read() as db:
+        return archive.sitemap_entries(db, part, after)
+
+
+def _escaped(address: str) -> str:
+    """An address, or a part of one, escaped for XML; most need no escaping."""
+    return address if _PLAIN(address) else escape(quoted(address))

@@ -20,8 +20,7 @@ from publisher.blog.post_files import cards, media
 from publisher.blog.post_files.cards import Card
 from publisher.storage.tables.blog import Post
 from publisher.web.assets import YEAR_SECONDS, static
-from publisher.web.context import site
-from publisher.web.rendering import settings
+from publisher.web.context import settings, site
 from publisher.web.style import card_colours
 
 blueprint = Blueprint("media", __name__)

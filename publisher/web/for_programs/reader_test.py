@@ -15,9 +15,8 @@ from publisher.blog.members.throttle import network
 from publisher.reader_test import scorecard
 from publisher.reader_test.tester_trace import form_fields
 from publisher.reader_test.testers import ReaderTest, ReaderTests
-from publisher.web.context import now, site
-from publisher.web.rendering import settings
-from publisher.web.requests.limits import Pace
+from publisher.web.context import now, settings, site
+from publisher.web.limits import Pace
 
 pages = Blueprint("reader_test_pages", __name__)
 blueprint = Blueprint("reader_test", __name__)

@@ -13,7 +13,7 @@ from werkzeug.datastructures import FileStorage, MultiDict
 
 from publisher.base.errors import InvalidInput
 from publisher.base.media_files import Attachment, MediaFiles
-from publisher.blog.post_files import documents, media
+from publisher.blog.post_files import enclosures, media
 from publisher.blog.post_files.media import Accepted
 from publisher.storage.tables.blog import Media
 from publisher.web.context import site
@@ -156,5 +156,5 @@ def own_enclosure(session: Session, place: MediaFiles, address: str) -> Attachme
     if row is None or not row.content_type.startswith("audio/"):
         return None
     with place.open(name) as file:
-        found = documents.recognise_sound(file.read())
+        found = enclosures.recognise_sound(file.read())
     return Attachment(address, row.content_type, row.bytes, found.seconds if found else 0)

@@ -11,7 +11,7 @@ from werkzeug.exceptions import HTTPException
 
 from publisher.base.dates import parse_instant
 from publisher.base.errors import Forbidden, InvalidInput, PublisherError, TooMany
-from publisher.base.numerals import whole_number
+from publisher.base.text import whole_number
 from publisher.blog import post_addresses
 from publisher.blog.members import permissions
 from publisher.blog.post_files import media
@@ -24,8 +24,15 @@ from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import now, site
 from publisher.web.micropub import entry
-from publisher.web.micropub.access import Unauthorized, authorised, check_scope, may_write
-from publisher.web.micropub.program_posts import STAYS, created, set_state
+from publisher.web.micropub.program_posts import (
+    STAYS,
+    Unauthorized,
+    authorised,
+    check_scope,
+    created,
+    may_write,
+    set_state,
+)
 from publisher.web.micropub.request import (
     ACTIONS,
     MicropubRequest,

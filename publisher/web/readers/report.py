@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, render_template, request
 
 from publisher.base.errors import InvalidInput
-from publisher.base.numerals import whole_number
+from publisher.base.text import whole_number
 from publisher.foreign import mirrors
 from publisher.installation.settings import load_settings
 from publisher.publishing.rebuild import ADDRESSES, RSS
@@ -21,7 +21,7 @@ from publisher.readers.reporting.reader import Reader
 from publisher.readers.reporting.remedies import Remedy, remedy
 from publisher.readers.reporting.report import make
 from publisher.readers.reporting.verdicts import VERDICTS, in_words
-from publisher.web.context import admin_required, count_polls, login_required, now, site
+from publisher.web.context import admin_required, count_polls, done, login_required, now, site
 
 blueprint = Blueprint("readers", __name__)
 
@@ -111,8 +111,7 @@ def erase() -> Any:
     """Forget every count."""
     with site().database.write() as session:
         retention.erase(session)
-    flash("All counts have been erased.", "done")
-    return redirect(url_for("readers.report"))
+    return done("All counts have been erased.", "readers.report")
 
 
 def _days(text: str) -> int:

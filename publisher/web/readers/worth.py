@@ -13,15 +13,15 @@ from typing import Any
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
-from publisher.blog import own_replay, update_log
+from publisher.blog import update_log
 from publisher.core.ttl.decision import warming_up
 from publisher.foreign import mirrors
 from publisher.installation import Site
 from publisher.installation.settings import Settings, load_settings
 from publisher.readers.reporting.report import make
 from publisher.readers.reporting.verdicts import OBEDIENT
-from publisher.web import background_commands
 from publisher.web.context import count_polls, login_required, now, site
+from publisher.web.readers import background_commands
 
 blueprint = Blueprint("readers_worth", __name__)
 
@@ -73,7 +73,7 @@ def worth() -> Response:
     count_polls()
     with here.database.read() as session:
         settings = load_settings(session)
-        key = own_replay.key(session, moment)
+        key = update_log.replay_key(session, moment)
         if name:
             mirror = mirrors.named(session, name)
             history = mirrors.history_of(mirror)
@@ -87,7 +87,7 @@ def worth() -> Response:
     def ask() -> background_commands.Rows:
         with here.database.read() as session:
             mix = population(session, settings, moment, name)
-        return simulate(here, own_replay.as_publisher(settings), mix, name)
+        return simulate(here, update_log.as_publisher(settings), mix, name)
 
     if not learning:
         state = background_commands.answered(here, state, key, moment, ask)

@@ -1,8 +1,10 @@
-"""The river's pages, behind the login: items in `items`, subscriptions in `feeds` and `opml`."""
+"""The river's pages, behind the login: items in `items`, subscriptions in `feeds`."""
 
 from flask import Blueprint, Response, request
+from werkzeug.wrappers import Response as AnyResponse
 
-from publisher.web.river import feeds, items, opml
+from publisher.web.context import need_login
+from publisher.web.river import feeds, items
 
 # Pages with other sites' texts load nothing from those sites unless the reader asks for it.
 _OWN_FILES_ONLY = (
@@ -11,8 +13,14 @@ _OWN_FILES_ONLY = (
 )
 
 blueprint = Blueprint("river", __name__)
-for module in (items, feeds, opml):
+for module in (items, feeds):
     blueprint.register_blueprint(module.blueprint)
+
+
+@blueprint.before_request
+def readers_only() -> AnyResponse | None:
+    """All pages but the public blogroll are behind the login."""
+    return None if request.endpoint == "river.feeds.public_opml" else need_login()
 
 
 @blueprint.after_request

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidInput, PublisherError
-from publisher.base.numerals import counted, whole_number
-from publisher.base.text import sentence
+from publisher.base.text import counted, sentence, whole_number
 from publisher.blog.members import permissions
 from publisher.core.polling import RULES
 from publisher.core.replay.coming_hours import day_hours, ttl_by_hour
@@ -23,10 +22,10 @@ from publisher.river.following.on_demand import SeveralFeeds
 from publisher.river.observe import OBSERVED, SUMMARY
 from publisher.river.polls import item_store, poll_outcome
 from publisher.river.polls.schedule import DEAD_AFTER, dead_for
+from publisher.river.reading import opml
 from publisher.storage.tables.river import RiverFeed
-from publisher.web.context import login_required, me, now, site
+from publisher.web.context import done, me, now, settings, site
 from publisher.web.day_strip import Day, draw
-from publisher.web.rendering import settings
 
 blueprint = Blueprint("feeds", __name__)
 
@@ -34,14 +33,12 @@ _PROBLEMS_NAMED = 10
 
 
 @blueprint.get("/river/feeds")
-@login_required
 def page() -> str:
     """All feeds with their state; adding, import and export; how polite our polls were."""
     return subscriptions_page({}, {})
 
 
 @blueprint.post("/river/feeds")
-@login_required
 def add() -> Any:
     """Follow a feed, or the one a site announces."""
     typed = {name: request.form.get(name, "").strip() for name in ("url", "folder", "policy")}
@@ -64,29 +61,29 @@ def add() -> Any:
 
 
 @blueprint.post("/river/feeds/shown")
-@login_required
 def show_folder() -> Any:
     """Show a folder's feeds in the blogroll, or hide them."""
     public = request.form.get("public") == "1"
     with site().database.write() as db:
         result = feed_list.show_folder(db, request.form.get("folder", "")[:200], public)
     left_out = f", {result.left_out} left out as private" if result.left_out else ""
-    flash(f"{counted(result.shown, 'feed')} shown{left_out}." if public else "Hidden.", "done")
-    return redirect(url_for("river.feeds.page"))
+    return done(
+        f"{counted(result.shown, 'feed')} shown{left_out}." if public else "Hidden.",
+        "river.feeds.page",
+    )
 
 
 @blueprint.post("/river/feeds/retry")
-@login_required
 def retry() -> Any:
     """Poll all feeds whose last poll failed, each when its host may be asked again."""
     with site().database.write() as db:
         count = on_demand.retry_failed(db, now())
-    flash(f"{counted(count, 'feed')} will be tried again within a few seconds.", "done")
-    return redirect(url_for("river.feeds.page"))
+    return done(
+        f"{counted(count, 'feed')} will be tried again within a few seconds.", "river.feeds.page"
+    )
 
 
 @blueprint.post("/river/feeds/retrieve")
-@login_required
 def retrieve_all() -> Any:
     """Retrieve all feeds now, or those of a folder."""
     folder = request.form.get("folder")
@@ -98,12 +95,13 @@ def retrieve_all() -> Any:
         if left_alone
         else ""
     )
-    flash(f"{counted(asked, 'feed')} will be retrieved within five minutes.{spared}", "done")
-    return redirect(url_for("river.feeds.page"))
+    return done(
+        f"{counted(asked, 'feed')} will be retrieved within five minutes.{spared}",
+        "river.feeds.page",
+    )
 
 
 @blueprint.post("/river/feeds/understood")
-@login_required
 def understood() -> Any:
     """Dismiss the note that subscriptions are private now."""
     with site().database.write() as db:
@@ -112,14 +110,12 @@ def understood() -> Any:
 
 
 @blueprint.get("/river/feeds/<int:feed_id>")
-@login_required
 def feed(feed_id: int) -> str:
     """One feed: its health, its next poll with the reasons, its day."""
     return _feed_page(feed_id, {})
 
 
 @blueprint.post("/river/feeds/<int:feed_id>")
-@login_required
 def change(feed_id: int) -> Any:
     """Change folder, policy, and whether others may see it."""
     spec = request.form.get("policy", "").strip()
@@ -133,12 +129,10 @@ def change(feed_id: int) -> Any:
                 subscriptions.change_policy(row, spec)
     except SpecError as error:
         return _feed_page(feed_id, {"policy": str(error)}), 422
-    flash("Saved.", "done")
-    return redirect(url_for("river.feeds.feed", feed_id=feed_id))
+    return done("Saved.", "river.feeds.feed", feed_id=feed_id)
 
 
 @blueprint.post("/river/feeds/<int:feed_id>/<action>")
-@login_required
 def act(feed_id: int, action: str) -> Any:
     """Retrieve now, pause, resume, undo a redirect, keep independently of its list, or remove."""
     try:
@@ -264,3 +258,43 @@ def _day(moments: Sequence[datetime]) -> Day:
     activity = fold(Activity.empty(zone), moments)
     ttls = ttl_by_hour(activity, now(), TtlRule())
     return draw(day_hours(activity, now()), zone, now(), ttls=ttls)
+
+
+@blueprint.post("/river/import")
+def import_opml() -> Any:
+    """Follow every feed of an uploaded OPML file."""
+    file = request.files.get("file")
+    try:
+        if file is None:
+            raise InvalidInput("choose an OPML file")
+        found = opml.read_list(file.read())
+        with site().database.write() as db:
+            added = subscriptions.subscribe_all(db, found.outlines, now())
+    except PublisherError as error:
+        return subscriptions_page({}, {"file": str(error)}), 422
+    left_out = f", {len(found.refused)} left out" if found.refused else ""
+    known = len(found.outlines) - added
+    return done(
+        f"{counted(added, 'feed')} added, {known:,} already there{left_out}.", "river.feeds.page"
+    )
+
+
+@blueprint.get("/opml.xml")
+def public_opml() -> Response:
+    """The public blogroll: the feeds that the owner shows, the same whether logged in or not."""
+    with site().database.read() as db:
+        return _opml(feed_list.shown(db), complete=False)
+
+
+@blueprint.get("/river/opml.xml")
+def export_opml() -> Response:
+    """The list of all feeds, for another program."""
+    with site().database.read() as db:
+        answer = _opml(subscriptions.everyone(db), complete=True)
+    answer.headers["Cache-Control"] = "private, no-store"
+    return answer
+
+
+def _opml(feeds: Sequence[RiverFeed], *, complete: bool) -> Response:
+    body = opml.write_opml(settings().title, feeds, complete=complete)
+    return Response(body, content_type="text/x-opml; charset=utf-8")

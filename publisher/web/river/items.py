@@ -9,13 +9,12 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 
 from publisher.base.dates import format_rfc3339, parse_rfc3339
 from publisher.base.errors import InvalidInput
-from publisher.base.numerals import counted
-from publisher.base.text import plain_text
+from publisher.base.text import counted, plain_text
 from publisher.river.following import feed_list, reading_list
 from publisher.river.following.feed_list import FeedName
 from publisher.river.following.reading_list import ReadingEntry, View
 from publisher.river.reading.feed_html import has_remote_media, without_remote_media
-from publisher.web.context import login_required, me, now, site
+from publisher.web.context import me, now, site
 
 blueprint = Blueprint("items", __name__)
 
@@ -24,7 +23,6 @@ _NAMED_AT_ONCE = 60
 
 
 @blueprint.get("/river")
-@login_required
 def page() -> str:
     """Items of all feeds, of a folder, of one feed, or those that match a search."""
     view = _view()
@@ -57,7 +55,6 @@ def page() -> str:
 
 
 @blueprint.post("/river/items/<int(max=9223372036854775807):item_id>/read")
-@login_required
 def mark(item_id: int) -> Any:
     """Mark one item as read, or as unread."""
     with site().database.write() as db:
@@ -68,7 +65,6 @@ def mark(item_id: int) -> Any:
 
 
 @blueprint.post("/river/items/<int(max=9223372036854775807):item_id>/star")
-@login_required
 def star(item_id: int) -> Any:
     """Star one item, or unstar it."""
     with site().database.write() as db:
@@ -81,7 +77,6 @@ def star(item_id: int) -> Any:
 
 
 @blueprint.post("/river/read/undo")
-@login_required
 def undo() -> Any:
     """Undo the last "mark all as read"."""
     with site().database.write() as db:
@@ -91,7 +86,6 @@ def undo() -> Any:
 
 
 @blueprint.post("/river/read")
-@login_required
 def mark_all() -> Any:
     """Mark as read the items that the page showed, and none that arrived later."""
     with site().database.write() as db:

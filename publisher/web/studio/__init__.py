@@ -1,36 +1,21 @@
 """The studio, where authors write, and its settings: a module for each address, all of them thin.
 
 A view reads the form, calls a use-case of `publisher.blog` and shows the result. After any error,
-the page in the answer still contains what was typed.
+the page in the answer still contains what was typed. All pages are behind the login.
 """
 
 from flask import Blueprint
 
-from publisher.web.studio import first_steps, home, media, mentions, post_reach, posts, tags
+from publisher.web.context import need_login
+from publisher.web.studio import home, media, mentions, posts, readers_summary
 from publisher.web.studio.account_pages import account, people
-from publisher.web.studio.editor import autosave, post_actions, post_editor, preview, revisions
-from publisher.web.studio.preferences import feed, look, moving, navigation, settings
+from publisher.web.studio.editor import autosave, post_actions, post_editor
+from publisher.web.studio.preferences import feed, look, moving, settings
 
 blueprint = Blueprint("studio", __name__, url_prefix="/studio")
+blueprint.before_request(need_login)
 for module in (
-    home,
-    feed,
-    first_steps,
-    posts,
-    post_reach,
-    post_editor,
-    autosave,
-    preview,
-    media,
-    post_actions,
-    revisions,
-    account,
-    people,
-    settings,
-    look,
-    navigation,
-    tags,
-    mentions,
-    moving,
-):
+    home, feed, posts, readers_summary, post_editor, autosave, media, post_actions, account, people,
+    settings, look, mentions, moving,
+):  # fmt: skip
     blueprint.register_blueprint(module.blueprint)

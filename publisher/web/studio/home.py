@@ -1,19 +1,32 @@
 """`/studio/`: a box for a new post, the day strip, and the newest posts of each state."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from flask import Blueprint, flash, render_template, request, url_for
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response
 
 from publisher.base.errors import FieldErrors, PublisherError
+from publisher.blog import published
 from publisher.blog.members import permissions
 from publisher.blog.writing import autosave, editing, overview
-from publisher.publishing import snapshots
-from publisher.publishing.mentioning import receiving
-from publisher.web.context import count_polls, login_required, me, now, site
+from publisher.installation import recall, remember
+from publisher.installation.settings import Settings, load_settings
+from publisher.publishing import mentions, snapshots
+from publisher.storage.tables.blog import Post, Update
+from publisher.storage.tables.readers import ReaderClient
+from publisher.web.context import (
+    admin_required,
+    count_polls,
+    me,
+    now,
+    settings,
+    site,
+)
 from publisher.web.day_strip import strip
-from publisher.web.rendering import settings
-from publisher.web.studio import first_steps, post_reach, shared
+from publisher.web.studio import readers_summary, shared
 from publisher.web.studio.editor import forms
 from publisher.web.studio.editor.forms import Typed
 from publisher.web.studio.readers_summary import month
@@ -24,7 +37,6 @@ _SHOWN = 8
 
 
 @blueprint.get("/")
-@login_required
 def page() -> str:
     """The box with text that was typed and not sent, the day strip, and the newest posts."""
     with site().database.read() as db:
@@ -34,7 +46,6 @@ def page() -> str:
 
 
 @blueprint.post("/")
-@login_required
 def write() -> Any:
     """Publish the text after the undo window, as its button says, or open it in the editor."""
     typed = forms.from_mapping(request.form)
@@ -86,10 +97,68 @@ def _show(typed: Typed, problem: str = "") -> str:
             leaving=waiting,
             seconds_left=shared.seconds_left,
             today=strip(db, now()),
-            moment=post_reach.moment(db),
+            moment=readers_summary.publishing_moment(db),
             opened=forms.civil(now(), settings().zone),
             month=month(site(), db, now()),
-            steps=first_steps.steps(db),
-            mentions_waiting=receiving.waiting(db, author),
+            steps=first_steps(db),
+            mentions_waiting=mentions.waiting(db, author),
             feed_broken=bool(snapshots.known_problems(db)[1]),
         )
+
+
+FIRST_STEPS = "first_steps"  # key in the database: "yes" after the set-up, "" once dismissed
+
+
+@dataclass(frozen=True)
+class FirstStep:
+    """One step: its words, its page, and whether it is done."""
+
+    words: str
+    address: str
+    done: bool
+
+
+def first_steps(db: Session) -> list[FirstStep]:
+    """The first steps, done ones included; none once all are done or the card is dismissed."""
+    if not permissions.is_admin(me()) or recall(db, FIRST_STEPS) != "yes":
+        return []
+    found = [
+        FirstStep("Check the title, and add a line about the blog", "/studio/settings", _named(db)),
+        FirstStep("Choose a look", "/studio/look", _dressed(db)),
+        FirstStep("Write an About page", "/studio/posts/new?kind=page&slug=about", _introduced(db)),
+        FirstStep("Import what you wrote elsewhere", "/studio/moving", _imported(db)),
+        FirstStep("Subscribe to your own feed, to see what readers see", "/subscribe", _read(db)),
+    ]
+    return found if any(not step.done for step in found) else []
+
+
+def _named(db: Session) -> bool:
+    usual, own = Settings(), load_settings(db)
+    return own.title != usual.title and own.description != usual.description
+
+
+def _dressed(db: Session) -> bool:
+    usual, own = Settings(), load_settings(db)
+    return any(getattr(own, name) != getattr(usual, name) for name in ("look", "accent", "logo"))
+
+
+def _introduced(db: Session) -> bool:
+    about = select(Post.id).where(Post.kind == "page", Post.slug == "about", published.public())
+    return bool(me().bio) or db.scalar(about.limit(1)) is not None
+
+
+def _imported(db: Session) -> bool:
+    return db.scalar(select(Update.id).where(Update.kind == "import").limit(1)) is not None
+
+
+def _read(db: Session) -> bool:
+    return db.scalar(select(ReaderClient).limit(1)) is not None
+
+
+@blueprint.post("/first-steps/done")
+@admin_required
+def first_steps_done() -> Response:
+    """Dismiss the card."""
+    with site().database.write() as db:
+        remember(db, FIRST_STEPS, "")
+    return redirect(url_for("studio.home.page"))

@@ -8,30 +8,28 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, Forbidden, InvalidData, NotFound
 from publisher.base.media_files import SANDBOX, Attachment
-from publisher.base.numerals import whole_number
-from publisher.base.text import clean
+from publisher.base.text import clean, whole_number
 from publisher.blog.members import permissions
-from publisher.blog.post_files import enclosures, media, media_library, pictures
+from publisher.blog.post_files import enclosures, media, pictures
 from publisher.storage.tables.blog import Media
-from publisher.web.context import login_required, me, now, site, wants_json
+from publisher.web.context import me, now, site, wants_json
 from publisher.web.studio.editor.forms import Typed
 
 blueprint = Blueprint("media", __name__)
 
 
 @blueprint.get("/media")
-@login_required
 def page() -> str:
     """The library: newest first, searched by name and description."""
     words = " ".join(clean(request.args.get("q", "")).split())[:200]
     start = whole_number(request.args.get("before", ""))
     with site().database.read() as db:
-        rows = media_library.find(db, words, start)
-        shown = rows[: media_library.PAGE]
+        rows = media.find_files(db, words, start)
+        shown = rows[: media.LIBRARY_PAGE]
         return render_template(
             "studio/media.html",
             rows=shown,
-            uses=media_library.uses(db, shown),
+            uses=media.uses(db, shown),
             markdown_of=_markdown_of,
             path_of_file=media.path,
             small=_small,
@@ -43,7 +41,6 @@ def page() -> str:
 
 
 @blueprint.post("/media/<int:media_id>")
-@login_required
 def describe(media_id: int) -> Any:
     """Change a file's description; it is used when the file is next added to a post."""
     with site().database.write() as db:
@@ -57,14 +54,13 @@ def describe(media_id: int) -> Any:
 
 
 @blueprint.post("/media/<int:media_id>/delete")
-@login_required
 def delete(media_id: int) -> Any:
     """Delete a file that nothing uses."""
     try:
         with site().database.write() as db:
             row = _changeable(db, media_id)
             name = row.name
-            names = media_library.remove(db, row)
+            names = media.remove_file(db, row)
     except Conflict as error:
         flash(f"Not deleted: {error}.", "wrong")
     else:
@@ -80,7 +76,7 @@ def _back() -> Any:
 
 def _changeable(db: Session, media_id: int) -> Media:
     """The file, if this author uploaded it or is an admin; else NotFound or Forbidden."""
-    row = media_library.get(db, media_id)
+    row = media.get_file(db, media_id)
     if not permissions.is_admin(me()) and row.author_id != me().id:
         raise Forbidden("this file belongs to another author")
     return row
@@ -92,7 +88,6 @@ def _small(row: Media) -> str:
 
 
 @blueprint.get("/media/<name>/small")
-@login_required
 def miniature(name: str) -> Response:
     """A picture in miniature, with `?wide` for the preview of a look; a browser keeps it."""
     place, known = site().environment.media, media.responsive(media.PREFIX + name)
@@ -107,7 +102,6 @@ def miniature(name: str) -> Response:
 
 
 @blueprint.post("/media")
-@login_required
 def upload() -> Any:
     """Store one file; the answer has the text to insert and the inputs to fill."""
     accepted = _taken()

@@ -1,25 +1,25 @@
 """`/studio/posts`: the list of all posts, filtered, a page at a time."""
 
+from typing import Any
+
 from flask import Blueprint, render_template, request
 
 from publisher.base.dates import format_rfc3339, parse_rfc3339
-from publisher.base.errors import InvalidInput
-from publisher.base.numerals import whole_number
-from publisher.base.text import clean
-from publisher.blog import published
+from publisher.base.errors import FieldErrors, InvalidInput
+from publisher.base.text import clean, whole_number
+from publisher.blog import published, tags
 from publisher.blog.members import authors, permissions
 from publisher.blog.writing import autosave, overview
-from publisher.publishing.mentioning import receiving
+from publisher.publishing import mentions
 from publisher.readers.reporting.reach import reached
 from publisher.storage.tables.blog import KINDS, STATUSES
-from publisher.web.context import count_polls, login_required, me, site
+from publisher.web.context import admin_required, count_polls, done, me, now, site
 from publisher.web.studio import shared
 
 blueprint = Blueprint("posts", __name__)
 
 
 @blueprint.get("/posts")
-@login_required
 def page() -> str:
     """One page of the list; authors see their own posts, admins everybody's."""
     wanted, cursor = _filter(), _cursor(request.args.get("after", ""))
@@ -28,7 +28,7 @@ def page() -> str:
         rows = overview.rows(db, wanted, me().id, overview.PAGE + 1, cursor)
         people = authors.everyone(db) if permissions.is_admin(me()) else []
         waiting = shared.leaving(db, me())
-        mentions_waiting = receiving.waiting(db, me())
+        mentions_waiting = mentions.waiting(db, me())
         unsaved_texts = bool(autosave.everything(db, me().id))
         reach = reached(db, [row.id for row in rows if published.is_public(row)])
     more = rows[overview.PAGE - 1] if len(rows) > overview.PAGE else None
@@ -70,3 +70,69 @@ def _cursor(text: str) -> overview.Cursor | None:
         return overview.Cursor(parse_rfc3339(moment), post)
     except InvalidInput:
         return None
+
+
+@blueprint.get("/tags")
+def tags_page() -> str:
+    """All tags."""
+    return _tags_page()
+
+
+@blueprint.post("/tags/<int:tag_id>")
+@admin_required
+def rename_tag(tag_id: int) -> Any:
+    """Rename a tag; if another tag has the name, ask whether to merge the two."""
+    typed = request.form.get("name", "")
+    try:
+        with site().database.write() as db:
+            tag = tags.get(db, tag_id)
+            before = tag.name
+            other = tags.rename(db, tag, typed, now())
+    except FieldErrors as error:
+        return _tags_page(
+            problem=error.fields["name"], wrong=tag_id, typed=typed
+        ), error.http_status
+    if other is not None:
+        return _tags_page(merging=tag_id, into=other.id)
+    shared.feeds_changed()
+    return done(
+        f"{before} is now called {typed.strip()}. Its old address redirects to the new one.",
+        ".tags_page",
+    )
+
+
+@blueprint.post("/tags/<int:tag_id>/merge")
+@admin_required
+def merge_tag(tag_id: int) -> Any:
+    """Merge a tag into another."""
+    into = whole_number(request.form.get("into", "")) or 0
+    with site().database.write() as db:
+        tag = tags.get(db, tag_id)
+        target = tags.get(db, into)
+        words = f"{tag.name} is now part of {target.name}. Its old address redirects there."
+        if tag.id != target.id:
+            tags.merge(db, tag, target, now())
+    shared.feeds_changed()
+    return done(words, ".tags_page")
+
+
+@blueprint.post("/tags/<int:tag_id>/remove")
+@admin_required
+def remove_tag(tag_id: int) -> Any:
+    """Remove a tag from all posts."""
+    with site().database.write() as db:
+        tag = tags.get(db, tag_id)
+        name = tag.name
+        tags.remove(db, tag, now())
+    shared.feeds_changed()
+    return done(f"No post has the tag {name} any more.", ".tags_page")
+
+
+def _tags_page(**state: Any) -> str:
+    with site().database.read() as db:
+        found = tags.used(db)
+        if not permissions.is_admin(me()):
+            seen = set(permissions.tags_seen(db, me()))
+            found = [tag for tag in found if tag.name in seen]
+    by_id = {tag.id: tag for tag in found}
+    return render_template("studio/tags.html", tags=found, by_id=by_id, **state)

@@ -9,19 +9,31 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 from threading import Lock
 
+from flask import Blueprint, render_template, request
 from sqlalchemy.orm import Session
 
+from publisher.base.text import whole_number
 from publisher.blog import update_log
+from publisher.blog.members import permissions
 from publisher.core.replay.when_to_publish import Reach, better_of, hours_ahead, reach_now
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.rule import TtlRule
 from publisher.installation import Site
 from publisher.installation.settings import Settings, load_settings
 from publisher.readers.reporting import reach
-from publisher.readers.reporting.audience import AudienceReader, ProgramProgress, Progress
+from publisher.readers.reporting.audience import (
+    AudienceReader,
+    ProgramProgress,
+    Progress,
+    audience,
+    progress,
+)
+from publisher.readers.reporting.reach import OTHERS, updates_of
 from publisher.readers.reporting.report import make
 from publisher.readers.reporting.verdicts import OBEDIENT
-from publisher.web.rendering import clock, minutes, moment, settings
+from publisher.web.context import count_polls, me, now, settings, site
+from publisher.web.rendering import clock, minutes, moment
+from publisher.web.studio import shared
 
 DAYS, MOST_READERS = 30, 200
 LEAST_INTERVALS, LEAST_DELIVERIES = 20, 20
@@ -151,3 +163,60 @@ def _sentence(session: Session, own: Settings, now: datetime) -> str:
             f"{saved:,} fewer visits than one every 15 minutes would have meant"
         )
     return f"In the last 30 days {', and '.join(parts)}." if parts else ""
+
+
+blueprint = Blueprint("post_reach", __name__)
+
+WAITING_SECONDS, FORECAST_SECONDS = 15, 120  # until a page asks again
+
+
+@dataclass(frozen=True)
+class PublishingMoment:
+    """What a page with a Publish button says of people. words: who has the post of `progress`;
+    programs: name, people and words of each; again: seconds until the page asks again, 0 for
+    never."""
+
+    forecast: Forecast
+    progress: Progress | None
+    again: int
+    words: str = ""
+    programs: tuple[tuple[str, int, str], ...] = ()
+
+
+def publishing_moment(db: Session, post_id: int | None = None) -> PublishingMoment:
+    """The moment, with the progress of a post (0: a new one), by default the newest one."""
+    followers = tuple(audience(db, now()))
+    there = None if post_id == 0 else progress(db, now(), followers, post_id)
+    told = forecast(db, now(), followers)
+    waits = bool(shared.leaving(db, me())) or (there is not None and there.have < there.people)
+    again = WAITING_SECONDS if waits else FORECAST_SECONDS if told.now else 0
+    if there is None:
+        return PublishingMoment(told, None, again)
+    programs = ((one.name, one.people, program_in_words(one, now())) for one in there.programs)
+    return PublishingMoment(told, there, again, had_in_words(there), tuple(programs))
+
+
+@blueprint.get("/reached")
+def reached() -> str:
+    """The parts of an open page that change with the readers."""
+    count_polls()
+    with site().database.read() as db:
+        post_id = whole_number(request.args.get("post", ""), 2**63 - 1)
+        if post_id:
+            permissions.editable(db, me(), post_id)
+        return render_template("studio/reached.html", moment=publishing_moment(db, post_id))
+
+
+@blueprint.get("/posts/<int:post_id>/reach")
+def page(post_id: int) -> str:
+    """What each update of a post reached."""
+    count_polls()
+    with site().database.read() as db:
+        post = permissions.editable(db, me(), post_id)
+        return render_template(
+            "studio/reach.html",
+            post=post,
+            moment=publishing_moment(db, post_id),
+            updates=updates_of(db, post, settings().feed_items),
+            others=OTHERS,
+        )

@@ -10,8 +10,8 @@ from publisher.blog.writing import editing
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
-from publisher.web.context import now, site, wants_json
-from publisher.web.rendering import clock, moment, settings
+from publisher.web.context import now, settings, site, wants_json
+from publisher.web.rendering import clock, moment
 
 log = get_logger("studio")
 

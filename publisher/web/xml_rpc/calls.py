@@ -13,8 +13,7 @@ from publisher.base.errors import Forbidden, InvalidInput, NotFound, PublisherEr
 from publisher.base.system.logs import get_logger
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.credentials import ApiToken
-from publisher.web.context import site
-from publisher.web.rendering import own_address
+from publisher.web.context import own_address, site
 from publisher.web.xml_rpc import methods, values, wordpress
 
 blueprint = Blueprint("xmlrpc", __name__)

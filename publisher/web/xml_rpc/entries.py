@@ -14,7 +14,7 @@ from xmlrpc.client import DateTime  # nosec B411
 from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidInput, NotFound
 from publisher.base.media_files import Attachment
-from publisher.base.numerals import whole_number
+from publisher.base.text import whole_number
 from publisher.blog.post_files.enclosures import typed
 from publisher.blog.post_files.media import PREFIX
 from publisher.blog.writing import posts

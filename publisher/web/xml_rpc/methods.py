@@ -17,10 +17,9 @@ from publisher.blog.writing import overview, posts
 from publisher.installation.settings import load_settings
 from publisher.storage.tables.blog import Post, PostKind
 from publisher.storage.tables.credentials import ApiToken
-from publisher.web.context import bearer_of, now, site
-from publisher.web.micropub import access
+from publisher.web.context import bearer_of, now, own_address, site
+from publisher.web.micropub import program_posts
 from publisher.web.micropub.program_posts import created, set_state
-from publisher.web.rendering import own_address
 from publisher.web.xml_rpc import entries
 from publisher.web.xml_rpc.entries import Form, Struct
 
@@ -53,11 +52,11 @@ def may_read(token: ApiToken) -> None:
 def may(token: ApiToken, *scopes: str, counts: bool = True) -> None:
     """Forbidden without one of `scopes`; TooMany when it writes too often."""
     try:
-        access.check_scope(token, *scopes)
-    except access.Unauthorized as error:
+        program_posts.check_scope(token, *scopes)
+    except program_posts.Unauthorized as error:
         raise Forbidden(str(error)) from error
     if counts:
-        access.count(token)
+        program_posts.count(token)
 
 
 def users_blogs(token: ApiToken) -> list[dict[str, Any]]:

@@ -10,14 +10,13 @@ from xmlrpc.client import DateTime  # nosec B411
 from sqlalchemy import select
 
 from publisher.base.errors import InvalidInput, NotFound
-from publisher.base.numerals import whole_number
+from publisher.base.text import whole_number
 from publisher.blog.members import permissions
 from publisher.blog.post_files import media
 from publisher.installation.settings import load_settings
 from publisher.storage.tables.blog import Media, Tag
 from publisher.storage.tables.credentials import ApiToken
-from publisher.web.context import now, site
-from publisher.web.rendering import own_address
+from publisher.web.context import now, own_address, site
 from publisher.web.xml_rpc import methods
 from publisher.web.xml_rpc.entries import Struct, refuse_unkept
 

@@ -12,7 +12,7 @@ from sqlalchemy import delete, func, select
 
 from publisher.base.errors import InvalidData, StorageUnavailable
 from publisher.base.media_files import Attachment
-from publisher.blog import published, search, tags, update_log
+from publisher.blog import published, tags, update_log
 from publisher.blog.writing import posts
 from publisher.cli import import_work
 from publisher.exchange.importing import dry_run, writer
@@ -80,7 +80,7 @@ def test_a_post_is_all_there(site: Site, importer: Importer) -> None:
         assert posts.content(db, found).enclosure == Attachment(
             "https://old.example/1.mp3", "audio/mpeg", 5
         )
-        assert [hit.number for hit in search.find(db, "cod")] == [found.id]
+        assert [hit.number for hit in published.search(db, "cod")] == [found.id]
         for old in ("/2024/post-1/?p=1", "/?p=1", "/fish"):
             moved = published.moved(db, old)
             assert moved is not None

@@ -13,13 +13,13 @@ from publisher.blog.published import links_in
 from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
-from publisher.publishing.mentioning import receiving
-from publisher.publishing.push import outbox
+from publisher.publishing import mentions as receiving
+from publisher.publishing import outbox
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
 from publisher.storage.tables.publishing import Delivery, Mention
-from publisher.web.for_programs import webmention
-from publisher.web.requests.limits import Pace
+from publisher.web.limits import Pace
+from publisher.web.studio import mentions
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_author, make_post
 from tests.publishing.mentioning.elsewhere import Elsewhere, running_elsewhere
@@ -124,7 +124,7 @@ def test_private_addresses_are_told_nothing(site: Site, there: Elsewhere) -> Non
 @pytest.fixture
 def open_site(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
     """A blog that takes mentions, on a machine that may look at loopback."""
-    monkeypatch.setattr(webmention, "_pace", Pace(30, timedelta(minutes=5)))
+    monkeypatch.setattr(mentions, "_pace", Pace(30, timedelta(minutes=5)))
     with site.database.write() as session:
         store_setting(session, "webmention_receive", "on")
     object.__setattr__(site.environment, "allow_private", True)

@@ -3,8 +3,8 @@
 import pytest
 
 from publisher.base.net import Reply
-from publisher.publishing.mentioning.mention_documents import MentionText, told_by
-from publisher.publishing.mentioning.sending import endpoint_of
+from publisher.publishing.mention_documents import MentionText, told_by
+from publisher.publishing.mentions import endpoint_of
 
 PAGE = "https://there.example/notes/page"
 TARGET = "https://blog.example/posts/one"

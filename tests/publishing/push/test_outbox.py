@@ -17,8 +17,8 @@ from publisher.blog.writing import posts
 from publisher.feeds import rss, validation
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
-from publisher.publishing.push import outbox
-from publisher.publishing.push.outbox import PAUSES_MINUTES
+from publisher.publishing import outbox
+from publisher.publishing.outbox import PAUSES_MINUTES
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.publishing import Delivery
 from tests.conftest import SITE_URL, FakeClock

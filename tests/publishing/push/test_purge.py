@@ -12,8 +12,8 @@ from publisher.base.errors import InvalidInput
 from publisher.base.net import Reply
 from publisher.installation import Site
 from publisher.operations.scheduler import send_pings
-from publisher.publishing.push import purge
-from publisher.publishing.push.outbox import PURGE, Target
+from publisher.publishing import purge
+from publisher.publishing.outbox import PURGE, Target
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.publishing import Delivery
 from tests.conftest import SITE_URL, FakeClock

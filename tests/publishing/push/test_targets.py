@@ -1,7 +1,7 @@
 """Whom to tell, and what is said."""
 
 from publisher.feeds.channel import Cloud
-from publisher.publishing.push.outbox import (
+from publisher.publishing.outbox import (
     Target,
     cloud_element,
     link_headers,

@@ -18,7 +18,7 @@ from publisher.installation import Site
 from publisher.installation.settings import store_setting
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.publishing import Delivery
-from publisher.web.micropub import entry, kept_properties
+from publisher.web.micropub import entry
 from tests.conftest import SITE_URL
 from tests.web.micropub.test_views import Program, png, program, program_of
 
@@ -245,17 +245,17 @@ VALUES = st.lists(WORDS | OBJECTS, min_size=1, max_size=3)
 def test_everything_comes_back_as_it_went_in(sent: dict[str, list[Any]], source: str) -> None:
     """Whatever a value holds, it is told apart from the text again."""
     try:
-        paragraphs = kept_properties.written(sent, frozenset())
+        paragraphs = entry.kept_paragraphs(sent, frozenset())
     except InvalidInput:
         return
     joined = "\n\n".join(part for part in [*paragraphs, source] if part)
-    assert kept_properties.split(joined) == (source, sent)
+    assert entry.split_kept(joined) == (source, sent)
 
 
 def test_an_own_paragraph_is_text() -> None:
     """What only looks alike stays where the author wrote it."""
     for source in ("<p>Hello: <b>x</b></p>\n\ny", "<p>In reply to: x</p>", "<p>In reply to: </p>"):
-        assert kept_properties.split(source) == (source, {})
+        assert entry.split_kept(source) == (source, {})
         assert entry.to_content({"content": [source]}).source == source
 
 

@@ -9,13 +9,13 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from publisher.blog import own_replay, update_log
+from publisher.blog import update_log
 from publisher.blog.members import authors, tokens
 from publisher.installation import Site
 from publisher.installation.settings import CHECKS, Settings, load_settings, store_setting
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import Post, Revision
-from publisher.web import background_commands
+from publisher.web.readers import background_commands
 from publisher.web.studio.preferences import setting_controls
 from tests.conftest import FakeClock
 from tests.databases import SERVER
@@ -172,7 +172,7 @@ def test_freshness_says_what_it_means(enter: Enter, site: Site) -> None:
     assert "is being worked out from your own updates" in page
     assert len(re.findall(r'name="poll_minutes" value', page)) == 6
     with site.database.read() as db:
-        state = background_commands.State("knob", own_replay.choices_key(db, site.clock()))
+        state = background_commands.State("knob", update_log.replay_choices_key(db, site.clock()))
     rows = tuple(
         {
             "poll_minutes": minutes,

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from PIL import Image
 
-from publisher.base.colour import contrast
+from publisher.blog.post_files.cards import contrast
 from publisher.installation import Site
 from publisher.installation.settings import load_settings, store_setting
 from publisher.web.style import theme_colours

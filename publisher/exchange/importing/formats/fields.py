@@ -19,10 +19,8 @@ from defusedxml.ElementTree import iterparse
 
 from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidData, InvalidInput
-from publisher.base.links import is_of_the_web
 from publisher.base.media_files import Attachment
-from publisher.base.numerals import whole_number
-from publisher.base.text import plain_text
+from publisher.base.text import is_of_the_web, plain_text, whole_number
 from publisher.blog.markup import markdown
 from publisher.blog.post_files.enclosures import seconds_in
 

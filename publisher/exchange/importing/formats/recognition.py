@@ -7,23 +7,21 @@ from datetime import tzinfo
 
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.exchange.importing.formats import (
-    atom,
     bear,
+    feed_files,
     fields,
     ghost,
-    jsonfeed,
     markdown_files,
     own_export,
-    rss,
     wxr,
 )
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.exchange.importing.sources import MAX_DOCUMENT_BYTES, Document, Folder
 
 READERS: dict[str, Callable[[Document, tzinfo], Batch]] = {
-    "rss": lambda document, _: rss.read(document.stream),
-    "atom": lambda document, _: atom.read(document.stream),
-    "json": lambda document, _: jsonfeed.read(document.stream),
+    "rss": lambda document, _: feed_files.read_rss(document.stream),
+    "atom": lambda document, _: feed_files.read_atom(document.stream),
+    "json": lambda document, _: feed_files.read_json(document.stream),
     "wxr": lambda document, zone: wxr.read(document.stream, zone),
     "markdown": markdown_files.read_file,
     "ghost": lambda document, _: ghost.read(document.stream),
@@ -97,7 +95,7 @@ def _archive(folder: Folder) -> Batch | None:
         return None
     try:
         document = io.BytesIO(folder.read(found, MAX_DOCUMENT_BYTES))
-        return jsonfeed.read(document, in_archive=True)
+        return feed_files.read_json(document, in_archive=True)
     except InvalidData as error:
         raise InvalidData(f"{folder.name}: {found}: {error}") from error
 

@@ -10,7 +10,7 @@ from typing import BinaryIO
 from xml.etree.ElementTree import Element
 
 from publisher.base.media_files import Attachment
-from publisher.exchange.importing.formats import fields, rss
+from publisher.exchange.importing.formats import feed_files, fields
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.storage.tables.blog import PostStatus
 
@@ -85,7 +85,7 @@ def _taken(
 def _post(
     part: Element, own: Own, number: int, zone: tzinfo, names: dict[str, str], batch: Batch
 ) -> ImportedPost:
-    found = rss.item(_without_date(part), number)
+    found = feed_files.item(_without_date(part), number)
     where = f"item {number} ({found.title[:40]})" if found.title else found.where
     status = _STATES[own.get("status") or "publish"]
     if own.get("post_password"):
@@ -94,12 +94,12 @@ def _post(
     elif own.get("status") == "private":
         batch.notes["private post becomes a draft"] += 1
     date = _date(own, "post_date", where, zone)
-    login = fields.text_of(part, f"{rss.DUBLIN_CORE}creator")
+    login = fields.text_of(part, f"{feed_files.DUBLIN_CORE}creator")
     return ImportedPost(
         where=where,
         guid=found.guid,
         guid_is_permalink=found.guid_is_permalink,
-        source=fields.with_base(as_html(part.findtext(rss.CONTENT) or ""), found.address),
+        source=fields.with_base(as_html(part.findtext(feed_files.CONTENT) or ""), found.address),
         kind="page" if own.get("post_type") == "page" else "post",
         status=status,
         title=found.title,

@@ -3,16 +3,14 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from flask import Blueprint, flash, redirect, render_template, request, session
-from flask import url_for as address_of
+from flask import Blueprint, render_template, request, session
 from sqlalchemy.orm import Session
-from werkzeug.wrappers import Response
 
 from publisher.base.encryption import hash_token
 from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.blog.members import authors, passkeys, throttle, tokens
-from publisher.web.context import login_required, me, my_row, now, site
-from publisher.web.indieauth.auth import WORDS
+from publisher.web.context import done, me, my_row, now, site
+from publisher.web.for_programs.indieauth import WORDS
 from publisher.web.studio.account_pages import login
 from publisher.web.studio.account_pages import passkeys as passkey_pages
 from publisher.web.studio.shared import shown_once
@@ -24,7 +22,6 @@ LIVES = {"": "until revoked", "30": "30 days", "90": "90 days", "365": "a year"}
 
 
 @blueprint.get("/account")
-@login_required
 def page() -> Any:
     """The account page."""
     with site().database.read() as db:
@@ -32,24 +29,21 @@ def page() -> Any:
 
 
 @blueprint.get("/account/tokens")
-@login_required
 def programs() -> Any:
     """The tokens for programs, and the form to make one."""
     return page()
 
 
 @blueprint.post("/account/profile")
-@login_required
 def profile() -> Any:
     """Save the name and biography that readers see, and the login name."""
     with site().database.write() as db:
         name, bio = request.form.get("display_name", ""), request.form.get("bio", "")
         authors.describe(db, my_row(db), name, bio, request.form.get("login"))
-    return _done("Saved.")
+    return done("Saved.", ".page")
 
 
 @blueprint.post("/account/password")
-@login_required
 def password() -> Any:
     """Change the password and log out all other browsers. Wrong passwords are throttled."""
     old, new = request.form.get("old_password", "")[:1000], request.form.get("new_password", "")
@@ -71,29 +65,26 @@ def password() -> Any:
                 throttle.release(db, reserved)
         raise
     session["token"] = token
-    return _done("Password changed. All other browsers have been logged out.")
+    return done("Password changed. All other browsers have been logged out.", ".page")
 
 
 @blueprint.post("/account/sessions/<int:number>/end")
-@login_required
 def end(number: int) -> Any:
     """Log one browser out."""
     with site().database.write() as db:
         authors.end_session(db, my_row(db), number)
-    return _done("That browser has been logged out.")
+    return done("That browser has been logged out.", ".page")
 
 
 @blueprint.post("/account/sessions/end-others")
-@login_required
 def end_others() -> Any:
     """Log all browsers out but this one."""
     with site().database.write() as db:
         authors.end_other_sessions(db, my_row(db), session.get("token", ""))
-    return _done("All other browsers have been logged out.")
+    return done("All other browsers have been logged out.", ".page")
 
 
 @blueprint.post("/account/tokens")
-@login_required
 def add_token() -> Any:
     """Create a token for a program; it is shown only once."""
     try:
@@ -106,13 +97,11 @@ def add_token() -> Any:
 
 
 @blueprint.post("/account/tokens/<int:number>/revoke")
-@login_required
 def revoke(number: int) -> Any:
     """Revoke a token."""
     with site().database.write() as db:
         tokens.revoke(db, number, my_row(db))
-    flash("The token has been revoked.", "done")
-    return redirect(address_of(".programs"))
+    return done("The token has been revoked.", ".programs")
 
 
 @blueprint.errorhandler(FieldErrors)
@@ -128,11 +117,6 @@ def _until() -> datetime | None:
     if days not in LIVES:
         raise FieldErrors({"days": "choose one of these"})
     return now() + timedelta(days=int(days)) if days else None
-
-
-def _done(message: str) -> Response:
-    flash(message, "done")
-    return redirect(address_of("studio.account.page"))
 
 
 def _page(db: Session, errors: dict[str, str]) -> str:

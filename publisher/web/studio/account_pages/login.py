@@ -18,9 +18,9 @@ from flask import (
 from publisher.base.errors import Forbidden, TooMany
 from publisher.blog.members import authors, passkeys, throttle
 from publisher.installation import has_author
+from publisher.web import page_answers
 from publisher.web.context import ENDED, LoginNeeded, author, now, site, wants_json
-from publisher.web.requests import failures
-from publisher.web.requests.request_forgery import FormKeyError, form_key
+from publisher.web.request_forgery import FormKeyError, form_key
 from publisher.web.studio.editor import unsaved_form
 
 blueprint = Blueprint("login", __name__)
@@ -95,7 +95,7 @@ def forged(_error: FormKeyError) -> Any:
     problem = "This form has expired or was not sent from this site, so nothing was done."
     if kept := unsaved_form.in_request():
         return unsaved_form.page(kept, f"{problem} Your text is below: save it again."), 400
-    return failures.page(400, f"{problem} Go back, reload the page and send it again.")
+    return page_answers.page(400, f"{problem} Go back, reload the page and send it again.")
 
 
 def visitor(name: str) -> throttle.Visitor:

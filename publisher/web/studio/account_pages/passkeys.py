@@ -7,15 +7,15 @@ import base64
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from flask import Blueprint, Response, flash, jsonify, redirect, request, session, url_for
+from flask import Blueprint, Response, flash, jsonify, request, session, url_for
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors, Forbidden, InvalidInput
 from publisher.base.text import sentence
 from publisher.blog.members import authors, passkeys, throttle
 from publisher.installation.settings import load_settings
-from publisher.web.context import login_required, me, my_row, now, site
-from publisher.web.requests import failures
+from publisher.web import page_answers
+from publisher.web.context import done, login_required, me, my_row, now, site
 from publisher.web.studio.account_pages import login
 
 blueprint = Blueprint("passkeys", __name__)
@@ -88,7 +88,7 @@ def rename(number: int) -> Any:
     """Rename a passkey."""
     with site().database.write() as db:
         passkeys.rename(db, my_row(db), number, request.form.get("label", ""))
-    return _done("The passkey has been renamed.")
+    return done("The passkey has been renamed.", "studio.account.page")
 
 
 @blueprint.post("/studio/account/passkeys/<int:number>/remove")
@@ -97,13 +97,13 @@ def remove(number: int) -> Any:
     """Delete a passkey."""
     with site().database.write() as db:
         passkeys.remove(db, my_row(db), number)
-    return _done("That passkey has been removed.")
+    return done("That passkey has been removed.", "studio.account.page")
 
 
 @blueprint.errorhandler(FieldErrors)
 def refuse(error: FieldErrors) -> Response:
     """The problems as one sentence, without the names of fields."""
-    return failures.page(error.http_status, sentence("; ".join(error.fields.values())))
+    return page_answers.page(error.http_status, sentence("; ".join(error.fields.values())))
 
 
 def _place(db: Session) -> passkeys.Place:
@@ -130,8 +130,3 @@ def _sent() -> tuple[Any, bytes, datetime]:
     if kept is None or kept[1] < now().timestamp():
         raise InvalidInput("that took too long; try again")
     return credential, base64.b64decode(kept[0]), datetime.fromtimestamp(kept[1], UTC) - _LIFE
-
-
-def _done(message: str) -> Any:
-    flash(message, "done")
-    return redirect(url_for("studio.account.page"))

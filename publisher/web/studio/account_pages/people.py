@@ -2,17 +2,16 @@
 
 from typing import Any
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, redirect, render_template, request, url_for
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
-from werkzeug.wrappers import Response
 
 from publisher.base.errors import Conflict, FieldErrors, Forbidden
 from publisher.blog.members import authors, passkeys, permissions, tokens
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Role
-from publisher.web.context import admin_required, login_required, me, now, site
-from publisher.web.indieauth.auth import WORDS
+from publisher.web.context import admin_required, done, me, now, site
+from publisher.web.for_programs.indieauth import WORDS
 from publisher.web.studio.shared import feeds_changed, shown_once
 
 blueprint = Blueprint("people", __name__)
@@ -45,7 +44,6 @@ def add() -> Any:
 
 
 @blueprint.get("/people/<name>")
-@login_required
 def person(name: str) -> Any:
     """A person's page; who is no admin has one of their own, the account."""
     if permissions.is_admin(me()):
@@ -66,7 +64,7 @@ def profile(name: str) -> Any:
         authors.describe(db, found, form.get("display_name", ""), form.get("bio", ""),
                          form.get("login"))  # fmt: skip
         name = found.name
-    return _done("Saved.", name)
+    return done("Saved.", ".person", name=name)
 
 
 @blueprint.post("/people/<name>/sessions/<int:number>/end")
@@ -75,7 +73,7 @@ def end(name: str, number: int) -> Any:
     """Log a browser of somebody's out."""
     with site().database.write() as db:
         authors.end_session(db, authors.named(db, name), number)
-    return _done("That browser has been logged out.", name)
+    return done("That browser has been logged out.", ".person", name=name)
 
 
 @blueprint.post("/people/<name>/tokens/<int:number>/revoke")
@@ -84,7 +82,7 @@ def revoke(name: str, number: int) -> Any:
     """End a program's right to write for somebody."""
     with site().database.write() as db:
         tokens.revoke(db, number, authors.named(db, name))
-    return _done("That program can no longer write here.", name)
+    return done("That program can no longer write here.", ".person", name=name)
 
 
 @blueprint.post("/people/<name>/remove")
@@ -101,7 +99,7 @@ def remove(name: str) -> Any:
         authors.remove(db, found, heir)
         told = f"{found.display_name} is removed; the posts are {heir.display_name}'s now."
     feeds_changed()
-    return _done(told)
+    return done(told, ".page")
 
 
 @blueprint.post("/people/<name>/role")
@@ -110,7 +108,7 @@ def role(name: str) -> Any:
     """Make somebody admin or author."""
     with site().database.write() as db:
         authors.set_role(db, authors.named(db, name), request.form.get("role", ""))
-    return _done(f"{name} is {request.form['role']} now.", name)
+    return done(f"{name} is {request.form['role']} now.", ".person", name=name)
 
 
 @blueprint.post("/people/<name>/password")
@@ -133,7 +131,7 @@ def disable(name: str) -> Any:
     """Suspend an author; their posts stay."""
     with site().database.write() as db:
         authors.disable(db, authors.named(db, name), now())
-    return _done(f"{name} can no longer log in; their posts stay.", name)
+    return done(f"{name} can no longer log in; their posts stay.", ".person", name=name)
 
 
 @blueprint.post("/people/<name>/enable")
@@ -142,7 +140,7 @@ def enable(name: str) -> Any:
     """Let a suspended author log in again."""
     with site().database.write() as db:
         authors.enable(db, authors.named(db, name))
-    return _done(f"{name} can log in again.", name)
+    return done(f"{name} can log in again.", ".person", name=name)
 
 
 @blueprint.errorhandler(FieldErrors)
@@ -150,11 +148,6 @@ def refuse(error: FieldErrors) -> Any:
     """Answer an invalid form or button with the page of its person, and the problems."""
     with site().database.read() as db:
         return _person_page(db, (request.view_args or {})["name"], error.fields), error.http_status
-
-
-def _done(message: str, name: str = "") -> Response:
-    flash(message, "done")
-    return redirect(url_for(".person", name=name) if name else url_for(".page"))
 
 
 def _page(db: Session, errors: dict[str, str]) -> str:

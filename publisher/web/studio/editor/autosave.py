@@ -11,8 +11,8 @@ from publisher.blog.writing import autosave, content, editing, posts
 from publisher.blog.writing.content import Content, checked
 from publisher.blog.writing.revisions import difference, shortened
 from publisher.storage.tables.blog import Post, UnsavedText
-from publisher.web.context import login_required, me, now, site
-from publisher.web.rendering import clock, settings
+from publisher.web.context import me, now, settings, site
+from publisher.web.rendering import clock
 from publisher.web.studio.editor import forms
 
 MOST = 100  # in the list of all; each post has a list of its own
@@ -21,7 +21,6 @@ blueprint = Blueprint("autosave", __name__)
 
 
 @blueprint.post("/autosave/<int:post_id>")
-@login_required
 def keep(post_id: int) -> Any:
     """Keep the fields of the form; `post_id` 0 is the box on the first page."""
     typed = forms.from_mapping(request.form)
@@ -36,7 +35,6 @@ def keep(post_id: int) -> Any:
 
 
 @blueprint.post("/autosave/new")
-@login_required
 def begin() -> Any:
     """Create a draft from the first words of a new post."""
     typed = forms.from_mapping(request.form)
@@ -58,7 +56,6 @@ def begin() -> Any:
 
 
 @blueprint.post("/posts/<int:post_id>/discard")
-@login_required
 def discard(post_id: int) -> Any:
     """Discard the unsaved text that the editor shows."""
     with site().database.write() as db:
@@ -70,7 +67,6 @@ def discard(post_id: int) -> Any:
 
 @blueprint.get("/unsaved", defaults={"post_id": None})
 @blueprint.get("/posts/<int:post_id>/unsaved")
-@login_required
 def unsaved(post_id: int | None) -> str:
     """The unsaved texts of a post, or of all, with how they differ from what its editor shows."""
     with site().database.read() as db:
@@ -86,7 +82,6 @@ def unsaved(post_id: int | None) -> str:
 
 
 @blueprint.post("/unsaved/<int:number>/use")
-@login_required
 def use(number: int) -> Any:
     """Put an unsaved text into its editor; the one that is there is kept."""
     with site().database.write() as db:
@@ -100,7 +95,6 @@ def use(number: int) -> Any:
 
 
 @blueprint.post("/unsaved/<int:number>/discard")
-@login_required
 def discard_one(number: int) -> Any:
     """Discard an unsaved text."""
     with site().database.write() as db:

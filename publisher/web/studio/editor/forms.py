@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.dates import parse_civil
 from publisher.base.errors import FieldErrors, InvalidInput
-from publisher.base.numerals import whole_number
+from publisher.base.text import whole_number
 from publisher.blog.slugs import made_slug
 from publisher.blog.writing import autosave, content, posts
 from publisher.blog.writing.content import Content

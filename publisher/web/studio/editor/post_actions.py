@@ -2,21 +2,24 @@
 
 from typing import Any
 
-from flask import Blueprint, flash, redirect, url_for
+from flask import Blueprint, flash, jsonify, redirect, render_template, request, url_for
 from markupsafe import Markup
 
 from publisher.base.errors import Conflict
-from publisher.blog import card_links, published
+from publisher.base.text import whole_number
+from publisher.blog import post_addresses, published
+from publisher.blog.markup import markdown
+from publisher.blog.markup.formulas import drawn
 from publisher.blog.members import permissions
-from publisher.blog.writing import posts, previews
-from publisher.web.context import login_required, me, now, site
+from publisher.blog.writing import posts, revisions
+from publisher.web.context import done, me, now, settings, site
 from publisher.web.studio import shared
+from publisher.web.studio.editor import forms
 
 blueprint = Blueprint("post_actions", __name__)
 
 
 @blueprint.post("/posts/<int:post_id>/undo")
-@login_required
 def undo(post_id: int) -> Any:
     """Cancel publishing in the undo window: the post is a draft again."""
     try:
@@ -26,14 +29,16 @@ def undo(post_id: int) -> Any:
                 posts.unschedule(db, post)
     except Conflict:
         flash("Too late to cancel: readers have it. You can edit or delete it.", "wrong")
-    else:
-        shared.feeds_changed()
-        flash("Publishing cancelled. It is a draft again; nobody has seen it.", "done")
-    return redirect(url_for("studio.post_editor.edit", post_id=post_id))
+        return redirect(url_for("studio.post_editor.edit", post_id=post_id))
+    shared.feeds_changed()
+    return done(
+        "Publishing cancelled. It is a draft again; nobody has seen it.",
+        "studio.post_editor.edit",
+        post_id=post_id,
+    )
 
 
 @blueprint.post("/posts/<int:post_id>/now")
-@login_required
 def publish_now(post_id: int) -> Any:
     """End the undo window early."""
     with site().database.write() as db:
@@ -42,12 +47,10 @@ def publish_now(post_id: int) -> Any:
             posts.publish(db, post, now(), now())
         view = Markup('Published. <a href="{}">View {}</a>').format(posts.path(post), post.kind)
     shared.feeds_changed()
-    flash(view, "done")
-    return redirect(url_for("studio.home.page"))
+    return done(view, "studio.home.page")
 
 
 @blueprint.post("/posts/<int:post_id>/delete")
-@login_required
 def delete(post_id: int) -> Any:
     """Delete a post; the list of posts offers to restore it."""
     with site().database.write() as db:
@@ -57,32 +60,88 @@ def delete(post_id: int) -> Any:
 
 
 @blueprint.post("/posts/<int:post_id>/cards")
-@login_required
 def refresh_cards(post_id: int) -> Any:
     """Fetch the post's link cards again."""
     with site().database.write() as db:
-        card_links.request_cards(db, permissions.editable(db, me(), post_id).html, again=True)
-    flash("The linked pages are being asked again; the cards follow in a moment.", "done")
-    return redirect(url_for("studio.post_editor.edit", post_id=post_id))
+        published.request_cards(db, permissions.editable(db, me(), post_id).html, again=True)
+    return done(
+        "The linked pages are being asked again; the cards follow in a moment.",
+        "studio.post_editor.edit",
+        post_id=post_id,
+    )
 
 
 @blueprint.post("/posts/<int:post_id>/restore")
-@login_required
 def restore(post_id: int) -> Any:
     """Undo a deletion."""
     with site().database.write() as db:
         post = posts.restore(db, permissions.editable(db, me(), post_id), now())
         back = "published again" if published.is_public(post) else "a draft again"
     shared.feeds_changed()
-    flash(f"Restored: it is {back}.", "done")
-    return redirect(url_for("studio.post_editor.edit", post_id=post_id))
+    return done(f"Restored: it is {back}.", "studio.post_editor.edit", post_id=post_id)
 
 
 @blueprint.post("/posts/<int:post_id>/preview-link")
-@login_required
 def revoke(post_id: int) -> Any:
     """Replace the preview link by a new one."""
     with site().database.write() as db:
-        previews.revoke(permissions.editable(db, me(), post_id))
-    flash("The old preview link no longer works; there is a new one.", "done")
-    return redirect(url_for("studio.post_editor.edit", post_id=post_id))
+        post_addresses.revoke_preview(permissions.editable(db, me(), post_id))
+    return done(
+        "The old preview link no longer works; there is a new one.",
+        "studio.post_editor.edit",
+        post_id=post_id,
+    )
+
+
+@blueprint.post("/preview")
+def preview() -> Any:
+    """The text as readers will get it."""
+    typed = forms.from_mapping(request.form)
+    number = whole_number(request.form.get("post_id", ""))
+    anchor = f"p{number}-" if number else ""
+    form, language = typed.texts["source_format"], settings().language
+    return jsonify(html=drawn(markdown.html_of(typed.source, form, anchor, language)))
+
+
+@blueprint.get("/posts/<int:post_id>/revisions")
+def versions(post_id: int) -> str:
+    """The newest version, compared with the one before."""
+    with site().database.read() as db:
+        version = permissions.editable(db, me(), post_id).version
+    return _version_page(post_id, version)
+
+
+@blueprint.get("/posts/<int:post_id>/revisions/<int:version>")
+def version(post_id: int, version: int) -> str:
+    """One version: its changes, and the list of all versions."""
+    return _version_page(post_id, version)
+
+
+def _version_page(post_id: int, version: int) -> str:
+    with site().database.read() as db:
+        post = permissions.editable(db, me(), post_id)
+        revision = revisions.get(db, post, version)
+        earlier = revisions.before(db, revision)
+        return render_template(
+            "studio/revisions.html",
+            post=post,
+            revision=revision,
+            earlier=earlier,
+            changes=revisions.changes(earlier, revision),
+            entries=revisions.history(db, post),
+            shortened=revisions.shortened,
+        )
+
+
+@blueprint.post("/posts/<int:post_id>/revisions/<int:version>/restore")
+def restore_version(post_id: int, version: int) -> Any:
+    """Save an earlier version as a new one."""
+    with site().database.write() as db:
+        post = permissions.editable(db, me(), post_id)
+        revisions.restore(db, post, revisions.get(db, post, version), me().id, now())
+    shared.feeds_changed()
+    return done(
+        f"Version {version} has been restored, as a new version.",
+        "studio.post_editor.edit",
+        post_id=post_id,
+    )

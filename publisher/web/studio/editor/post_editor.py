@@ -6,17 +6,17 @@ from typing import Any
 from flask import Blueprint, flash, render_template, request, url_for
 
 from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, PublisherError
-from publisher.base.numerals import whole_number
-from publisher.base.text import sentence
+from publisher.base.text import sentence, whole_number
+from publisher.blog import post_addresses
 from publisher.blog.members import permissions
-from publisher.blog.writing import autosave, editing, previews, revisions
+from publisher.blog.writing import autosave, editing, revisions
 from publisher.blog.writing.revisions import Piece, difference
 from publisher.river.following import reading_list
 from publisher.river.following.reading_list import quotation
 from publisher.storage.tables.blog import Post
-from publisher.web.context import count_polls, login_required, me, now, site
-from publisher.web.rendering import clock, settings
-from publisher.web.studio import media, post_reach, shared
+from publisher.web.context import count_polls, me, now, settings, site
+from publisher.web.rendering import clock
+from publisher.web.studio import media, readers_summary, shared
 from publisher.web.studio.editor import forms
 from publisher.web.studio.editor.forms import Typed
 
@@ -24,7 +24,6 @@ blueprint = Blueprint("post_editor", __name__)
 
 
 @blueprint.get("/posts/new")
-@login_required
 def new() -> str:
     """The editor with an empty form, with a link to an item of the river (`?about=`), or with the
     unsaved text of a new post (`?unsaved=`)."""
@@ -45,7 +44,6 @@ def new() -> str:
 
 
 @blueprint.get("/posts/<int:post_id>")
-@login_required
 def edit(post_id: int) -> str:
     """The editor with a post, and with what was typed since it was last saved."""
     count_polls()
@@ -62,7 +60,6 @@ def edit(post_id: int) -> str:
 
 @blueprint.post("/posts/new", defaults={"post_id": 0})
 @blueprint.post("/posts/<int:post_id>")
-@login_required
 def save(post_id: int) -> Any:
     """Save, and keep as a draft, publish or schedule the post as the form says."""
     typed = forms.from_mapping(request.form)
@@ -112,10 +109,12 @@ def show(
             conflict=conflict,
             theirs=theirs,
             has_history=saves > 1,
-            preview=previews.path(post) if post and post.status in ("draft", "scheduled") else "",
+            preview=post_addresses.preview_path(post)
+            if post and post.status in ("draft", "scheduled")
+            else "",
             leaving=[found for found in shared.leaving(db, me()) if found.id == post_id],
             seconds_left=shared.seconds_left,
-            moment=post_reach.moment(db, post_id),
+            moment=readers_summary.publishing_moment(db, post_id),
             known_tags=permissions.tags_seen(db, me()),
             opened=forms.civil(now(), settings().zone),
         )

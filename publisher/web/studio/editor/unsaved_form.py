@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from flask import render_template, request
 
 from publisher.base.errors import PublisherError
-from publisher.base.numerals import whole_number
+from publisher.base.text import whole_number
 from publisher.web.studio.editor import post_editor
 from publisher.web.studio.editor.forms import FIELDS, Typed, from_mapping
 

@@ -5,21 +5,23 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any
 
-from flask import Blueprint, Response, flash, g, redirect, render_template, request, url_for
+from flask import Blueprint, Response, g, render_template, request
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors, InvalidInput, PublisherError
+from publisher.base.text import BUILT_IN, Link, lines_of, parse_links, whole_number
+from publisher.blog import published
 from publisher.blog.post_files import media
 from publisher.installation.settings import CHECKS, load_settings, store_settings
 from publisher.publishing.rebuild import rebuild
 from publisher.web.assets import PAGE_POLICY
 from publisher.web.blog import lists
-from publisher.web.context import admin_required, me, now, site
-from publisher.web.rendering import settings
+from publisher.web.context import done, me, need_admin, now, settings, site
 from publisher.web.studio.preferences.setting_controls import LOOK
 
 blueprint = Blueprint("look", __name__)
+blueprint.before_request(need_admin)
 
 # This page shows the home page in a frame, and no other site may.
 FRAMING = f"{PAGE_POLICY}; frame-src 'self'"
@@ -35,7 +37,6 @@ FIRST_ACCENT = "#006375"
 
 
 @blueprint.get("/look")
-@admin_required
 def page() -> Response:
     """The form with the present choices."""
     with site().database.read() as db:
@@ -43,7 +44,6 @@ def page() -> Response:
 
 
 @blueprint.get("/look/preview")
-@admin_required
 def preview() -> Response:
     """The home page as it would be with other choices, for the frame beside the form."""
     tried: dict[str, Any] = {}
@@ -62,7 +62,6 @@ def preview() -> Response:
 
 
 @blueprint.post("/look")
-@admin_required
 def save() -> Any:
     """Save the choices; with any mistake nothing is saved, and the form keeps what was typed."""
     typed = _typed()
@@ -80,8 +79,7 @@ def save() -> Any:
     if changed:
         rebuild(site())
     look_at_it = Markup(' <a href="/">See the blog</a>')
-    flash(Markup("Saved.") + look_at_it if changed else "Nothing was changed.", "done")
-    return redirect(url_for(".page"))
+    return done(Markup("Saved.") + look_at_it if changed else "Nothing was changed.", ".page")
 
 
 def _typed() -> dict[str, str]:
@@ -129,3 +127,82 @@ def _page(values: dict[str, str], errors: dict[str, str]) -> Response:
     answer = Response(page)
     answer.headers["Content-Security-Policy"] = FRAMING
     return answer
+
+
+@blueprint.get("/navigation")
+def navigation() -> str:
+    """The present links, and the pages that could be added."""
+    with site().database.read() as db:
+        return _navigation_page(db, parse_links(load_settings(db).navigation), "")
+
+
+@blueprint.post("/navigation")
+def save_navigation() -> Any:
+    """Save the typed links; a button can also move, remove or add one."""
+    links = _typed_links()
+    action, _, number = request.form.get("action", "").partition(":")
+    place = -1 if (typed := whole_number(number)) is None else typed
+    if action == "remove" and 0 <= place < len(links):
+        del links[place]
+    elif action == "up" and 0 < place < len(links):
+        links[place - 1 : place + 1] = links[place], links[place - 1]
+    elif action == "down" and 0 <= place < len(links) - 1:
+        links[place : place + 2] = links[place + 1], links[place]
+    elif action == "usual":
+        links = parse_links(BUILT_IN)
+    links += _added(action)
+    try:
+        with site().database.write() as db:
+            store_settings(db, {"navigation": lines_of(links)})
+    except (FieldErrors, InvalidInput) as error:
+        problem = error.fields["navigation"] if isinstance(error, FieldErrors) else str(error)
+        with site().database.read() as db:
+            return _navigation_page(db, links, problem), 422
+    return done("Saved.", ".navigation")
+
+
+def _typed_links() -> list[Link]:
+    """The rows of the form, in their order."""
+    form = request.form
+    return [Link(*row) for row in zip(form.getlist("label"), form.getlist("target"), strict=False)]
+
+
+def _added(action: str) -> list[Link]:
+    """The link to add: to a chosen page, or as typed."""
+    form = request.form
+    if action == "add" and form.get("page"):
+        label, _, target = form["page"].rpartition("|")
+        return [Link(label, target)]
+    if form.get("new_label", "").strip() or form.get("new_target", "").strip():
+        return [Link(form.get("new_label", ""), form.get("new_target", ""))]
+    return []
+
+
+def _problem(link: Link) -> str:
+    """What is wrong with one row; "" for nothing."""
+    try:
+        lines_of([link])
+    except InvalidInput as error:
+        return str(error)
+    return ""
+
+
+def _navigation_page(db: Session, links: list[Link], problem: str) -> str:
+    there = {link.target for link in links}
+    offered = [*parse_links(BUILT_IN), *_pages(db)]
+    return render_template(
+        "settings/navigation.html",
+        links=links,
+        problem=problem,
+        problems={number: _problem(link) for number, link in enumerate(links) if problem},
+        offered=[link for link in dict.fromkeys(offered) if link.target not in there],
+    )
+
+
+def _pages(db: Session) -> list[Link]:
+    """Links to the published pages, by title; labels are shortened and have no `|`."""
+    found = published.pages(db)
+    return [
+        Link(navigation.title.replace("|", " ")[:40] or navigation.slug, f"/{navigation.slug}")
+        for navigation in found
+    ]

@@ -21,11 +21,12 @@ from publisher.exchange import jobs
 from publisher.installation import recall
 from publisher.installation.settings import load_settings, store_settings
 from publisher.storage.tables.blog import Job, JobKind
-from publisher.web.context import admin_required, me, now, site
-from publisher.web.requests.limits import MOVING_BYTES
+from publisher.web.context import me, need_admin, now, site
+from publisher.web.limits import MOVING_BYTES
 from publisher.web.studio.preferences.setting_controls import BACKUPS
 
 blueprint = Blueprint("moving", __name__)
+blueprint.before_request(need_admin)
 
 _ENDING = re.compile(r"\.(xml|rss|atom|json|zip|md|markdown|csv|bar|txt)", re.IGNORECASE)
 RELOAD_SECONDS = "2"
@@ -33,7 +34,6 @@ WORDS = {"import": "Import", "export": "Export", "backup": "Backup"}
 
 
 @blueprint.get("/moving")
-@admin_required
 def page() -> Any:
     """The forms, and the recent jobs."""
     with site().database.read() as db:
@@ -41,7 +41,6 @@ def page() -> Any:
 
 
 @blueprint.post("/moving/import")
-@admin_required
 def try_import() -> Any:
     """Request a preview of an import from a file or an address; nothing is changed."""
     file, address = request.files.get("file"), request.form.get("address", "").strip()
@@ -62,7 +61,6 @@ def try_import() -> Any:
 
 
 @blueprint.post("/moving/jobs/<int:number>/go")
-@admin_required
 def go(number: int) -> Any:
     """Request the import that was previewed."""
     with site().database.write() as db:
@@ -75,14 +73,12 @@ def go(number: int) -> Any:
 
 
 @blueprint.post("/moving/export")
-@admin_required
 def export() -> Any:
     """Request an export, to be downloaded."""
     return _asked("export")
 
 
 @blueprint.post("/moving/backup")
-@admin_required
 def backup() -> Any:
     """Request a backup, to be downloaded."""
     return _asked("backup")
@@ -95,7 +91,6 @@ def _asked(kind: JobKind) -> Response:
 
 
 @blueprint.post("/moving/backups")
-@admin_required
 def schedule() -> Any:
     """Save the settings of automatic backups: folder, interval, and how many are kept."""
     typed = {name: request.form[name] for name in BACKUPS if name in request.form}
@@ -109,7 +104,6 @@ def schedule() -> Any:
 
 
 @blueprint.get("/moving/jobs/<int:number>")
-@admin_required
 def job(number: int) -> Any:
     """A job's progress, or its result."""
     with site().database.read() as db:
@@ -124,7 +118,6 @@ def job(number: int) -> Any:
 
 
 @blueprint.get("/moving/jobs/<int:number>/file")
-@admin_required
 def download(number: int) -> Any:
     """Download the file that a job made."""
     with site().database.read() as db:

@@ -5,23 +5,24 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, render_template, request
 from sqlalchemy.orm import Session
 
 from publisher.base.dates import cities
 from publisher.base.errors import FieldErrors
-from publisher.base.numerals import counted
-from publisher.blog import own_replay
+from publisher.base.text import counted
+from publisher.blog import update_log
 from publisher.core.replay.knob import POSITIONS
 from publisher.installation import public_address
 from publisher.installation.settings import CHECKS, load_settings, store_settings
 from publisher.publishing.rebuild import rebuild
-from publisher.web import background_commands
-from publisher.web.context import admin_required, now, site
+from publisher.web.context import done, need_admin, now, site
 from publisher.web.day_strip import strip
+from publisher.web.readers import background_commands
 from publisher.web.studio.preferences.setting_controls import TABS, groups, shown
 
 blueprint = Blueprint("settings", __name__)
+blueprint.before_request(need_admin)
 
 NAME, CHOICES = "knob", ("ttl", "--choices", "--json")
 STEPS = dict(
@@ -32,7 +33,6 @@ STEPS = dict(
 @blueprint.get("/settings", defaults={"tab": "blog"})
 @blueprint.get("/settings/visits", defaults={"tab": "visits"})
 @blueprint.get("/settings/technical", defaults={"tab": "technical"})
-@admin_required
 def page(tab: str) -> Any:
     """The settings of a tab."""
     here, moment = site(), now()
@@ -48,7 +48,6 @@ def page(tab: str) -> Any:
 @blueprint.post("/settings", defaults={"tab": "blog"})
 @blueprint.post("/settings/visits", defaults={"tab": "visits"})
 @blueprint.post("/settings/technical", defaults={"tab": "technical"})
-@admin_required
 def save(tab: str) -> Any:
     """Save the changes; with any mistake nothing is saved, and the form keeps what was typed."""
     form = request.form
@@ -65,8 +64,7 @@ def save(tab: str) -> Any:
             return _page(db, tab, _replayed(db), typed, error.fields), error.http_status
     if changed:
         rebuild(site())
-    flash("Saved." if changed else "Nothing was changed.", "done")
-    return redirect(url_for("studio.settings.page", tab=tab))
+    return done("Saved." if changed else "Nothing was changed.", "studio.settings.page", tab=tab)
 
 
 def _texts(db: Session) -> dict[str, str]:
@@ -80,7 +78,7 @@ def _texts(db: Session) -> dict[str, str]:
 
 def _replayed(db: Session) -> background_commands.State:
     """The stored replay of today for the choices of `poll_minutes`; without rows if not done."""
-    key, stored = own_replay.choices_key(db, now()), background_commands.load(db, NAME)
+    key, stored = update_log.replay_choices_key(db, now()), background_commands.load(db, NAME)
     return stored if stored.key == key else background_commands.State(NAME, key)
 
 

@@ -1,4 +1,6 @@
-"""Received mentions: stored, verified by fetching their page, then shown or refused by the author.
+"""Webmention (W3C recommendation, 2017): pages that posts link to are notified (`send`).
+
+Received mentions are stored, verified by fetching their page, then shown or refused by the author.
 
 A stranger decides what we fetch here, so fetches are small, rare, and behind the guard against
 private addresses; at most `MOST_OF_A_HOST` pages of one host wait to be fetched.
@@ -7,24 +9,29 @@ private addresses; at most `MOST_OF_A_HOST` pages of one host wait to be fetched
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
 from publisher.base.errors import FieldErrors, InvalidInput, NotFound, TooMany
-from publisher.base.net import OutgoingError, check_url, request_public
+from publisher.base.net import OutgoingError, Reply, check_url, request_public
 from publisher.base.system.confined import Limits, Unreadable, read
 from publisher.blog import published
 from publisher.blog.members import permissions
 from publisher.installation import Site
-from publisher.publishing.mentioning.mention_documents import MentionText, told_by
+from publisher.publishing.mention_documents import (
+    MentionText,
+    endpoint_in_header,
+    endpoint_in_page,
+    told_by,
+)
 from publisher.storage import database
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
 from publisher.storage.tables.publishing import Mention
 
-MAX_PAGE, MAX_ADDRESS = 1_000_000, 2_000
+MAX_PAGE, MAX_ANSWER, MAX_ADDRESS = 1_000_000, 65_536, 2_000
 TIMEOUT_SECONDS = 10.0
 READING = Limits(seconds=5.0)
 AT_ONCE = 4
@@ -159,13 +166,7 @@ def _check_room(session: Session, source: str, post: Post) -> None:
 def _looked_at(row: Mention, agent: str, allow_private: bool) -> MentionText | bool:
     """What the page says; False if it is gone or has no link; True if it did not answer."""
     try:
-        page = request_public(
-            row.source, user_agent=agent, headers={"Accept": "text/html, */*;q=0.5"},
-            allow_private=allow_private, max_bytes=MAX_PAGE, beginning=True,
-            timeout_seconds=TIMEOUT_SECONDS,
-        )  # fmt: skip
-        if page.status >= 500 or page.status == 429:
-            return True
+        page = _page(row.source, agent, allow_private)
         if page.status != 200:
             return False
         kind = page.headers.get("content-type", "")
@@ -195,3 +196,47 @@ def _settle(session: Session, row: Mention, told: MentionText | bool, now: datet
         session.delete(row)
     if was_shown and (row in session.deleted or row.state != "shown"):
         database.content_changed(session)
+
+
+def send(source: str, target: str, site_url: str, allow_private: bool) -> Reply | None:
+    """Notify the page at `target` that `source` links to it, or did; None if it has no endpoint.
+
+    Raises OutgoingError if another try may help.
+    """
+    if target.startswith(f"{site_url}/"):
+        return None
+    agent = f"Publisher (+{site_url}/) Webmention"
+    endpoint = endpoint_of(_page(target, agent, allow_private))
+    if endpoint is None:
+        return None
+    return request_public(
+        endpoint, user_agent=agent, method="POST", form={"source": source, "target": target},
+        allow_private=allow_private, max_bytes=MAX_ANSWER, beginning=True,
+        timeout_seconds=TIMEOUT_SECONDS,
+    )  # fmt: skip
+
+
+def endpoint_of(page: Reply) -> str | None:
+    """A page's Webmention endpoint: from its Link header, else from its first such element."""
+    found = endpoint_in_header(page.headers.get("link", ""))
+    try:
+        if found is not None:
+            return check_url(urljoin(page.url, found))
+        if "html" not in page.headers.get("content-type", "html"):
+            return None
+        found = read(endpoint_in_page, READING, page.body, page.url)
+        return None if found is None else check_url(found)
+    except (ValueError, Unreadable):
+        return None
+
+
+def _page(address: str, agent: str, allow_private: bool) -> Reply:
+    """A page, or its beginning; OutgoingError if another try may help."""
+    page = request_public(
+        address, user_agent=agent, headers={"Accept": "text/html, */*;q=0.5"},
+        allow_private=allow_private, max_bytes=MAX_PAGE, beginning=True,
+        timeout_seconds=TIMEOUT_SECONDS,
+    )  # fmt: skip
+    if page.status >= 500 or page.status == 429:
+        raise OutgoingError(f"the page answered {page.status}")
+    return page

@@ -10,13 +10,11 @@ from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
 
 from publisher.base.net import OutgoingError, Reply, request_public
-from publisher.base.numerals import number_up_to
-from publisher.base.text import one_line
-from publisher.blog.published import WEBMENTION
+from publisher.base.text import number_up_to, one_line
+from publisher.blog.published import WEBMENTION, request_delivery
 from publisher.feeds.channel import Cloud
-from publisher.publishing.mentioning import sending
+from publisher.publishing import mentions
 from publisher.storage.database import Database
-from publisher.storage.deliveries import request_delivery
 from publisher.storage.tables.publishing import Delivery
 
 WEBSUB, RSSCLOUD, PURGE = "websub", "rsscloud", "purge"
@@ -130,7 +128,7 @@ def sender(site_url: str, allow_private: bool, purging: Send | None = None) -> S
         if target.protocol == PURGE:
             return purging(target) if purging else None
         if target.protocol == WEBMENTION:
-            return sending.send(site_url + target.topic, target.url, site_url, allow_private)
+            return mentions.send(site_url + target.topic, target.url, site_url, allow_private)
         return request_public(
             target.url,
             user_agent=f"Publisher (+{site_url}/)",

@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 from publisher.base.environment import Purge
 from publisher.base.net import Reply, request_public
 from publisher.installation import Site, public_address, recall, remember
-from publisher.publishing.push import outbox
-from publisher.publishing.push.outbox import PURGE, Target
+from publisher.publishing import outbox
+from publisher.publishing.outbox import PURGE, Target
 from publisher.publishing.rebuild import ADDRESSES
 from publisher.storage.tables.publishing import Snapshot
 

@@ -1,16 +1,24 @@
-"""The error page: one template for every status, in plain words."""
+"""What every page's answer passes: number, validators (ETag, Last-Modified, 304), error page.
 
+The number of a request is in all its log lines, in a header of its answer and on its error page. A
+5xx is logged with its route, not its address, which may contain a secret.
+"""
+
+import secrets
+from datetime import datetime, timedelta
 from typing import Any
 
-from flask import Flask, Response, jsonify, render_template
+import structlog
+from flask import Flask, Response, current_app, g, jsonify, render_template, request
 from markupsafe import escape
 from werkzeug.exceptions import HTTPException
 
 from publisher.base.errors import PublisherError, StorageUnavailable, TooMany
+from publisher.base.system.logs import get_logger
 from publisher.blog.post_files.media import limit_text
-from publisher.web.context import wants_json
-from publisher.web.requests import site_address
-from publisher.web.requests.request_log import number
+from publisher.storage import database
+from publisher.web import context
+from publisher.web.context import now, site, wants_json
 from publisher.web.translations import gettext
 
 # Status: heading, and the message for an error that has none of its own.
@@ -55,7 +63,7 @@ def prepare(app: Flask) -> None:
 def page(status: int, message: str = "", heading: str = "") -> Response:
     """The answer for an error status, JSON for scripts; needs neither database nor settings."""
     known, usual = WORDS.get(status, WORDS[400])
-    usual = usual.format(number=f" as {number()}" if number() else "")
+    usual = usual.format(number=f" as {request_number()}" if request_number() else "")
     heading = gettext(heading or known)
     if wants_json():
         answer = jsonify(error=message or usual)
@@ -103,7 +111,82 @@ def _stay_here(response: Response) -> Response:
     """
     if not 300 <= response.status_code < 400:
         return response
-    if response.location and response.location.startswith(site_address.asked_at()):
-        response.location = response.location[len(site_address.asked_at()) - 1 :]
+    if response.location and response.location.startswith(context.asked_at()):
+        response.location = response.location[len(context.asked_at()) - 1 :]
         response.data = b""  # it named the host too
     return response
+
+
+NUMBER_HEADER = "X-Request-ID"
+
+log = get_logger("pages")
+
+
+def number_requests(app: Flask) -> None:
+    """Number every request that reaches the application."""
+    app.before_request(_number)
+    app.after_request(_log_failure)
+    app.teardown_request(lambda _: structlog.contextvars.unbind_contextvars("request"))
+
+
+def request_number() -> str:
+    """This request's number, by which its lines are found in the log."""
+    found: str = g.get("request_number", "")
+    return found
+
+
+def _number() -> None:
+    g.request_number = secrets.token_hex(4)
+    structlog.contextvars.bind_contextvars(request=g.request_number)
+
+
+def _log_failure(response: Response) -> Response:
+    if response.status_code >= 500:
+        log.error(
+            "answered",
+            status=response.status_code,
+            method=request.method,
+            route=str(request.url_rule),
+        )
+    if request_number():
+        response.headers[NUMBER_HEADER] = request_number()
+    return response
+
+
+# Pages that change only when the site's content does. The others show counts or the time.
+_OF_CONTENT = {
+    "blog.posts.post", "blog.posts.page", "blog.lists.home", "blog.lists.archive_page",
+    "blog.lists.month", "blog.lists.all_tags", "blog.lists.tag", "blog.lists.author",
+}  # fmt: skip
+
+
+def cacheable(response: Response) -> Response:
+    """Add validators to a page, and answer 304 when the request names them.
+
+    Browsers must revalidate each time: an author who just published must see the new page.
+    """
+    if request.method in ("GET", "HEAD") and response.status_code == 200:
+        response.headers.setdefault("Cache-Control", "no-cache")
+        if not response.is_streamed:
+            plain = request.endpoint in _OF_CONTENT and not request.cookies
+            if plain and (moment := _last_modified()):
+                response.last_modified = moment
+            response.add_etag(weak=True)
+            response.make_conditional(request)
+    return response
+
+
+def _last_modified() -> datetime | None:
+    """One second after this process first saw the present content; None until that moment.
+
+    Read after the page was made, so that any content missing in the page has a later moment. In a
+    new process the moment is its own start, because its code and templates may have changed.
+    """
+    kept: dict[str, Any] = current_app.extensions.setdefault("content_seen", {})
+    with site().database.read() as db:
+        serial = database.content_serial(db)
+    seen, moment = kept.get("seen", (None, None))
+    if seen != serial:
+        moment = site().clock().replace(microsecond=0) + timedelta(seconds=1)
+        kept["seen"] = serial, moment
+    return moment if moment is not None and moment <= now() else None

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
 from publisher.base.errors import InvalidInput
-from publisher.base.links import joined
 from publisher.base.net import OutgoingError, Reply, request_public
 from publisher.base.system.confined import Limits, Unreadable, read
-from publisher.base.text import one_line
-from publisher.publishing.mentioning.mention_documents import program_in_page
+from publisher.base.text import joined, one_line
+from publisher.publishing.mention_documents import program_in_page
 
 MAX_ADDRESS = 2000
 MAX_BYTES = 250_000

@@ -14,8 +14,7 @@ from typing import Any
 from lxml import etree
 from lxml import html as lxml_html
 
-from publisher.base.links import joined
-from publisher.base.text import one_line
+from publisher.base.text import joined, one_line
 
 MAX_LINE, MAX_WORDS = 200, 500
 _LINK_HEADER = re.compile(r'<([^<>]*)>((?:\s*;\s*[\w*]+\s*(?:=\s*(?:"[^"]*"|[^\s",;]+))?)*)')

@@ -9,13 +9,15 @@ from flask import Response, jsonify, request
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidInput
-from publisher.base.numerals import whole_number
+from publisher.base.text import whole_number
 from publisher.river.following import reading_list, streams, subscriptions
 from publisher.river.following.reading_list import ReadingEntry
 from publisher.river.following.streams import LABEL, READ, READING_LIST, STARRED, STATE, StreamQuery
 from publisher.storage.tables.credentials import Author
 from publisher.web.context import now, site
-from publisher.web.reader_api.client_login import blueprint, for_reader, plain
+from publisher.web.for_programs.reader_api import blueprint, for_reader, plain
+
+__all__ = ["blueprint"]
 
 _MOST_NUMBERS, _MOST_ITEMS, _MOST_COUNTED = 10_000, 1_000, 1_000_000
 

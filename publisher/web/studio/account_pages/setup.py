@@ -11,9 +11,9 @@ from publisher.blog.members import authors
 from publisher.installation import check_setup, forget_setup, remember
 from publisher.installation.settings import store_settings
 from publisher.storage.tables.credentials import Author
+from publisher.web import context, page_answers
 from publisher.web.context import now, site
-from publisher.web.requests import failures, site_address
-from publisher.web.studio import first_steps, shared
+from publisher.web.studio import home, shared
 from publisher.web.studio.account_pages import login
 
 blueprint = Blueprint("setup", __name__)
@@ -40,7 +40,7 @@ def create_first_author(secret: str) -> Any:
             check_setup(db, secret)
             first = _begin(db)
             forget_setup(db)
-            remember(db, first_steps.SHOWN, "yes")
+            remember(db, home.FIRST_STEPS, "yes")
             token = authors.open_session(db, first, request.user_agent.string, now())
     except FieldErrors as error:
         return _setup_page(secret, error.fields), error.http_status
@@ -80,7 +80,7 @@ def _setup_page(secret: str, errors: dict[str, str]) -> Any:
             check_setup(db, secret)
     except Conflict as error:
         return _used(error)
-    values = {"site_url": site_address.of_browser(), **request.form}
+    values = {"site_url": context.browser_address(), **request.form}
     return render_template(
         "studio/setup.html",
         errors=errors,
@@ -91,4 +91,4 @@ def _setup_page(secret: str, errors: dict[str, str]) -> Any:
 
 
 def _used(error: Conflict) -> Any:
-    return failures.page(error.http_status, str(error), "This link has been used")
+    return page_answers.page(error.http_status, str(error), "This link has been used")

@@ -1,0 +1,260 @@
+"""IndieAuth: programs find this site, ask its author for consent, and get a token for Micropub.
+
+`/indieauth/auth` is the consent page. If the program or its redirect address is wrong, this page
+shows the error; every other error is sent back to the program, as OAuth requires. Programs call
+`/indieauth/metadata`, the exchange of a code, tokens and their revocation: these addresses ignore
+cookies, so no form key is needed. `indieauth_client` checks and describes a program.
+"""
+
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from flask import Blueprint, Response, jsonify, make_response, redirect, render_template, request
+from sqlalchemy.orm import Session
+
+from publisher.base.errors import InvalidInput, PublisherError
+from publisher.blog.members import authors, tokens
+from publisher.storage.tables.credentials import Author, AuthorizationCode
+from publisher.web.context import login_required, me, my_row, now, own_address, site
+from publisher.web.for_programs import indieauth_client
+from publisher.web.micropub import program_posts
+
+consent_blueprint = Blueprint("indieauth_pages", __name__)
+
+# What each of our scopes allows, for the consent page.
+WORDS = {
+    "create": "publish posts",
+    "update": "change your posts",
+    "delete": "delete your posts and bring them back",
+    "media": "upload pictures and sound",
+    "river": "read the river, mark and follow",
+}
+_ALSO = {"undelete": "delete", "post": "create"}  # other names of the same
+
+
+@consent_blueprint.get("/indieauth/auth")
+@login_required
+def ask() -> Any:
+    """Show which program asks for what."""
+    asking = _asking(request.args)
+    try:
+        wanted = _wanted(request.args, asking)
+    except InvalidInput as error:
+        return _answer(request.args, asking, {"error": "invalid_request",
+                                              "error_description": str(error)})  # fmt: skip
+    with site().database.read() as db:
+        page = render_template(
+            "settings/consent.html",
+            client=asking,
+            wanted=wanted,
+            state=request.args.get("state", ""),
+            scopes=[(name, WORDS[name]) for name in offered(wanted.scope)],
+            asked=wanted.scope.split(),
+            identity=identity(db, my_row(db)),
+        )
+    return _may_lead_to(make_response(page), wanted.redirect_uri)
+
+
+@consent_blueprint.post("/indieauth/consent")
+@login_required
+def consent() -> Any:
+    """Take the author's answer; yes or no, the browser is sent back to the program."""
+    asking = _asking(request.form)
+    if not request.form.get("agree"):
+        return _answer(request.form, asking, {"error": "access_denied"})
+    chosen = " ".join(scope for scope in tokens.SCOPES if scope in request.form.getlist("scope"))
+    wanted = tokens.Request(
+        asking.address, request.form["redirect_uri"], chosen, request.form.get("challenge", "")
+    )
+    with site().database.write() as db:
+        code = tokens.grant(db, me().id, wanted, now())
+    return _answer(request.form, asking, {"code": code})
+
+
+def identity(db: Session, author: Author) -> str:
+    """The address that identifies an author elsewhere: the blog's own if nobody else writes."""
+    if len(authors.everyone(db)) == 1:
+        return f"{own_address()}/"
+    return f"{own_address()}/authors/{author.name}"
+
+
+def offered(scope: str) -> list[str]:
+    """The scopes that the page offers for those asked; `media` is added to `create`."""
+    named = {_ALSO.get(name, name) for name in scope.split()}
+    if "create" in named:
+        named.add("media")
+    return [name for name in tokens.SCOPES if name in named]
+
+
+def _asking(values: Any) -> indieauth_client.ClientApp:
+    """The program, if its two addresses belong together; InvalidInput otherwise."""
+    address = indieauth_client.checked_id(values.get("client_id", ""))
+    place = indieauth_client.checked_redirect(values.get("redirect_uri", ""))
+    here = site()
+    agent = f"Publisher (+{own_address()}/)"
+    found = indieauth_client.look_up(address, agent, here.environment.allow_private)
+    if not found.may_be_answered_at(place):
+        raise InvalidInput(
+            f"{found.host} asks for an answer at {place[:80]}, an address that is not its own and "
+            "not named on its page: nothing was done"
+        )
+    return found
+
+
+def _wanted(values: Any, asking: indieauth_client.ClientApp) -> tokens.Request:
+    if values.get("response_type", "code") not in ("code", "id"):
+        raise InvalidInput("response_type: must be code")
+    if values.get("code_challenge_method", "S256") != "S256":
+        raise InvalidInput("code_challenge_method: must be S256")
+    if len(values.get("state", "")) > indieauth_client.MAX_ADDRESS:
+        raise InvalidInput("state: it is too long")
+    scope = " ".join(offered(values.get("scope", "")))
+    place, challenge = values["redirect_uri"], values.get("code_challenge", "")
+    return tokens.Request(asking.address, place, scope, challenge)
+
+
+def _answer(values: Any, asking: indieauth_client.ClientApp, answer: dict[str, str]) -> Response:
+    """Send the browser back to the program."""
+    place: str = values["redirect_uri"]
+    state = {"state": values["state"]} if values.get("state") else {}
+    query = urlencode({**answer, **state, "iss": f"{own_address()}/"})
+    response = make_response(redirect(f"{place}{'&' if '?' in place else '?'}{query}", 303))
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _may_lead_to(response: Response, place: str) -> Response:
+    """Allow the form's answer to redirect to `place`: `form-action` applies to redirects too."""
+    parts = urlsplit(place)
+    web = parts.scheme in ("http", "https")
+    target = f"{parts.scheme}://{parts.netloc}" if web else f"{parts.scheme}:"
+    response.headers["Content-Security-Policy"] = (
+        "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; "
+        f"frame-ancestors 'none'; form-action 'self' {target}"
+    )
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+blueprint = Blueprint("indieauth", __name__)
+
+
+@blueprint.get("/indieauth/metadata")
+def metadata() -> Response:
+    """The addresses of all endpoints (RFC 8414, as IndieAuth requires)."""
+    here = own_address()
+    return jsonify(
+        issuer=f"{here}/",
+        authorization_endpoint=f"{here}/indieauth/auth",
+        token_endpoint=f"{here}/indieauth/token",
+        introspection_endpoint=f"{here}/indieauth/introspect",
+        revocation_endpoint=f"{here}/indieauth/revoke",
+        revocation_endpoint_auth_methods_supported=["none"],
+        scopes_supported=[*tokens.SCOPES, "undelete", "profile"],
+        response_types_supported=["code"],
+        grant_types_supported=["authorization_code"],
+        code_challenge_methods_supported=["S256"],
+        authorization_response_iss_parameter_supported=True,
+    )
+
+
+@blueprint.post("/indieauth/auth")
+def who() -> Response:
+    """The identity of the author who agreed, for programs that need no token."""
+    with site().database.write() as db:
+        agreed = _redeemed(db)
+        answer = _identified(db, agreed) if agreed else None
+    return jsonify(answer) if answer else _refusal("invalid_grant", "this code cannot be used")
+
+
+@blueprint.post("/indieauth/token")
+def token() -> Response:
+    """Exchange a code for a token; older programs also send their revocations here."""
+    if request.form.get("action") == "revoke":
+        return revoke()
+    if request.form.get("grant_type") != "authorization_code":
+        return _refusal("unsupported_grant_type", "grant_type: authorization_code")
+    with site().database.write() as db:
+        agreed = _redeemed(db)
+        answer = _issued(db, agreed) if agreed and agreed.scope else None
+    if answer is None:
+        return _refusal("invalid_grant", "this code cannot be used, or no scope was agreed to")
+    response = jsonify(answer)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@blueprint.post("/indieauth/revoke")
+def revoke() -> Response:
+    """Revoke a token (RFC 7009); 200 even if there is no such token."""
+    with site().database.write() as db:
+        row = tokens.verify(db, request.form.get("token", "")[:200], now())
+        if row is not None:
+            tokens.revoke(db, row.id)
+    return jsonify({})
+
+
+@blueprint.post("/indieauth/introspect")
+def introspect() -> Response:
+    """Whether a token is valid (RFC 7662); the caller needs a token of the same author."""
+    asking = program_posts.authorised()
+    with site().database.read() as db:
+        row = tokens.verify(db, request.form.get("token", "")[:200], now())
+        if row is None or row.author_id != asking.author_id:
+            return jsonify(active=False)
+        answer: dict[str, Any] = {
+            "active": True,
+            "me": identity(db, row.author),
+            "client_id": row.label,
+            "scope": row.scope,
+            "iat": int(row.created_at.timestamp()),
+        }
+        if row.expires_at:
+            answer["exp"] = int(row.expires_at.timestamp())
+    return jsonify(answer)
+
+
+def _redeemed(db: Session) -> AuthorizationCode | None:
+    form = request.form
+    return tokens.redeem(
+        db,
+        form.get("code", "")[:200],
+        form.get("client_id", ""),
+        form.get("redirect_uri", ""),
+        form.get("code_verifier", ""),
+        now(),
+    )
+
+
+def _identified(db: Session, agreed: AuthorizationCode) -> dict[str, Any]:
+    author = db.get_one(Author, agreed.author_id)
+    me = identity(db, author)
+    return {"me": me, "profile": {"name": author.display_name, "url": me}}
+
+
+def _issued(db: Session, agreed: AuthorizationCode) -> dict[str, Any]:
+    author = db.get_one(Author, agreed.author_id)
+    label = agreed.client_id[: tokens.MAX_LABEL]
+    secret = tokens.create(db, author, agreed.scope.split(), now(), label)
+    return {
+        "access_token": secret,
+        "token_type": "Bearer",
+        "scope": agreed.scope,
+        **_identified(db, agreed),
+    }
+
+
+def _refusal(code: str, words: str) -> Response:
+    response = jsonify(error=code, error_description=words)
+    response.status_code = 400
+    return response
+
+
+@blueprint.errorhandler(PublisherError)
+def _known(error: PublisherError) -> Response:
+    """An error in OAuth's form."""
+    response = _refusal("invalid_request", str(error))
+    if isinstance(error, program_posts.Unauthorized):
+        response.status_code = 401
+        response.headers["WWW-Authenticate"] = "Bearer"
+    return response

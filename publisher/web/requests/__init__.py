@@ -1,1 +1,0 @@
-"""What every request passes: limits, the check for forgery, its number, caching, error pages."""
