@@ -8,7 +8,7 @@ from html import unescape
 from typing import Any
 from urllib.parse import quote, urljoin
 
-from flask import Flask, current_app, request
+from flask import Flask, current_app, g, request
 from jinja2 import pass_context
 from werkzeug.local import LocalProxy
 

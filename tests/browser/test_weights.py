@@ -8,7 +8,7 @@ from collections.abc import Callable
 from PIL import Image
 from playwright.sync_api import Browser, Page
 
-from publisher.blog.post_files import media, media_library
+from publisher.blog.post_files import media
 from tests.browser.conftest import Browse, Live
 from tests.browser.test_pages import LONG, watched
 from tests.factories import make_post
@@ -58,7 +58,7 @@ def test_a_page_of_the_studio_weighs_little(
 ) -> None:
     """Each page at a first visit, of a blog with ten posts and a full page of photographs."""
     state = log_in(browse("/")).context.storage_state()
-    for number in range(media_library.PAGE + 1):
+    for number in range(media.LIBRARY_PAGE + 1):
         kept = media.accept(photograph(number))
         media.store(live.site.environment.media, kept)
         with live.site.database.write() as db:

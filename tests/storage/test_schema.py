@@ -18,6 +18,7 @@ from publisher.blog import published
 from publisher.blog.writing import posts, revisions
 from publisher.readers.reporting.reach import Reached, reached
 from publisher.river.following import feed_list
+from publisher.storage import schema
 from publisher.storage.database import Database
 from publisher.storage.schema import MIGRATIONS, newest_revision, upgrade
 from publisher.storage.tables.readers import PostReach
