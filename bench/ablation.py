@@ -93,7 +93,7 @@ def flat_minutes(tables: Tables, fading: float, within: Counts) -> None:
         within[slot] = 1.0
 
 
-def flat_minute(tables: Tables, local: int, fading: float) -> float:
+def flat_minute(tables: Tables, slot: int, common: float, fading: float) -> float:
     """Replaces `within_hour`."""
     return 1.0
 
@@ -106,7 +106,7 @@ PARTS = (
     Part("hour of the week", {"counts.DOUBT": NEVER}, (counts.cell_rate,)),
     Part("doubt about empty hours of the week (DOUBT)", {"counts.DOUBT": 0.0}),
     Part("minutes", {"forecast.spread_within": flat_minutes, "mixture.within_hour": flat_minute},
-         (counts.spread_within, counts.within_hour)),
+         (counts.spread_within, counts.within_hour, counts.minute_pattern)),
     Part("silence (AGES)",
          {"forecast.silence_factor": as_often, "mixture.silence_factor": as_often},
          (forecast.integrate, counts.silence_factor, counts.age_class)),
@@ -144,7 +144,6 @@ PARTS = (
     Part("planned ahead 24 h (HORIZON_HOURS)", {"rule.HORIZON_HOURS": 24}),
     Part("posts on the dot", {"headers.LEAST_ON_THE_DOT": 2.0},
          (headers.on_the_dot, headers.wait_from_the_dot)),
-    Part("an hour with news (NEWS_SECONDS)", {"headers.NEWS_SECONDS": 10**9}),
     Part("warm-up (WARM_UP_DAYS, WARM_UP_UPDATES)",
          {"counts.WARM_UP_DAYS": 0, "counts.WARM_UP_UPDATES": 1}, (choice.warm_up_minutes,)),
 )  # fmt: skip

@@ -13,12 +13,13 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 from publisher.core.civil import seconds
-from publisher.core.ttl.headers import renewal, with_news
+from publisher.core.ttl.headers import with_news
 from publisher.core.ttl.rule import MENU, TtlRule
 from publisher.core.validators import (
     SHARED_MAX_AGE_SECONDS,
     accepts_gzip,
     http_date,
+    renewal,
     tags_in,
 )
 from publisher.dynamic_ttl.advice import Advice, at_moment

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import insert
 
-from publisher.core.ttl.headers import Expiries, renewal, with_news
-from publisher.core.validators import http_date, preferred_coding, unglued
+from publisher.core.ttl.headers import Expiries, with_news
+from publisher.core.validators import http_date, preferred_coding, renewal, unglued
 from publisher.feeds.feed_answer import CODINGS
 from publisher.readers.counter import BURST_MS, Burst, CountedDocument, CountedGroup, Polls
 from publisher.readers.identity import keys, origins

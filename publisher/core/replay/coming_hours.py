@@ -16,14 +16,13 @@ from publisher.core.civil import (
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.counts import STEP_SECONDS, exposure, hour_rate
 from publisher.core.ttl.decision import (
-    AFTER_POST_SECONDS,
     Decision,
     build_moment,
     next_build,
     outlook_at,
     ttl_at,
 )
-from publisher.core.ttl.headers import SLOTS
+from publisher.core.ttl.headers import SLOTS, TICK_SECONDS
 from publisher.core.ttl.rule import EXACT, TtlRule
 
 
@@ -69,7 +68,7 @@ def max_age_at(
         return ttl_at(activity, built, rule, post) * 60
     expiries = outlook_at(activity, built, rule).expiries
     if post is not None:
-        expiries = expiries.not_after(seconds(post) + AFTER_POST_SECONDS)
+        expiries = expiries.not_after(seconds(post) + TICK_SECONDS)
     return expiries.max_age_seconds(seconds(now))
 
 

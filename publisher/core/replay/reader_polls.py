@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from publisher.core.polling import Answer, PollPolicy
 from publisher.core.polling.policy import NextPoll
 from publisher.core.replay.announcements import ALL_HOURS, QUIET, RENEWED, Announced
-from publisher.core.ttl.headers import renewal, seconds_left, with_news
+from publisher.core.ttl.headers import seconds_left, with_news
+from publisher.core.validators import renewal
 
 PHASES = 16  # readers of one kind that are simulated; they begin spread over their first interval
 GOLDEN = 0.6180339887498949  # 1 / golden ratio: multiples of it, modulo 1, spread evenly

@@ -1,6 +1,7 @@
 """The decayed counts of updates (the histogram), how an update is added, and rates from counts."""
 
 from collections.abc import MutableSequence, Sequence
+from math import log
 from typing import NamedTuple
 
 from publisher.core.civil import DAY_SECONDS, Zone, local_second, week_hour
@@ -90,8 +91,8 @@ RECENT_SECONDS = 12 * DAY_SECONDS  # half-life of `recent`
 # (of the day, of each weekday, class of silence, five minutes), one day, one week.
 PRIOR = 1.0
 DOUBT = 15.0  # more such weeks for an hour of the week without updates
-STEP_SECONDS, STEP_MINUTES = 300, 5.0  # of the forecast, and of the counts of minutes
-LOG2_E = 1.4426950408889634  # 1 / ln 2: integral of 2^-x from 0 on
+STEP_SECONDS = 300  # of the forecast, and of the counts of minutes
+STEP_MINUTES = STEP_SECONDS / 60.0
 
 
 def decay(age: int, half_life: int) -> float:
@@ -101,7 +102,7 @@ def decay(age: int, half_life: int) -> float:
 
 def exposure_days(first: int, now: int, half_life: int) -> float:
     """Observed days from `first` to `now`, decayed like the counts: the denominator of a rate."""
-    return (1.0 - decay(now - first, half_life)) * half_life / DAY_SECONDS * LOG2_E
+    return (1.0 - decay(now - first, half_life)) * half_life / DAY_SECONDS / log(2.0)
 
 
 def bare_days(holes: Sequence[int], first: int, now: int, half_life: int) -> float:
@@ -223,44 +224,30 @@ def silence_factor(tables: Tables, fading: float, place: int) -> float:
     return seen / (tables.due[place] * fading * fading + PRIOR)
 
 
-def spread_within(tables: Tables, fading: float, within: Counts) -> None:
-    """Fill `within` with 288 factors around 1: the rate of each five minutes of the local day
-    relative to that of its hour.
+def minute_pattern(tables: Tables, part: int, fading: float) -> float:
+    """The rate of one of the twelve five minutes of all hours relative to the mean of the twelve,
+    shrunk towards 1.
 
-    Each hour's own pattern is shrunk towards the pattern of all hours, and that towards flat.
+    The total comes from the 24 hourly counts, which hold the same updates as the 288 slots.
     """
-    total = 0.0
-    for part in range(12):
-        within[part] = 0.0
-    for slot in range(288):
-        total += tables.minutes[slot] * fading
-    for part in range(12):
-        common = 0.0
-        for slot in range(part, 288, 12):
-            common += tables.minutes[slot] * fading
-        common = (common + PRIOR) / (total / 12.0 + PRIOR)
-        for slot in range(part, 288, 12):
-            within[slot] = common
-    for hour in range(24):
-        mean = 0.0
-        for slot in range(12 * hour, 12 * hour + 12):
-            mean += tables.minutes[slot] * fading / 12.0
-        for slot in range(12 * hour, 12 * hour + 12):
-            own = tables.minutes[slot] * fading + PRIOR * within[slot]
-            within[slot] = own / (mean + PRIOR)
-
-
-def within_hour(tables: Tables, local: int, fading: float) -> float:
-    """The factor of `spread_within` for the five minutes that contain the second `local`.
-
-    Totals come from the 24 hourly counts, which hold the same updates as the 288 slots.
-    """
-    slot = local // STEP_SECONDS % 288
     total = common = 0.0
     for hour in range(24):
         total += tables.hours[hour]
-    for place in range(slot % 12, 288, 12):
-        common += tables.minutes[place]
-    common = (common * fading + PRIOR) / (total * fading / 12.0 + PRIOR)
+    for slot in range(part, 288, 12):
+        common += tables.minutes[slot]
+    return (common * fading + PRIOR) / (total * fading / 12.0 + PRIOR)
+
+
+def within_hour(tables: Tables, slot: int, common: float, fading: float) -> float:
+    """The rate of five minutes of the local day relative to that of their hour: the hour's own
+    pattern, shrunk towards the `minute_pattern` of all hours, `common`."""
     own = tables.minutes[slot] * fading + PRIOR * common
     return own / (tables.hours[slot // 12] * fading / 12.0 + PRIOR)
+
+
+def spread_within(tables: Tables, fading: float, within: Counts) -> None:
+    """Fill `within` with the 288 factors of `within_hour`."""
+    for part in range(12):
+        common = minute_pattern(tables, part, fading)
+        for slot in range(part, 288, 12):
+            within[slot] = within_hour(tables, slot, common, fading)

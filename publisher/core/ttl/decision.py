@@ -31,13 +31,12 @@ from publisher.core.ttl.choice import (
 )
 from publisher.core.ttl.counts import knows_enough
 from publisher.core.ttl.forecast import number_by
-from publisher.core.ttl.headers import Expiries, header_plan
+from publisher.core.ttl.headers import TICK_SECONDS, Expiries, header_plan
 from publisher.core.ttl.planner import ServedSpan, hidden
 from publisher.core.ttl.rule import EXACT, WARM_UP_MINUTES, WINER, TtlRule, numbers, planner_for
 from publisher.core.ttl.winer import expected_by_hours
 
 WARM_UP, PREDICTION = "warm-up", "prediction"
-AFTER_POST_SECONDS = 60  # by then a scheduled post is in the feed
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +231,7 @@ def shortened_for(decision: Decision, post: datetime) -> Decision:
     """The decision with a shorter ttl, if needed: a copy fetched at any minute expires at most the
     smallest menu value after the scheduled `post`; by its headers, a minute after it."""
     if decision.expiries is not None:
-        expiries = decision.expiries.not_after(seconds(post) + AFTER_POST_SECONDS)
+        expiries = decision.expiries.not_after(seconds(post) + TICK_SECONDS)
         decision = replace(decision, expiries=expiries)
     ttl = min(decision.ttl_minutes, _longest(decision.rule, decision.valid_until, post))
     return replace(decision, ttl_minutes=ttl)

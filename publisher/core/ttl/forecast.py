@@ -18,8 +18,6 @@ from publisher.core.ttl.counts import (
 from publisher.core.ttl.mixture import rates, seen_at, weights_at
 from publisher.core.ttl.rule import DAY, WEEK_MINUTE, RuleNumbers
 
-TINY = 1e-9  # updates; a quotient of smaller numbers is not computed
-
 
 class Curve(NamedTuple):
     """Running sums at every five minutes from the curve's beginning on: `number[i]`, updates
@@ -84,16 +82,15 @@ def integrate(
     accumulated waiting in minutes. `quiet` is P(no update by `begin`); returns P(no update by
     `end`). The silence `factor` scales the rate only until the first update arrives: a silence that
     is broken predicts nothing more. So each step mixes two rates, scaled while still silent, usual
-    afterwards; `once` is P(the silence ends in the step) divided by the updates that the scaled
-    rate would bring. `mixed`: the weight of these habits, and what the other forecasters add to
-    each step.
+    afterwards: `broken`, P(the silence ends in the step), is `factor` times the share of the step's
+    usual updates that this leaves out. `mixed`: the weight of these habits, and what the other
+    forecasters add to each step.
     """
     number, waiting, (share, others) = curve.number, curve.waiting, mixed
     expected, waited = number[begin], waiting[begin]
     for step in range(begin + 1, end + 1):
-        usual, first = number[step], number[step] * factor
-        once = (1.0 - waiting[step]) / first if first > TINY else 1.0
-        ending = once * first + usual * (1.0 - once)
+        usual, broken = number[step], 1.0 - waiting[step]
+        ending = broken + usual - broken / factor
         updates = share * (quiet * ending + (1.0 - quiet) * usual) + others
         quiet *= waiting[step]
         waited += (expected + updates / 2.0) * STEP_MINUTES

@@ -17,7 +17,7 @@ moved in warm-up too: readers that keep the minute at which they began (CommaFee
 from collections.abc import MutableSequence
 from typing import NamedTuple
 
-from publisher.core.civil import HOUR_SECONDS, hour_start
+from publisher.core.civil import DAY_SECONDS, HOUR_SECONDS, hour_start
 from publisher.core.ttl.counts import (
     EARLY_SECONDS,
     PRIOR,
@@ -30,19 +30,17 @@ from publisher.core.ttl.counts import (
 )
 from publisher.core.ttl.forecast import Curve, usual_cost
 
-SLOTS = 12  # five-minute slots of an hour
-SHORTEST, LONGEST = 3, 288  # steps that a copy is kept: 15 minutes, a day
+SLOTS = HOUR_SECONDS // STEP_SECONDS
+SHORTEST = 3  # steps that a copy is kept: 15 minutes
+LONGEST = DAY_SECONDS // STEP_SECONDS
 HORIZON = 432  # steps of the plan: a day and a half
 STEPS = HORIZON + LONGEST
-UNDER_SECONDS = 60  # max-age is less by this, so that a reader woken by cron is not a tick late
-LEAST_SECONDS = 60  # shortest max-age
-JUST_AFTER = EARLY_SECONDS + UNDER_SECONDS  # added to an expiry: max-age then ends 5 s after a step
+# Max-age is less by this, so that a reader woken by cron is not a tick late; and never shorter.
+TICK_SECONDS = 60
+JUST_AFTER = EARLY_SECONDS + TICK_SECONDS  # added to an expiry: max-age then ends 5 s after a step
 # Share of the updates of a slot that come in its first seconds. Less than the least is chance. The
 # most is below 1, as an update may be late: then a client that polled on the dot polls once more.
 LEAST_ON_THE_DOT, MOST_ON_THE_DOT = 0.25, 0.95
-NEWS_SECONDS = 3600  # longest max-age of a response with new content: more may follow soon
-RENEWED_FROM_SECONDS = 2 * HOUR_SECONDS  # max-age from which on the tag is renewed
-RENEWAL_SECONDS = 4 * HOUR_SECONDS  # how often
 
 
 class HeaderPlan(NamedTuple):
@@ -66,18 +64,13 @@ def header_plan() -> HeaderPlan:
 
 def seconds_left(expiry: int, now: int) -> int:
     """The max-age at `now` of a copy that is good until `expiry`."""
-    return max(expiry - now - UNDER_SECONDS, LEAST_SECONDS)
+    return max(expiry - now - TICK_SECONDS, TICK_SECONDS)
 
 
 def with_news(max_age_seconds: int) -> int:
-    """The max-age of a response that brings new content."""
-    return min(max_age_seconds, NEWS_SECONDS)
-
-
-def renewal(max_age_seconds: int, now: int) -> int:
-    """What a renewed tag adds to the document's: 0 while max-age is short; in a long silence the
-    number of the present four hours, so that readers that ignore a 304's headers get a 200."""
-    return now // RENEWAL_SECONDS if max_age_seconds >= RENEWED_FROM_SECONDS else 0
+    """The max-age of a response that brings new content: an hour at most, for the sake of readers
+    that read headers only then (CommaFeed)."""
+    return min(max_age_seconds, HOUR_SECONDS)
 
 
 def slot_of(history: History, now: int) -> int:
@@ -198,5 +191,5 @@ class Expiries(NamedTuple):
 
     def not_after(self, at: int) -> "Expiries":
         """The same expiries, but none of a max-age that ends after `at`."""
-        latest = at + UNDER_SECONDS
+        latest = at + TICK_SECONDS
         return Expiries(self.top, tuple(min(expiry, latest) for expiry in self.instants))

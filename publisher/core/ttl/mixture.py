@@ -27,6 +27,7 @@ from publisher.core.ttl.counts import (
     AGES,
     PRIOR,
     RECENT_SECONDS,
+    STEP_SECONDS,
     Counts,
     Exposure,
     History,
@@ -38,6 +39,7 @@ from publisher.core.ttl.counts import (
     exposure,
     interrupted,
     knows_enough,
+    minute_pattern,
     record,
     silence_factor,
     week_rate,
@@ -51,7 +53,6 @@ START = (0.25, 0.15, 0.3, 0.3)  # beliefs before the first update
 SHARE = 0.005  # of all weight, redistributed at each update
 HANDED_OUT = (0.7, 0.2, 0.05, 0.05)  # how that share is divided among the forecasters
 NIGHT, WORK, EVENING = 0.2, 1.6, 1.1  # a typical human day, times its mean: 0-8, 8-18, 18-24 h
-LONGEST_SILENCE = AGES[len(AGES) - 1]  # seconds; expectations beyond it are not summed
 DOUBTED = 0.02  # weight subtracted from each forecaster before mixing: less counts as 0
 RUNNING = 3.0  # most updates counted as missing in the present silence: it may be a holiday
 
@@ -122,7 +123,7 @@ def silence(history: History, now: int, seen: Seen, weight: float) -> Four:
     table `due`, by the age of the silence; 0 leaves the table unchanged.
     """
     zone, last, tables, level = history.zone, history.past.last, history.tables, seen.level / 24.0
-    end, fading = min(now, last + LONGEST_SILENCE), seen.habits.fading
+    end, fading = min(now, last + AGES[len(AGES) - 1]), seen.habits.fading
     at, place, weekday, clock = last, 0, -1, period(zone, last)
     broken, factor = silence_factor(tables, fading, 0), 1.0
     habits = recent = flat = daily = 0.0
@@ -196,7 +197,8 @@ def learn(history: History, at: int, half_life: int) -> None:
     if at <= past.last or past.number < 2 or interrupted(history.holes, past.last, at):
         return
     seen = seen_at(history, at, half_life)
-    here = rates(history, week_hour(local_second(history.zone, at)), seen)
+    local = local_second(history.zone, at)
+    here, slot = rates(history, week_hour(local), seen), local // STEP_SECONDS % 288
     age = age_class(at - past.last)
     factor = silence_factor(history.tables, seen.habits.fading, age)
     weight = 0.0
@@ -204,7 +206,8 @@ def learn(history: History, at: int, half_life: int) -> None:
         weight = 1.0 / (seen.habits.fading * seen.habits.fading)
     waited = silence(history, at, seen, weight)
     history.tables.seen[age] += weight
-    pattern = within_hour(history.tables, local_second(history.zone, at), seen.habits.fading)
+    common = minute_pattern(history.tables, slot % 12, seen.habits.fading)
+    pattern = within_hour(history.tables, slot, common, seen.habits.fading)
     now = weighed(
         beliefs,
         Four(

@@ -12,8 +12,8 @@ from publisher.core.ttl.counts import Counts
 from publisher.core.ttl.forecast import Curve, hides, number_by, usual_cost, waiting_by
 from publisher.core.ttl.rule import RuleNumbers
 
-CELL_MINUTES = 15.0  # length of a cell in the planner's table
-CELLS = 4  # in an hour; also the fetch times over which the cost of a ttl is averaged
+CELLS = 4  # of the planner's table in an hour; the cost of a ttl is the mean of so many fetch times
+CELL_MINUTES = 60.0 / CELLS
 
 
 class ServedSpan(NamedTuple):

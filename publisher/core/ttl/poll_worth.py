@@ -13,7 +13,6 @@ from publisher.core.civil import DAY_SECONDS
 from publisher.core.ttl.counts import History, exposure
 from publisher.core.ttl.rule import POLL_MINUTES, WARM_UP_MINUTES, RuleNumbers
 
-SETTLING = 8  # most iterations at an update; the next update goes on
 STEADY_SECONDS = 5 * DAY_SECONDS  # before, iteration begins anew: a part of a day weighs too much
 CHANCE = 2.0  # variance over mean up to which hourly counts count as equal hours
 
@@ -46,7 +45,10 @@ def remember(history: History, now: int, half_life: int) -> None:
     steady = history.settled[0] > 0.0 and now - history.past.first >= STEADY_SECONDS
     worth = history.settled[0] if steady else POLL_MINUTES
     short, middle, long = WARM_UP_MINUTES
-    for _ in range(SETTLING):
+    before = 0.0
+    # This ends: a larger worth shortens no ttl, so the worth only moves one way, from one set of 24
+    # ttls to another.
+    while abs(worth - before) > 0.01 * before:
         # Of two values a and b the longer costs less where the rate is below 2 worth / (a b).
         high, low = 2.0 * worth / (short * middle), 2.0 * worth / (middle * long)
         polls = waiting = 0.0
@@ -56,6 +58,4 @@ def remember(history: History, now: int, half_life: int) -> None:
             polls += 1.0 / ttl
             waiting += rate * ttl
         before, worth = worth, waiting / polls / 2.0
-        if abs(worth - before) < 0.01 * before:
-            break
     history.settled[0] = worth

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from publisher.core.ttl.headers import SLOTS, UNDER_SECONDS
+from publisher.core.ttl.headers import SLOTS, TICK_SECONDS
 from publisher.readers import identity
 from publisher.readers.access_logs.line_formats import LogLine
 from publisher.readers.poll_batches import GivenDocument, PollGroup, bursts_of, version_of
@@ -89,7 +89,7 @@ def _expiry(line: LogLine, version: Version | None) -> int | None:
     minutes share it (see `freshness.Expiries`)."""
     if line.max_age is None or (version is not None and line.max_age == version.ttl_minutes * 60):
         return None
-    return line.at_ms // 1000 + line.max_age + UNDER_SECONDS
+    return line.at_ms // 1000 + line.max_age + TICK_SECONDS
 
 
 def _document(

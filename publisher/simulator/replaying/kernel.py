@@ -12,7 +12,8 @@ from typing import NamedTuple
 from publisher.core.polling.answer import ABSENT
 from publisher.core.replay.announcements import QUIET, RENEWED
 from publisher.core.replay.skip_hours import place_of
-from publisher.core.ttl.headers import RENEWAL_SECONDS, renewal, seconds_left, with_news
+from publisher.core.ttl.headers import seconds_left, with_news
+from publisher.core.validators import RENEWAL_SECONDS, renewal
 from publisher.simulator.replaying.compiled import scratch
 from publisher.simulator.replaying.counted import (
     FULL,
