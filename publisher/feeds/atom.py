@@ -9,7 +9,7 @@ from lxml.etree import Element, SubElement, tostring
 
 from publisher.base.dates import format_rfc3339
 from publisher.feeds.channel import Channel, Item
-from publisher.feeds.rss import ATOM, HISTORY, styled
+from publisher.feeds.rss import ATOM, HISTORY, add_links, styled
 
 CONTENT_TYPE = "application/atom+xml; charset=utf-8"
 TITLE_WORDS = 10
@@ -44,6 +44,7 @@ def render(channel: Channel) -> bytes:
         SubElement(feed, f"{{{HISTORY}}}complete")
     if channel.current_url:
         SubElement(feed, f"{{{HISTORY}}}archive")
+    add_links(feed, channel.home_url)
     for item in channel.items:
         _add(feed, item)
     for guid, moment in channel.deleted:
@@ -51,7 +52,7 @@ def render(channel: Channel) -> bytes:
             feed, f"{{{TOMBSTONES}}}deleted-entry", ref=entry_id(guid), when=format_rfc3339(moment)
         )
     document = tostring(feed, pretty_print=True, encoding="UTF-8", xml_declaration=True)
-    return styled(bytes(document), channel.home_url)
+    return styled(bytes(document))
 
 
 def first_words(item: Item) -> str:

@@ -39,7 +39,7 @@ def render(channel: Channel) -> bytes:
     for item in channel.items:
         _add(feed, item)
     with _one_at_a_time:
-        return styled(bytes(feed.rss_str(pretty=True)), channel.home_url)
+        return styled(bytes(feed.rss_str(pretty=True)))
 
 
 def _add(feed: Any, item: Item) -> None:
@@ -69,10 +69,11 @@ PODCAST = "https://podcastindex.org/namespace/1.0"
 SOURCE = "http://source.scripting.com/"
 MEDIA = "http://search.yahoo.com/mrss/"
 HISTORY = "http://purl.org/syndication/history/1.0"
+XHTML = "http://www.w3.org/1999/xhtml"
 
 
 class ChannelExtension:
-    """Hubs, cloud, sorted skipHours, the syndication and source modules, a podcast's fields."""
+    """Hubs, cloud, sorted skipHours, modules syndication and source, links, a podcast's fields."""
 
     channel: Channel
 
@@ -118,6 +119,7 @@ class ChannelExtension:
             SubElement(target, f"{{{SOURCE}}}blogroll").text = channel.blogroll_url
         for service, name in channel.accounts:
             SubElement(target, f"{{{SOURCE}}}account", service=service).text = name
+        add_links(target, channel.home_url)
         if channel.is_podcast:
             _add_podcast(target, channel)
 
@@ -182,18 +184,23 @@ def _add_episode(entry: Any, item: Item, file: Attachment) -> None:
         SubElement(entry, f"{{{PODCAST}}}person", role="host", **where).text = item.author
 
 
-# A style sheet and a comment for people who open the feed in a browser, which is given it as XML
+# A style sheet for people who open the feed in a browser, which is given it as XML
 # (`feed_answer.as_page`). The sheet's address carries no hash, so that a new sheet makes no new
-# document. Feed readers ignore both.
-_SHEET = '<?xml-stylesheet type="text/css" href="/static/feed.css"?>'
-_WORDS = "A web feed, meant for feed readers. How to follow this blog: {}"
+# document. Feed readers ignore it, and the links: a style sheet cannot make any of an address.
+_SHEET = b'<?xml-stylesheet type="text/css" href="/static/feed.css"?>\n'
 
 
-def styled(document: bytes, home_url: str) -> bytes:
-    """Insert both after the XML declaration, the only place where the instruction may stand."""
-    page = urljoin(home_url, "/subscribe")
-    if "--" in page:  # it would end the comment; every internationalised host name contains it
-        page = "choose Subscribe on its pages"
-    head = f"{_SHEET}\n<!-- {_WORDS.format(page)} -->\n"
+def add_links(target: Any, home_url: str) -> None:
+    """Add links to the page on how to subscribe, and to the blog; the style sheet has their words.
+
+    Validators of feeds take XHTML in a `div` only.
+    """
+    place = SubElement(target, f"{{{XHTML}}}div", nsmap={None: XHTML})
+    for page in (urljoin(home_url, "/subscribe"), home_url):
+        SubElement(place, f"{{{XHTML}}}a", href=page)
+
+
+def styled(document: bytes) -> bytes:
+    """Insert the instruction after the XML declaration, the only place where it may stand."""
     declaration, end, rest = document.partition(b"?>\n")
-    return declaration + end + head.encode() + rest
+    return declaration + end + _SHEET + rest

@@ -1,4 +1,4 @@
-"""`/style.css`: the style sheet of all public pages of this site, in one file.
+"""`/style.css`: the style sheet of all public pages of this site, in one file; and that of feeds.
 
 It consists of base.css and blog.css, the look, its colours, and at the end the author's own CSS.
 Pages behind the login do not use it, so that CSS that breaks a page can be removed there.
@@ -19,6 +19,7 @@ from publisher.installation.settings import CHECKS, LOOKS, Settings
 from publisher.web.assets import MINUTES_5, YEAR_SECONDS, asset, text_of
 from publisher.web.context import settings
 from publisher.web.page_answers import cacheable
+from publisher.web.translations import gettext, right_to_left
 
 blueprint = Blueprint("style", __name__)
 
@@ -53,6 +54,21 @@ def sheet() -> Response:
     known = request.args.get("v", "") == _fingerprint(text)
     lasting = f"public, max-age={YEAR_SECONDS}, immutable"
     response.headers["Cache-Control"] = lasting if known else f"public, max-age={MINUTES_5}"
+    return cacheable(response)
+
+
+@blueprint.get("/static/feed.css")
+def feed_sheet() -> Response:
+    """The style sheet of feeds that are opened in a browser, with words in the blog's language."""
+    about = gettext(
+        "A feed is a file with the newest posts, whole, that a feed reader fetches for you. "
+        "You see what is new without visiting, and without an account here."
+    )
+    subscribe = gettext("Subscribe with any feed reader")
+    way = "rtl" if right_to_left(settings().language) else "ltr"
+    words = f':root {{ --about: "{about}"; --subscribe: "{subscribe}"; direction: {way} }}\n'
+    response = Response(f"{text_of('feed.css')}\n{words}", content_type="text/css; charset=utf-8")
+    response.headers["Cache-Control"] = f"public, max-age={MINUTES_5}"
     return cacheable(response)
 
 

@@ -12,7 +12,8 @@ from tests.factories import make_post
 def test_from_the_footer_into_a_reader(
     live: Live, browse: Browse, log_in: Callable[[Page], Page]
 ) -> None:
-    """The end of a post leads to the page; Copy copies; the feed itself shows titles, no code."""
+    """The end of a post leads to the page; Copy copies; the feed itself shows titles, no code,
+    and leads to the blog and back to the page."""
     make_post(live.site, "Words & more.", title="An essay", tags=["feeds"])
     make_post(live.site, "A note without a title, with <b>bold</b> words.")
     rebuild(live.site)
@@ -30,8 +31,13 @@ def test_from_the_footer_into_a_reader(
         assert "An essay" in shown
         assert "A note without a title, with" in shown
         assert "<p>" not in shown, "texts of posts are escaped HTML: not for eyes"
-        assert page.evaluate("getComputedStyle(document.documentElement).display") == "block"
+        assert page.evaluate("getComputedStyle(document.documentElement).maxWidth") != "none"
         assert overflow(page) == 0
+        page.get_by_role("link", name="Subscribe with any feed reader").click()
+        page.wait_for_url("**/subscribe")
+        page.go_back()
+        page.get_by_role("link", name=live.url).click()
+        page.get_by_role("link", name="An essay").wait_for()
 
 
 # The texts of the leaves that take up room.

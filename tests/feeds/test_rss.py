@@ -1,10 +1,12 @@
 """RSS 2.0: rules R1 to R13 of the feed's contract, one by one."""
 
+import re
 import subprocess
 import sys
 import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from urllib.parse import urljoin
 
 import feedparser
 import pytest
@@ -12,7 +14,7 @@ import pytest
 from publisher.base.media_files import Attachment
 from publisher.core.durations import update_rate
 from publisher.core.weekly_rhythm import Rhythm
-from publisher.feeds import rss
+from publisher.feeds import atom, rss
 from publisher.feeds.channel import Cloud, content_hash
 from tests.feeds.samples import (
     GOLDEN,
@@ -33,16 +35,26 @@ def test_golden() -> None:
 
 
 def test_people_who_open_it_are_told_where_to_subscribe() -> None:
-    """A sheet and a comment before the root; an address that would end the comment is left out."""
-    address = "https://xn--bcher-kva.example"
-    document = rss.render(channel(item()))
-    assert b'<?xml-stylesheet type="text/css" href="/static/feed.css"?>\n<!-- ' in document
-    assert b" https://blog.example/subscribe -->\n<rss " in document
-    tag = rss.render(channel(item(), home_url="https://blog.example/tags/x"))
-    assert b" https://blog.example/subscribe -->" in tag
-    other = rss.render(channel(item(), home_url=f"{address}/", feed_url=f"{address}/rss.xml"))
-    assert parse(other).find("channel/link") is not None
-    assert address.encode() not in other.partition(b"<rss ")[0]
+    """A style sheet, and links for browsers: to the page on how to subscribe, and to the blog."""
+    for home in ("https://xn--bcher-kva.example/", "https://blog.example/tags/x"):
+        document = rss.render(channel(item(), home_url=home))
+        assert b'<?xml-stylesheet type="text/css" href="/static/feed.css"?>\n<rss ' in document
+        links = parse(document).findall(f"channel/{{{rss.XHTML}}}div/{{{rss.XHTML}}}a")
+        assert [link.get("href") for link in links] == [urljoin(home, "/subscribe"), home]
+
+
+def test_the_links_change_nothing_for_readers() -> None:
+    """feedparser finds the same posts and the same blog without them, in RSS and in Atom."""
+    for form in (rss, atom):
+        document = form.render(everything())
+        plain = re.sub(rb"\s*<div xmlns=.*?</div>", b"", document, flags=re.DOTALL)
+        assert plain != document
+        ours, other = feedparser.parse(document), feedparser.parse(plain)
+        assert not ours.bozo
+        assert ours.entries == other.entries
+        for name in ("xhtml_div", "xhtml_a"):
+            del ours.feed[name]
+        assert ours.feed == other.feed
 
 
 def test_r1_one_channel_with_its_four_elements() -> None:
