@@ -68,7 +68,8 @@ TABLE: dict[tuple[str, str], str] = {
             "/atom.xml", "/authors/<name>", "/favicon.ico", "/feed.json", "/healthz",
             "/indieauth/metadata", "/media/<name>", "/opml.xml", "/robots.txt", "/rss.xml",
             "/search", "/setup/<secret>",
-            "/sitemap-<int:part>.xml", "/sitemap.xml", "/static/<path:name>", "/static/feed.css", "/studio/login",
+            "/sitemap-<int:part>.xml", "/sitemap.xml", "/static/<path:name>", "/static/feed.css",
+            "/studio/login",
             "/subscribe", "/tags", "/tags/<name>", "/tags/<tag>/rss.xml", "/xmlrpc",
             "/xmlrpc.php",
         )
