@@ -34,7 +34,11 @@ _NO_NAMES: tuple[Change, ...] = (
 )
 _SAVED: Recipe = ((0, "open_new", 0), (0, "type", 0), (0, "save", 0))
 _BACK: tuple[Change, ...] = (
-    (f"{STUDIO}recovery.js", "if (cameBack() && this.differs()) this.seen = APART;", ""),
+    (
+        f"{STUDIO}recovery.js",
+        'if (cameBy("back_forward") && this.differs()) this.seen = APART;',
+        "",
+    ),
 )
 
 

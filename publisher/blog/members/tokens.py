@@ -29,6 +29,7 @@ from publisher.storage.tables.credentials import ApiToken, Author, Authorization
 SCOPES = ("create", "update", "delete", "media", "river")
 MAX_LABEL = 80
 USE_NOTED_EVERY = timedelta(hours=1)
+TWINS = timedelta(seconds=5)  # between two tokens of one gesture; copying one takes longer
 
 
 def create(
@@ -63,6 +64,21 @@ def create(
     )
     session.flush()
     return token
+
+
+def drop_twin(session: Session, token: str) -> None:
+    """Delete what the same gesture (a double click) made just before; nobody has seen that one."""
+    row = session.scalars(select(ApiToken).where(ApiToken.token_hash == hash_token(token))).one()
+    session.execute(
+        delete(ApiToken).where(
+            ApiToken.id != row.id,
+            ApiToken.author_id == row.author_id,
+            ApiToken.scope == row.scope,
+            ApiToken.label == row.label,
+            ApiToken.used_at.is_(None),
+            ApiToken.created_at > row.created_at - TWINS,
+        )
+    )
 
 
 def verify(session: Session, token: str, now: datetime) -> ApiToken | None:

@@ -71,8 +71,8 @@ def save(
         raise Conflict("this post has been deleted; restore it, then save again")
     if post.version != base_version:
         raise Conflict(
-            f"this post was changed in another tab (version {post.version}, "
-            f"you started from {base_version}); your text is still here"
+            f"this post was changed in another tab (version {post.version}, you started from "
+            f"{base_version or 'another one'}); your text is still here"
         )
     if same(replace(value, slug=value.slug or post.slug), content(session, post)):
         return post

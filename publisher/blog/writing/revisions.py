@@ -12,8 +12,9 @@ from difflib import SequenceMatcher
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from publisher.base.dates import format_rfc3339
 from publisher.base.errors import NotFound
-from publisher.base.text import counted
+from publisher.base.text import counted, whole_number
 from publisher.blog.writing import posts
 from publisher.blog.writing.content import FIELDS, Content, from_plain
 from publisher.blog.writing.content_fields import Choice
@@ -163,6 +164,24 @@ def get(session: Session, post: Post, version: int) -> Revision:
     if found is None:
         raise NotFound(f"this post has no version {version}")
     return found
+
+
+def mark(session: Session, post: Post) -> str:
+    """The present version, told from another one of the same number: a database restored from a
+    backup counts on from an earlier one."""
+    saved_at = session.scalar(
+        select(Revision.saved_at).where(
+            Revision.post_id == post.id, Revision.version == post.version
+        )
+    )
+    return f"{post.version} {format_rfc3339(saved_at)}" if saved_at else str(post.version)
+
+
+def marked(session: Session, post: Post, started_from: str) -> int:
+    """The version with this mark; 0, which no post has, when there is another one of its number."""
+    number = whole_number(started_from.partition(" ")[0]) or 0
+    other = number == post.version and " " in started_from and started_from != mark(session, post)
+    return 0 if other else number
 
 
 def before(session: Session, revision: Revision) -> Revision | None:

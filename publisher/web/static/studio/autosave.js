@@ -121,8 +121,9 @@ export class Autosave {
 export function recover(recovery, banner, onUse) {
   const found = recovery.found();
   const refused = "refused" in recovery.form.dataset; // the page has what was sent, and nothing else does
-  if (!found.length && (refused || recovery.typedBefore())) onUse();
-  const first = found.find(({ newest }) => newest);
+  const typing = recovery.typedNow(); // before the scripts ran: that is newer than all
+  if (typing || (!found.length && (refused || recovery.typedBefore()))) onUse();
+  const first = !typing && found.find(({ newest }) => newest);
   for (const kept of found) {
     if (kept === first) offer(recovery, kept, banner, onUse, true);
     else if (recovery.form.elements.seen) sendApart(recovery, recovery.putAside(kept), banner);

@@ -16,6 +16,7 @@ export class Pictures {
     this.tray = form.querySelector("[data-tray]");
     this.waiting = [];
     this.refused = [];
+    this.failed = new Set(); // not by the file's fault: it can be tried again
     this.running = 0;
     const button = form.querySelector("[data-picture]");
     button.hidden = false;
@@ -94,9 +95,10 @@ export class Pictures {
 
   // The form is not sent while files are being uploaded: the post would be published without them.
   hold(event) {
-    if (!this.running) return;
+    if (!this.running && !this.failed.size) return;
     event.preventDefault();
     event.stopImmediatePropagation();
+    if (!this.running) return this.say("First try the files below the text again, or leave them out.", true);
     this.held = event.submitter;
     this.say("As soon as everything is added …");
   }
@@ -105,23 +107,48 @@ export class Pictures {
     const data = new FormData();
     data.set("csrf_token", this.form.elements.csrf_token.value);
     data.set("file", one.file);
-    try {
-      const answer = await send(this.form, "/studio/media", data);
-      if (!answer.ok) throw new Error(await problemOf(answer));
-      const told = await answer.json();
-      if (!one.held) return this.enclose(told.inputs);
-      one.text = told.markdown;
-      this.replace(one.held, one.text);
-      this.arrived(one, told);
-    } catch (error) {
-      this.held = null;
-      const reason = error instanceof TypeError ? "no connection" : error.message;
-      if (one.held) this.replace(one.lead + one.held + one.trail, "") < 0 && this.replace(one.held, "");
-      one.row?.remove();
-      this.tray.hidden = !this.tray.children.length;
-      this.refused.push(`${one.file.name} was not added: ${reason}.`);
-      this.say(this.refused.join(" "), true);
-    }
+    const answer = await send(this.form, "/studio/media", data).catch(() => undefined);
+    const told = answer?.ok && await answer.json().catch(() => undefined);
+    if (!told) return this.refuse(one, answer);
+    if (!one.held) return this.enclose(told.inputs);
+    one.text = told.markdown;
+    this.replace(one.held, one.text);
+    this.arrived(one, told);
+  }
+
+  async refuse(one, answer) {
+    const later = !answer || answer.ok || [401, 429].includes(answer.status) || answer.status >= 500;
+    const reason = !answer || answer.ok ? "no connection"
+      : answer.status === 401 ? "you are logged out; log in in another tab" : await problemOf(answer);
+    const words = `${one.file.name} was not added: ${reason}.`;
+    this.held = null;
+    if (one.held && later) this.offer(one, words);
+    else this.leaveOut(one);
+    this.refused.push(words);
+    this.say(this.refused.join(" "), true);
+  }
+
+  // The file is good: it keeps its place in the text, and nothing is sent before this is settled.
+  offer(one, words) {
+    this.failed.add(one);
+    const again = Object.assign(document.createElement("button"), { type: "button", textContent: "Try again" });
+    const out = Object.assign(document.createElement("button"), { type: "button", textContent: "Leave it out" });
+    one.words.replaceChildren(`${words} `, again, " ", out);
+    again.onclick = () => {
+      this.failed.delete(one);
+      this.refused = this.refused.filter((told) => told !== words);
+      one.words.textContent = `Adding ${one.file.name} …`;
+      this.waiting.push(one);
+      this.next();
+    };
+    out.onclick = () => this.leaveOut(one);
+  }
+
+  leaveOut(one) {
+    this.failed.delete(one);
+    if (one.held && this.replace(one.lead + one.held + one.trail, "") < 0) this.replace(one.held, "");
+    one.row?.remove();
+    this.tray.hidden = !this.tray.children.length;
   }
 
   // A row of the tray: what it is, how far it is, and its description.

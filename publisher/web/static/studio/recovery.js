@@ -61,7 +61,7 @@ export class Recovery {
       const { post } = this.form.dataset;
       const held = await heldLocks();
       const tab = await tabName(held);
-      if (cameBack() && this.differs()) this.seen = APART; // an old text, not typed on the server's
+      if (cameBy("back_forward") && this.differs()) this.seen = APART; // an old text, not typed on the server's
       // What the browser has restored or copied may be the name of a request that was answered.
       if (!("refused" in this.form.dataset)) this.attempt = newName();
       const kind = post === "new" ? this.form.elements.kind?.value : undefined;
@@ -76,7 +76,8 @@ export class Recovery {
     } catch {
       // No storage in this browser: the server's autosave remains.
     }
-    addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
+    // A page that Back has brought as it was left may be old; a reload would keep what is typed in it.
+    addEventListener("pageshow", ({ persisted }) => persisted && location.replace(location.pathname + location.search));
     if (this.form.elements.origin) this.form.elements.origin.value = this.name;
   }
 
@@ -166,7 +167,12 @@ export class Recovery {
   // Whether there is text that was typed before the scripts ran, or that a reload has kept: no event
   // will tell of it. What the browser's Back brings is left alone: it may have been saved long ago.
   typedBefore() {
-    return this.differs() && !cameBack();
+    return this.differs() && !cameBy("back_forward");
+  }
+
+  // The same, where it is not the browser that has brought it.
+  typedNow() {
+    return this.differs() && cameBy("navigate");
   }
 
   // Whether the form has these values still.
@@ -217,8 +223,7 @@ function defaultOf(field) {
   return field.defaultValue;
 }
 
-const cameBack = () =>
-  performance.getEntriesByType("navigation")[0]?.type === "back_forward";
+const cameBy = (way) => performance.getEntriesByType("navigation")[0]?.type === way;
 
 const heldLocks = async () =>
   new Set(((await navigator.locks?.query())?.held ?? []).map((lock) => lock.name));

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors
 from publisher.blog.members import permissions
-from publisher.blog.writing import autosave, content, editing, posts
+from publisher.blog.writing import autosave, content, editing, posts, revisions
 from publisher.blog.writing.content import Content, checked
 from publisher.blog.writing.revisions import difference, shortened
 from publisher.storage.tables.blog import Post, UnsavedText
@@ -25,13 +25,15 @@ def keep(post_id: int) -> Any:
     """Keep the fields of the form; `post_id` 0 is the box on the first page."""
     typed = forms.from_mapping(request.form)
     with site().database.write() as db:
-        version = _version(db, post_id)
+        post = permissions.editable(db, me(), post_id) if post_id else None
+        version = post.version if post else 0
+        base = revisions.marked(db, post, typed.base_version) if post else 0
         made = editing.earlier_attempt(db, me().id, typed.attempt, now())
         if made and posts.get(db, made.post_id).source == typed.source:
             # It was saved, and the answer was lost.
             return jsonify(saved=clock(made.made_at), seen=typed.seen, apart=False, stale=False)
-        row = autosave.keep(db, me().id, post_id, typed.version, typed.sent, now(), version=version)
-    return jsonify(**_kept(row), stale=version != typed.version)
+        row = autosave.keep(db, me().id, post_id, base, typed.sent, now(), version=version)
+    return jsonify(**_kept(row), stale=version != base)
 
 
 @blueprint.post("/autosave/new")
@@ -50,9 +52,10 @@ def begin() -> Any:
         if not made:
             editing.note_attempt(db, me().id, typed.attempt, post, now())
         row = autosave.keep(db, me().id, post.id, version, typed.sent, now(), version=post.version)
+        stale = version != post.version
+        mark = str(version) if stale else revisions.mark(db, post)
     edit = url_for("studio.post_editor.edit", post_id=post.id)
-    stale = version != post.version
-    return jsonify(**_kept(row), stale=stale, id=post.id, version=version, address=edit)
+    return jsonify(**_kept(row), stale=stale, id=post.id, version=mark, address=edit)
 
 
 @blueprint.post("/posts/<int:post_id>/discard")

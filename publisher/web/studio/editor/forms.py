@@ -10,9 +10,8 @@ from sqlalchemy.orm import Session
 
 from publisher.base.dates import parse_civil
 from publisher.base.errors import FieldErrors, InvalidInput
-from publisher.base.text import whole_number
 from publisher.blog.slugs import made_slug
-from publisher.blog.writing import autosave, content, posts
+from publisher.blog.writing import autosave, content, posts, revisions
 from publisher.blog.writing.content import Content
 from publisher.blog.writing.content_fields import with_newlines
 from publisher.blog.writing.editing import PLACES, Intent, Place
@@ -29,9 +28,9 @@ MAX_ORIGIN = 100
 class Typed:
     """The form's fields: `texts` has all inputs of the content, by name.
 
-    `at` is civil time in the author's zone, `base_version` the version that the form started from,
-    `seen` the stamp of the unsaved text that it was typed on, `origin` the tab, `attempt` the name
-    of the request that makes a post.
+    `at` is civil time in the author's zone, `base_version` the mark of the version that the form
+    started from, `seen` the stamp of the unsaved text that it was typed on, `origin` the tab,
+    `attempt` the name of the request that makes a post.
     """
 
     texts: Mapping[str, str] = field(default_factory=lambda: content.to_inputs(Content()))
@@ -47,11 +46,6 @@ class Typed:
     def source(self) -> str:
         """The text itself."""
         return self.texts["source"]
-
-    @property
-    def version(self) -> int:
-        """`base_version` as a number; 0 if it is not one."""
-        return whole_number(self.base_version) or 0
 
     @property
     def kept(self) -> dict[str, str]:
@@ -94,7 +88,7 @@ def from_post(session: Session, post: Post, zone: tzinfo) -> Typed:
         texts=texts,
         place={"draft": "draft", "scheduled": "later"}.get(post.status, "keep"),
         at=civil(post.scheduled_at or post.published_at, zone),
-        base_version=str(post.version),
+        base_version=revisions.mark(session, post),
     )
 
 

@@ -71,7 +71,9 @@ def save(post_id: int) -> Any:
         return show(typed, post_id, errors=error.fields), error.http_status
     except Conflict as error:
         return _conflict(typed, post_id, str(error)), error.http_status
-    except (NotFound, Forbidden):
+    except NotFound as error:
+        return _as_new(typed, str(error)), error.http_status
+    except Forbidden:
         raise
     except PublisherError as error:
         notice = f"This was not saved: {error}. Your text is still here."
@@ -123,11 +125,18 @@ def show(
 def _submit(typed: Typed, post_id: int) -> Post:
     undo = settings().undo_seconds
     with site().database.write() as db:
-        before = permissions.editable(db, me(), post_id).published_at if post_id else None
-        value, intent = forms.read(typed, settings().zone, before)
+        old = permissions.editable(db, me(), post_id) if post_id else None
+        value, intent = forms.read(typed, settings().zone, old.published_at if old else None)
+        version = revisions.marked(db, old, typed.base_version) if old else 0
         return editing.submit(
-            db, me(), post_id, value, typed.version, intent, now(), undo, typed.sent, typed.attempt
+            db, me(), post_id, value, version, intent, now(), undo, typed.sent, typed.attempt
         )
+
+
+def _as_new(typed: Typed, problem: str) -> str:
+    """The page with the text of a post that is not there, or not any more."""
+    notice = f"{sentence(problem)} If you save now, your text becomes a new post."
+    return show(replace(typed, base_version="0", place="draft"), 0, notice=notice)
 
 
 def _conflict(typed: Typed, post_id: int, problem: str) -> str:
@@ -135,9 +144,9 @@ def _conflict(typed: Typed, post_id: int, problem: str) -> str:
     based on the newest version."""
     with site().database.read() as db:
         theirs = permissions.editable(db, me(), post_id) if post_id else None
+        version = revisions.mark(db, theirs) if theirs else "0"
     if theirs is None or theirs.status == "deleted":
-        notice = f"{sentence(problem)} If you save now, your text becomes a new post."
-        return show(replace(typed, base_version="0", place="draft"), 0, notice=notice)
+        return _as_new(typed, problem)
     pieces = difference(theirs.source, typed.source)
-    newer = replace(typed, base_version=str(theirs.version))
+    newer = replace(typed, base_version=version)
     return show(newer, post_id, conflict=pieces, theirs=theirs)
