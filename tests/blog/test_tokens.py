@@ -102,3 +102,21 @@ def test_all_tokens_of_an_author_end_together(site: Site) -> None:
         assert tokens.revoke_all(db, ada) == 2
         assert [tokens.verify(db, token, site.clock()) for token in mine] == [None, None]
         assert tokens.verify(db, other, site.clock()) is not None
+
+
+def test_a_twin_goes_and_nothing_else(site: Site, clock: FakeClock) -> None:
+    """A double click makes one token; nobody can end another author's, a used or an older one."""
+    ada, bob = make_author(site), make_author(site, "bob")
+    stays = [make_token(site, ada)]
+    clock.forward(seconds=6)
+    stays += [make_token(site, bob), make_token(site, ada, "media"), make_token(site, ada)]
+    with site.database.write() as db:
+        used = tokens.verify(db, stays[-1], clock())
+        assert used is not None
+        tokens.note_use(db, used, clock())
+    twin, shown = make_token(site, ada), make_token(site, ada)
+    with site.database.write() as db:
+        tokens.drop_twin(db, shown)
+    with site.database.read() as db:
+        assert tokens.verify(db, twin, clock()) is None
+        assert all(tokens.verify(db, secret, clock()) for secret in (*stays, shown))

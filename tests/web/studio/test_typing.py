@@ -2,7 +2,11 @@
 
 from typing import Any
 
+from sqlalchemy import update
+
+from publisher.blog.writing import posts, revisions
 from publisher.installation import Site
+from publisher.storage.tables.blog import Revision
 from tests.conftest import FakeClock
 from tests.factories import make_post
 from tests.web.studio.browser import Browser, the_post
@@ -163,3 +167,30 @@ def test_preview_is_what_will_be_published(ada: Browser, site: Site) -> None:
     ada.post("/studio/posts/new", source=source, place="draft")
     answer = ada.post("/studio/preview", "application/json", source=source, post_id="1")
     assert answer.json == {"html": the_post(site).html}
+
+
+def test_a_version_is_told_from_another_one_of_its_number(
+    ada: Browser, site: Site, clock: FakeClock
+) -> None:
+    """After a restore from a backup a version comes again, with another text: what was typed on the
+    first one is beside it, and a save of it is a conflict."""
+    post = make_post(site, "Saved.", author_id=1)
+    with site.database.read() as db:
+        before = revisions.mark(db, posts.get(db, post.id))
+    form = {"source": "Typed.", "base_version": before, "origin": "laptop"}
+    assert (ada.post("/studio/autosave/1", "application/json", **form).json or {})["apart"] is False
+    clock.forward(minutes=1)
+    with site.database.write() as db:
+        db.execute(update(Revision).values(saved_at=clock()))  # as if it had been saved again
+    told = ada.post("/studio/autosave/1", "application/json", **form).json or {}
+    assert (told["apart"], told["stale"]) == (True, True)
+    assert ada.post("/studio/posts/1", **form).status_code == 409
+    assert the_post(site).source == "Saved."
+
+
+def test_a_post_that_is_not_there_keeps_its_text(ada: Browser) -> None:
+    """The page that says so has the text, as a new post."""
+    answer = ada.post("/studio/posts/7", source="An essay <b>.", base_version="3")
+    assert answer.status_code == 404
+    assert "your text becomes a new post" in answer.text
+    assert "An essay &lt;b&gt;.</textarea>" in answer.text
