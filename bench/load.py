@@ -79,10 +79,10 @@ def _wrk(
 
 def whole_cpu_seconds(pid: int) -> float:
     """User and system time so far of a process and all its descendants, ended ones included."""
-    return sum(map(_cpu_seconds, descendants(pid)))
+    return sum(map(cpu_seconds, descendants(pid)))
 
 
-def _cpu_seconds(pid: int) -> float:
+def cpu_seconds(pid: int) -> float:
     """Of a process and those of its children that have ended: precise to 10 ms (a tick)."""
     fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / TICKS_PER_SECOND

@@ -117,11 +117,15 @@ class FeedFront:
         document = poll.document
         if document is not None and document is self._documents.get(poll.path):
             second = document.second(now)
-            if second.etag == poll.etag and poll.peer == peer and self._fairness is None:
+            # Another peer gets the same answer, unless it may be a proxy, whose headers count.
+            same = poll.peer == peer or not self._site.environment.trusted_proxies
+            if same and second.etag == poll.etag and self._fairness is None:
                 if poll.ticket is not None and self._polls is not None:
+                    if poll.peer != peer:
+                        poll.peer, poll.ticket = peer, poll.ticket.of(peer)
                     self._polls.again(poll.ticket, now)
                 if poll.second is not second:  # the same kind of answer, with new dates
-                    poll.second, poll.answer = second, second.kinds[poll.kind]
+                    poll.second, poll.answer = second, second.answer(poll.kind)
                 return poll.answer
         environ = {**poll.environ, "REMOTE_ADDR": peer}
         believe(environ, self._site.environment.trusted_proxies)

@@ -4,7 +4,7 @@ Everything that does not depend on the request is prepared beforehand: bodies on
 headers with dates once per second. A request then only selects one of a few finished answers.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -55,22 +55,24 @@ class Freshness:
     renewed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class Second:
-    """The answers of one second of the site's clock, and their tag: 304, and a 200 for each coding.
-    `news` are the 200s for readers whose tag names other content, with a shorter max-age."""
+    """The answers of one second of the site's clock, and their tag.
 
-    begins: datetime
-    ends: datetime
-    etag: str
-    not_modified: FeedAnswer
-    known: tuple[FeedAnswer, ...]
-    news: tuple[FeedAnswer, ...]
+    Each is made for the first poll that gets it: a second has few polls, a document many codings.
+    """
 
-    @property
-    def kinds(self) -> "tuple[FeedAnswer, ...]":
-        """All answers, in the order of `Served.kind`."""
-        return self.not_modified, *self.known, *self.news
+    def __init__(self, begins: datetime, etag: str, make: Callable[[int], FeedAnswer]) -> None:
+        self.begins, self.ends = begins, begins + _SECOND
+        self.etag = etag
+        self._make = make
+        self._made: dict[int, FeedAnswer] = {}
+
+    def answer(self, kind: int) -> FeedAnswer:
+        """The answer of this `Served.kind`; the same object each time."""
+        answer = self._made.get(kind)
+        if answer is None:  # threads that make it at once make equal ones; the first one stays
+            answer = self._made.setdefault(kind, self._make(kind))
+        return answer
 
 
 class Served:
@@ -168,8 +170,8 @@ class Served:
         if unmodified and unmodified < self.last_modified and "HTTP_IF_MATCH" not in environ:
             return NOT_THE_SAME
         second = self.second(now)
-        answer = second.kinds[self.kind(environ, second.etag)]
-        if answer is second.not_modified:
+        answer = second.answer(self.kind(environ, second.etag))
+        if answer.code == 304:
             return answer
         if method == "HEAD":
             return FeedAnswer(200, answer.status, answer.headers, [])
@@ -199,7 +201,8 @@ class Served:
         return FeedAnswer(226, "226 IM Used", headers, [body], len(body))
 
     def kind(self, environ: dict[str, Any], etag: str) -> int:
-        """Which of `Second.kinds` a request gets while the tag is `etag`."""
+        """Which answer a request gets while the tag is `etag`: 0 for a 304, then a 200 for each
+        coding, then those for readers whose tag names other content, with a shorter max-age."""
         tags = environ.get("HTTP_IF_NONE_MATCH")
         if self._is_current(tags, environ.get("HTTP_IF_MODIFIED_SINCE"), etag):
             return 0
@@ -235,13 +238,16 @@ class Served:
         etag = self.etag
         if self.freshness.renewed and (block := renewal(seconds, at)):
             etag = f'{etag[:-1]};{block}"'
-        usual = self._headers(etag, now, seconds)
-        short = with_news(seconds) if expiries else seconds
-        known = self._bodies_with(usual)
-        news = known if short == seconds else self._bodies_with(self._headers(etag, now, short))
-        not_modified = FeedAnswer(304, "304 Not Modified", usual, [])
+
+        def make(kind: int) -> FeedAnswer:
+            news = kind > len(self._bodies) and expiries is not None
+            headers = self._headers(etag, begins, with_news(seconds) if news else seconds)
+            if kind == 0:
+                return FeedAnswer(304, "304 Not Modified", headers, [])
+            return self._whole(headers, (kind - 1) % len(self._bodies))
+
         # Threads that prepare the same second at once make equal values; the last one stays.
-        self._second = Second(begins, begins + _SECOND, etag, not_modified, known, news)
+        self._second = Second(begins, etag, make)
         return self._second
 
     def _headers(self, etag: str, now: datetime, max_age_seconds: int) -> Headers:
@@ -257,20 +263,13 @@ class Served:
             ("Expires", format_rfc822(now + timedelta(seconds=max_age_seconds))),
         ]
 
-    def _bodies_with(self, headers: Headers) -> tuple[FeedAnswer, ...]:
-        """The document in each coding, under those headers."""
-        return tuple(
-            FeedAnswer(
-                200,
-                "200 OK",
-                [
-                    *headers,
-                    *([("Content-Encoding", coding)] if coding else []),
-                    ("Content-Type", self._content_type),
-                    ("Content-Length", str(len(body))),
-                ],
-                [body],
-                len(body),
-            )
-            for coding, body in self._bodies.items()
-        )
+    def _whole(self, headers: Headers, place: int) -> FeedAnswer:
+        """The document in the coding of this place, under those headers."""
+        coding, body = list(self._bodies.items())[place]
+        headers = [
+            *headers,
+            *([("Content-Encoding", coding)] if coding else []),
+            ("Content-Type", self._content_type),
+            ("Content-Length", str(len(body))),
+        ]
+        return FeedAnswer(200, "200 OK", headers, [body], len(body))

@@ -21,7 +21,8 @@ from publisher.base.system.logs import get_logger
 from publisher.feeds.conditional import Freshness
 from publisher.feeds.feed_answer import FeedAnswer
 
-# The first polls after a pause are stored soon, further ones a while after the last flush.
+# By the site's clock: the first polls after a pause are stored soon, further ones a while after the
+# last flush.
 SOON_SECONDS, FLUSH_SECONDS = 1.0, 30.0
 BURST_MS = 1_000  # equal polls of the same second are one burst
 MOST_GROUPS = 50_000  # different readers (and answers to them) between two flushes
@@ -127,12 +128,19 @@ class Ticket:
     burst: Burst
     window: object = None
 
+    def of(self, peer: str) -> "Ticket":
+        """One for the equal polls of another peer."""
+        return Ticket((*self.group[:5], peer, *self.group[6:]), self.document, [])
+
 
 class PollCounter:
-    """Counts the polls of one process; `store` writes a flush, in another thread."""
+    """Counts the polls of one process; `store` writes a flush, in another thread.
 
-    def __init__(self, store: Callable[[Polls], None]) -> None:
-        self._store = store
+    `pace`: how many real seconds a second of the site's clock takes (see `real_seconds`).
+    """
+
+    def __init__(self, store: Callable[[Polls], None], pace: float = 1.0) -> None:
+        self._store, self._pace = store, pace
         self._polls = Polls()
         self._now, self._now_ms = EPOCH, 0
         self._window = object()  # another one when a burst ends, by time or by a flush
@@ -234,12 +242,13 @@ class PollCounter:
 
     def _work(self) -> None:
         """Sleep until there is a poll; then gather for a while or until half full, and flush."""
-        flushed_at = -FLUSH_SECONDS
+        soon, pause = SOON_SECONDS * self._pace, FLUSH_SECONDS * self._pace
+        flushed_at = -pause
         while not self._stop.is_set():
             self._first.wait()
-            if self._stop.wait(SOON_SECONDS):
+            if self._stop.wait(soon):
                 return
-            self._full.wait(max(0.0, flushed_at + FLUSH_SECONDS - monotonic_seconds()))
+            self._full.wait(max(0.0, flushed_at + pause - monotonic_seconds()))
             if self._stop.is_set():
                 return
             self._first.clear()

@@ -53,7 +53,7 @@ from publisher.storage.tables.readers import PollBatch, ReaderFeed
 BATCHES_AT_ONCE, BURSTS_AT_ONCE, GROUPS_AT_ONCE = 15_000, 60_000, 20_000
 ROWS_AT_ONCE = 500  # written in one transaction
 MOST_WAITING_BYTES = 3_000_000  # some 60,000 groups
-LAG_SECONDS = FLUSH_SECONDS + 1.0  # by then every worker has flushed
+LATE_SECONDS = 1.0  # real ones after the time for it, by then every worker has flushed
 NEW_READERS_A_DAY = 50_000  # beyond it a day's new readers are counted without a name
 
 
@@ -65,7 +65,8 @@ def keep_up(
     Readers of the tables call it first: a fold costs less a poll the more polls a reader has made.
     Returns the seconds by the clock until the next fold is due.
     """
-    now, lag = clock(), timedelta(seconds=LAG_SECONDS / real_seconds(clock, 1.0))
+    now = clock()
+    lag = timedelta(seconds=FLUSH_SECONDS + LATE_SECONDS / real_seconds(clock, 1.0))
     latest = now - lag - timedelta(seconds=behind_seconds)
     size = func.sum(func.length(PollBatch.payload))
     with database.read() as session:

@@ -7,7 +7,7 @@ from flask import Flask, Response, request
 from flask.sessions import SecureCookieSessionInterface, SessionMixin
 from werkzeug.routing import IntegerConverter, Map
 
-from publisher.base.clock import Clock
+from publisher.base.clock import Clock, real_seconds
 from publisher.base.environment import Environment, read_environment, secret_key
 from publisher.base.errors import StorageUnavailable
 from publisher.base.media_files import NOT_SNIFFED
@@ -116,7 +116,7 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
         app.register_blueprint(blueprint)
     page_answers.prepare(app)
     app.after_request(_secure)
-    polls = PollCounter(lambda counted: _store(site, counted))
+    polls = PollCounter(lambda counted: _store(site, counted), real_seconds(site.clock, 1.0))
     app.extensions["polls"] = polls
     front = FeedFront(app.wsgi_app, site, polls)
     app.extensions["front"] = front

@@ -1,6 +1,7 @@
 """The front: feeds from memory, through the whole application (H1 to H7, H9 over WSGI)."""
 
 import gzip
+import ipaddress
 import os
 import re
 import select
@@ -9,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, NoReturn
 
@@ -368,6 +370,47 @@ def test_a_poll_that_comes_again_is_answered_like_any(
     rebuild(site)
     front.refresh()
     compare()
+
+
+def counted(front: FeedFront) -> dict[str, int]:
+    """How many polls of each address were counted since the last flush."""
+    assert front._polls is not None
+    sums: dict[str, int] = {}
+    for group, bursts in front._polls._polls.groups():
+        sums[group.peer] = sums.get(group.peer, 0) + sum(polls for _, polls in bursts)
+    return sums
+
+
+def test_equal_heads_of_several_peers_are_counted_apart(
+    front: FeedFront, client: FlaskClient
+) -> None:
+    """A program's readers send the same bytes, each from its own address."""
+    client.get("/robots.txt")
+    poll = Poll({"REQUEST_METHOD": "GET", "PATH_INFO": "/rss.xml"}, "/rss.xml")
+    for peer in ("192.0.2.1", "192.0.2.2", "192.0.2.1", "192.0.2.1", "192.0.2.3"):
+        assert front.poll(poll, peer, front.moment()) is not None
+    assert counted(front) == {"192.0.2.1": 3, "192.0.2.2": 1, "192.0.2.3": 1}
+
+
+@pytest.mark.parametrize("first", ["10.0.0.1", "203.0.113.9"])
+def test_a_strangers_copy_of_a_proxys_head_is_not_believed(
+    environment: Environment, site: Site, first: str
+) -> None:
+    """The same bytes, once from our proxy and once from somebody who claims to be one."""
+    make_post(site)
+    rebuild(site)
+    trusted = (ipaddress.ip_network("10.0.0.0/8"),)
+    app = create_app(replace(environment, trusted_proxies=trusted))
+    front: FeedFront = app.extensions["front"]
+    front.start()
+    front._polls.stop()  # type: ignore[union-attr]
+    head = {"HTTP_X_FORWARDED_FOR": "198.51.100.7", "HTTP_X_COUNTED_BY": ""}
+    poll = Poll({"REQUEST_METHOD": "GET", "PATH_INFO": "/rss.xml", **head}, "/rss.xml")
+    for peer in (first, "10.0.0.1", "203.0.113.9", "10.0.0.1"):
+        assert front.poll(poll, peer, front.moment()) is not None
+    ours = 2 + (first == "10.0.0.1")
+    assert counted(front) == {"198.51.100.7": ours, "203.0.113.9": 4 - ours}
+    close_app(app)
 
 
 def test_a_browser_is_shown_a_page(site: Site, client: FlaskClient) -> None:

@@ -19,8 +19,8 @@ from sqlalchemy import func, select
 
 from publisher.installation import Site
 from publisher.readers import retention
-from publisher.readers.counter import BURST_MS
-from publisher.readers.fold import LAG_SECONDS, ROWS_AT_ONCE, _Folding, fold, keep_up
+from publisher.readers.counter import BURST_MS, FLUSH_SECONDS
+from publisher.readers.fold import LATE_SECONDS, ROWS_AT_ONCE, _Folding, fold, keep_up
 from publisher.storage.columns import Base
 from publisher.storage.tables.readers import (
     PollBatch,
@@ -33,6 +33,7 @@ from publisher.storage.tables.readers import (
 from tests.readers.polls import FULL, NOT_MODIFIED, PACKED, REFUSED, Counting, FakeDocument
 
 MONDAY = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
+LAG_SECONDS = FLUSH_SECONDS + LATE_SECONDS
 DOCUMENTS = [FakeDocument(), FakeDocument('W/"two"', MONDAY, 3600, 4321, 1234)]
 ANSWERS = (FULL, PACKED, NOT_MODIFIED, REFUSED)
 TABLES = ("reader_clients", "reader_origins", "reader_feeds", "reader_days", "poll_hours",
