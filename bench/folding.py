@@ -128,13 +128,13 @@ def sparse(fold_seconds: float = FOLD_SECONDS, hours: int = 6) -> Costs:
 def _busy(readers: int, a_second: int, seconds: int) -> Costs:
     costs = Costs(60.0)
     environs = [_environ(number) for number in range(readers)]
-    tickets = [costs.counter.count(_DOCUMENT, _NOT_MODIFIED, one, NOW) for one in environs]
+    groups = [costs.counter.count(_DOCUMENT, _NOT_MODIFIED, one, NOW) for one in environs]
     costs.polls = readers
     for second in range(seconds):
         for tenth in range(10):
             costs.now = NOW + timedelta(seconds=second, milliseconds=100 * tenth + 1)
             for number in range(a_second // 10):
-                costs.counter.again(tickets[number * 7 % readers], costs.now)
+                costs.counter.again(groups[number * 7 % readers], _DOCUMENT, costs.now)
         costs.polls += a_second
         if second % FLUSH_SECONDS == FLUSH_SECONDS - 1:
             costs.flush()

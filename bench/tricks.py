@@ -23,12 +23,10 @@ from bench.load import load, scratch, spent, tool
 from bench.table import Table
 from publisher.delivery import connection, http_door, http_server, http_shared, wire
 from publisher.delivery.front import FeedFront
-from publisher.readers.counter import PollCounter
 from publisher.web import worker
 
 # Without their types: what stands in them is replaced.
 _connection: Any = connection
-_counter: Any = PollCounter
 _door: Any = http_door
 _front: Any = FeedFront
 _server: Any = http_server.HttpServer
@@ -42,16 +40,6 @@ _SHAPES = {"one connection": True, "kept": False}
 
 def _without_known_heads() -> None:
     _shared.remember = lambda *_: None
-
-
-def _without_remembered_bursts() -> None:
-    again = _counter.again
-
-    def anew(counter: Any, ticket: Any, now: Any) -> None:
-        ticket.window = None  # as if its second were over
-        again(counter, ticket, now)
-
-    _counter.again = anew
 
 
 def _with_a_time_each() -> None:
@@ -151,7 +139,6 @@ TRICKS = {
     ALL: Trick(),
     "known heads are not parsed": Trick(_without_known_heads, "25"),
     "the kind of answer is remembered": Trick(_without_remembered_answers, "20"),
-    "the burst is remembered": Trick(_without_remembered_bursts, "15 (counter)"),
     "head and body are joined once a second": Trick(_without_kept_bytes, "5"),
     "answered on the bare descriptor": Trick(_without_bare_descriptors, "25"),
     "`socket._accept`": Trick(_with_public_accept, "1", "`socket._accept`"),

@@ -28,7 +28,7 @@ from publisher.installation.settings import Settings, load_settings
 from publisher.publishing.outbox import link_headers
 from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.publishing.snapshots import served
-from publisher.readers.counter import SOURCE, PollCounter, Ticket
+from publisher.readers.counter import SOURCE, Like, PollCounter, asked_by
 from publisher.readers.fairness import Fairness
 from publisher.storage.bell import ChangeCounter
 from publisher.storage.tables.publishing import Snapshot
@@ -60,7 +60,7 @@ class Poll:
     kind: int = 0
     second: Second | None = None
     answer: FeedAnswer | None = None
-    ticket: Ticket | None = None
+    group: Like | None = None  # in which it is counted
 
 
 class FeedFront:
@@ -120,10 +120,10 @@ class FeedFront:
             # Another peer gets the same answer, unless it may be a proxy, whose headers count.
             same = poll.peer == peer or not self._site.environment.trusted_proxies
             if same and second.etag == poll.etag and self._fairness is None:
-                if poll.ticket is not None and self._polls is not None:
+                if poll.group is not None and self._polls is not None:
                     if poll.peer != peer:
-                        poll.peer, poll.ticket = peer, poll.ticket.of(peer)
-                    self._polls.again(poll.ticket, now)
+                        poll.peer, poll.group = peer, asked_by(poll.group, peer)
+                    self._polls.again(poll.group, document, now)
                 if poll.second is not second:  # the same kind of answer, with new dates
                     poll.second, poll.answer = second, second.answer(poll.kind)
                 return poll.answer
@@ -132,7 +132,7 @@ class FeedFront:
         found = self._document(environ)
         if found is None:
             return None
-        answer, poll.ticket = self._answer(found, environ, now)
+        answer, poll.group = self._answer(found, environ, now)
         poll.document = poll.second = None
         if isinstance(found, Served) and answer.code in (200, 304):
             poll.etag = found.second(now).etag
@@ -142,18 +142,18 @@ class FeedFront:
 
     def _answer(
         self, document: Served | Moved, environ: Environ, now: datetime
-    ) -> tuple[FeedAnswer, Ticket | None]:
-        """The answer of one document, and the ticket under which it was counted."""
+    ) -> tuple[FeedAnswer, Like | None]:
+        """The answer of one document, and the group in which it was counted."""
         answer = document.respond(environ, now)
         if isinstance(document, Moved):
             return answer, None
         if self._fairness is not None and answer.code == 200:
             wait_seconds = self._fairness.wait_seconds(document, environ, now)
             answer = too_soon(wait_seconds) if wait_seconds else answer
-        ticket = None
+        group = None
         if self._polls is not None and environ.get(SOURCE) != LOG:
-            ticket = self._polls.count(document, answer, environ, now)
-        return as_page(answer) if navigates(environ) else answer, ticket
+            group = self._polls.count(document, answer, environ, now)
+        return as_page(answer) if navigates(environ) else answer, group
 
     def moment(self) -> datetime:
         """The site's time; once a second it also checks that the watch is alive."""

@@ -86,26 +86,22 @@ class Polls:
     held: int = 0
     lost: int = 0
 
-    def add(
-        self, group: Like, document: CountedDocument, at_ms: int, polls: int = 1
-    ) -> Burst | None:
-        """Add equal polls to their group; returns their burst, None when there is no room."""
+    def add(self, group: Like, document: CountedDocument, at_ms: int, polls: int = 1) -> None:
+        """Add equal polls to their group, if there is room."""
         bursts = self.bursts.get(group)
         if bursts is not None and bursts[-1][0] // BURST_MS == at_ms // BURST_MS:
-            burst = bursts[-1]
-            burst[1] += polls
-            return burst
-        if self.held >= MOST_HELD:
+            bursts[-1][1] += polls
+        elif self.held >= MOST_HELD:
             self.lost += polls
-            return None
-        if bursts is None and len(self.bursts) >= MOST_GROUPS and group[5:9] != _NAMELESS:
-            return self.add((*group[:5], *_NAMELESS, *group[9:]), document, at_ms, polls)
-        if bursts is None:
+        elif bursts is not None:
+            self.held += 1
+            bursts.append([at_ms, polls])
+        elif len(self.bursts) >= MOST_GROUPS and group[5:9] != _NAMELESS:
+            self.add((*group[:5], *_NAMELESS, *group[9:]), document, at_ms, polls)
+        else:
+            self.held += 1
             self.documents[group[0]] = document
-            bursts = self.bursts[group] = []
-        self.held += 1
-        bursts.append([at_ms, polls])
-        return bursts[-1]
+            self.bursts[group] = [[at_ms, polls]]
 
     def groups(self) -> Iterator[tuple[CountedGroup, list[Burst]]]:
         """The groups with named fields, and the bursts of each."""
@@ -119,18 +115,9 @@ class Polls:
         self.lost += other.lost
 
 
-@dataclass(slots=True)
-class Ticket:
-    """Where a poll was counted, so that the next equal one in the `window` needs no lookup."""
-
-    group: Like
-    document: CountedDocument
-    burst: Burst
-    window: object = None
-
-    def of(self, peer: str) -> "Ticket":
-        """One for the equal polls of another peer."""
-        return Ticket((*self.group[:5], peer, *self.group[6:]), self.document, [])
+def asked_by(like: Like, peer: str) -> Like:
+    """The group of the equal polls of another peer."""
+    return (*like[:5], peer, *like[6:])
 
 
 class PollCounter:
@@ -143,7 +130,6 @@ class PollCounter:
         self._store, self._pace = store, pace
         self._polls = Polls()
         self._now, self._now_ms = EPOCH, 0
-        self._window = object()  # another one when a burst ends, by time or by a flush
         self._stop, self._first, self._full = (threading.Event() for _ in range(3))
         self._counting = threading.Lock()  # held for a moment by each request
         self._flushing = threading.Lock()  # held as long as the database takes
@@ -156,8 +142,8 @@ class PollCounter:
         answer: FeedAnswer,
         environ: dict[str, Any],
         now: datetime,
-    ) -> Ticket:
-        """Note one answered poll; the ticket is for `again`."""
+    ) -> Like:
+        """Note one answered poll; returns its group, for `again`."""
         get = environ.get
         group = (
             id(document),
@@ -172,24 +158,15 @@ class PollCounter:
             get("HTTP_ACCEPT_ENCODING", "")[:LONGEST_VALIDATOR],
             get(SOURCE, "site"),
         )
-        ticket = Ticket(group, document, [])
-        self.again(ticket, now)
-        return ticket
+        self.again(group, document, now)
+        return group
 
-    def again(self, ticket: Ticket, now: datetime) -> None:
-        """Note one more poll that is like the one of `ticket` in everything but its time."""
+    def again(self, group: Like, document: CountedDocument, now: datetime) -> None:
+        """Note one more poll of this group."""
         with self._counting:
             if now is not self._now:  # the same for all that were accepted together
-                before_ms = self._now_ms
                 self._now, self._now_ms = now, int(now.timestamp() * 1000)
-                if self._now_ms // BURST_MS != before_ms // BURST_MS:
-                    self._window = object()
-            if ticket.window is self._window:
-                ticket.burst[1] += 1
-                return
-            burst = self._polls.add(ticket.group, ticket.document, self._now_ms)
-            if burst is not None:
-                ticket.burst, ticket.window = burst, self._window
+            self._polls.add(group, document, self._now_ms)
             if not self._first.is_set():
                 self._first.set()
             if self._polls.held >= MOST_HELD // 2:
@@ -237,7 +214,6 @@ class PollCounter:
     def _replace(self, polls: Polls) -> Polls:
         """Count in `polls` from now on; returns those that were counted in until now."""
         before, self._polls = self._polls, polls
-        self._window = object()
         return before
 
     def _work(self) -> None:

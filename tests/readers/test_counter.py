@@ -22,11 +22,11 @@ def test_equal_polls_of_the_same_second_are_one_number() -> None:
     """A million of them take no more memory than one; a flush begins a new burst."""
     kept: list[Polls] = []
     counter, document = PollCounter(kept.append), FakeDocument()
-    ticket = counter.count(document, FULL, request(), NOW)
+    group = counter.count(document, FULL, request(), NOW)
     for millisecond in range(1, 1_400):
-        counter.again(ticket, NOW + timedelta(milliseconds=millisecond))
+        counter.again(group, document, NOW + timedelta(milliseconds=millisecond))
     counter.flush()
-    counter.again(ticket, NOW + timedelta(milliseconds=1_401))
+    counter.again(group, document, NOW + timedelta(milliseconds=1_401))
     counter.flush()
     first_ms = int(NOW.timestamp() * 1000)
     assert list(kept[0].bursts.values()) == [[[first_ms, 1_000], [first_ms + 1_000, 400]]]
