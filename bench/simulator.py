@@ -18,7 +18,7 @@ from typing import Any
 
 import simpy
 
-from publisher.core.polling.fixed import decide as stay
+from publisher.core.polling.fixed import every as stay
 from publisher.core.polling.hints import decide as obey
 from publisher.core.polling.policy import State
 from publisher.simulator import grid

@@ -15,10 +15,10 @@ from sqlalchemy.orm import Session
 from publisher.base.system.logs import get_logger
 from publisher.blog import published, update_log
 from publisher.blog.writing import posts
+from publisher.core.habits import Rhythm, weekly_rhythm
 from publisher.core.replay.skip_hours import in_words
 from publisher.core.ttl.decision import Decision, build_moment, decide
 from publisher.core.ttl.reasons import explain
-from publisher.core.weekly_rhythm import Rhythm, weekly_rhythm
 from publisher.feeds import atom, jsonfeed, rss, validation
 from publisher.feeds.channel import NEVER, Channel, Podcast, content_hash, fingerprint, guid_of
 from publisher.installation import Site, public_address, recall, remember

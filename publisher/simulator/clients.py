@@ -1,12 +1,12 @@
 """The clients that poll: every policy of `core`, real readers, the oracle, and populations."""
 
-from collections.abc import MutableSequence, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.core.polling import FOREVER, PollPolicy, Rule, parse
 from publisher.core.polling import names as policy_names
+from publisher.core.polling.policy import Ints, Numbers, State
 from publisher.core.specs import SpecError, known, read_options, split_spec
 from publisher.simulator import real_readers
 
@@ -14,18 +14,8 @@ ORACLE = "oracle"
 NEXT_UPDATE = 0  # the oracle's only slot
 
 
-def _start(state: MutableSequence[float], options: Sequence[float]) -> None:
-    """All zeros: the next update is not known before the first poll."""
-
-
 def foresee(
-    state: MutableSequence[float],
-    options: Sequence[float],
-    answer: Sequence[int],
-    dates: Sequence[int],
-    first: int,
-    last: int,
-    now: int,
+    state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
 ) -> None:
     """Store the date of the update after the new items, which no real client knows; without new
     items 0, so that the next poll follows at once."""
@@ -34,16 +24,12 @@ def foresee(
         state[NEXT_UPDATE] = dates[last]
 
 
-def come_with_the_update(
-    state: MutableSequence[float], options: Sequence[float], now: int
-) -> tuple[int, int, int]:
+def come_with_the_update(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
     """Poll in the very second of the next update."""
     return max(int(state[NEXT_UPDATE]) - now, 1), now, 0
 
 
-def _explain(
-    state: Sequence[float], options: Sequence[float], now: int, wait: int, reason: int
-) -> list[str]:
+def _explain(state: Numbers, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
     return ["knows the next update"]
 
 
@@ -52,7 +38,6 @@ ORACLE_RULE = Rule(
     summary="one poll with each update: the limit, for the simulator only",
     options=(),
     size=lambda options: 1,
-    start=_start,
     remember=foresee,
     decide=come_with_the_update,
     explain=_explain,

@@ -4,12 +4,12 @@ The rules were taken from the programs' sources; `SOURCES` names the commit and 
 started by cron poll 0 to 20 seconds late. miniflux is a policy of `core.polling`.
 """
 
-from collections.abc import Callable, MutableSequence, Sequence
+from collections.abc import Callable
 
 from publisher.core.durations import duration
 from publisher.core.polling import PollPolicy, Rule
-from publisher.core.polling.answer import NEW_ITEMS, NOT_MODIFIED, STATUS, TTL
 from publisher.core.polling.hints import http_freshness
+from publisher.core.polling.policy import NEW_ITEMS, NOT_MODIFIED, STATUS, TTL, Ints, Numbers, State
 from publisher.core.specs import Option, read_options, split_spec
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
@@ -33,13 +33,6 @@ LAST = 3  # date of the newest item
 NUMBER = 4  # of items so far
 SLOTS = 5
 
-State = MutableSequence[float]
-Numbers = Sequence[float]
-
-
-def start(state: State, options: Numbers) -> None:
-    """All zeros: no response yet."""
-
 
 def next_tick(due: int, now: int, period: int) -> int:
     """The first run at or after `due`, and after `now`, of a program that cron starts every
@@ -52,18 +45,16 @@ def next_tick(due: int, now: int, period: int) -> int:
 
 
 def keep_fresh(
-    state: State, options: Numbers, answer: Sequence[int], dates: Sequence[int], first: int,
-    last: int, now: int,
-) -> None:  # fmt: skip
+    state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
+) -> None:
     """Store max-age, else Expires, of every response (an HTTP cache)."""
     state[AT] = now
     state[UNTIL] = now + max(http_freshness(answer, now), 0)
 
 
 def keep_hint(
-    state: State, options: Numbers, answer: Sequence[int], dates: Sequence[int], first: int,
-    last: int, now: int,
-) -> None:  # fmt: skip
+    state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
+) -> None:
     """Store the freshness of every response; with hint=ttl the document's ttl, kept over 304s."""
     if options[1] == 0:
         state[AGE] = max(http_freshness(answer, now), 0)
@@ -83,9 +74,8 @@ def at_the_hour(state: State, options: Numbers, now: int) -> tuple[int, int, int
 
 
 def freshrss(
-    state: State, options: Numbers, answer: Sequence[int], dates: Sequence[int], first: int,
-    last: int, now: int,
-) -> None:  # fmt: skip
+    state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
+) -> None:
     """max-age between 800 s and a day (3600 s without any); a 304 may shorten it, never lengthen
     it. Waits an hour at least."""
     told = http_freshness(answer, now)
@@ -95,9 +85,8 @@ def freshrss(
 
 
 def netnewswire(
-    state: State, options: Numbers, answer: Sequence[int], dates: Sequence[int], first: int,
-    last: int, now: int,
-) -> None:  # fmt: skip
+    state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
+) -> None:
     """The max-age of the last 200, counted from that response: five hours at most; 9 minutes
     without any."""
     if answer[STATUS] != NOT_MODIFIED:
@@ -106,9 +95,8 @@ def netnewswire(
 
 
 def commafeed(
-    state: State, options: Numbers, answer: Sequence[int], dates: Sequence[int], first: int,
-    last: int, now: int,
-) -> None:  # fmt: skip
+    state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
+) -> None:
     """Half the mean gap between the last 20 items, from 5 minutes to an hour; where items
     are new, max-age if that is longer, up to four hours."""
     for place in range(first, last):
@@ -124,9 +112,8 @@ def commafeed(
 
 
 def lion_reader(
-    state: State, options: Numbers, answer: Sequence[int], dates: Sequence[int], first: int,
-    last: int, now: int,
-) -> None:  # fmt: skip
+    state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
+) -> None:
     """max-age with a floor of 10 minutes; else the ttl of a 200, else an hour, with a floor of an
     hour. (s-maxage would come first: a feed of ours sends none.)"""
     told = http_freshness(answer, now)
@@ -137,9 +124,8 @@ def lion_reader(
 
 
 def heard(
-    state: State, options: Numbers, answer: Sequence[int], dates: Sequence[int], first: int,
-    last: int, now: int,
-) -> None:  # fmt: skip
+    state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
+) -> None:
     """A reader as the reader test saw it: which hints it hears, on which answers, and its own
     interval where it hears none. Options: interval, floor, header, element."""
     whole = answer[STATUS] != NOT_MODIFIED
@@ -155,9 +141,7 @@ def when_it_ends(state: State, options: Numbers, now: int) -> tuple[int, int, in
     return max(int(state[UNTIL]) - now, MINUTE), now, 0
 
 
-def _explain(
-    state: Sequence[float], options: Numbers, now: int, wait: int, reason: int
-) -> list[str]:
+def _explain(state: Numbers, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
     return [f"what it goes by holds for {duration(max(int(state[UNTIL]) - now, 0))} more"]
 
 
@@ -168,7 +152,7 @@ def _reader(
     decide: Callable[..., tuple[int, int, int]],
     *options: Option,
 ) -> Rule:
-    return Rule(name, summary, options, lambda options: SLOTS, start, remember, decide, _explain)
+    return Rule(name, summary, options, lambda options: SLOTS, remember, decide, _explain)
 
 
 def _period(minutes: int) -> Option:

@@ -13,7 +13,7 @@ import pytest
 
 from publisher.base.media_files import Attachment
 from publisher.core.durations import update_rate
-from publisher.core.weekly_rhythm import Rhythm
+from publisher.core.habits import Rhythm
 from publisher.feeds import atom, rss
 from publisher.feeds.channel import Cloud, content_hash
 from tests.feeds.samples import (

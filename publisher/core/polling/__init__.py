@@ -8,16 +8,13 @@ functions. No clock, randomness, input or output; all times are whole seconds si
 from functools import lru_cache
 
 from publisher.core.polling.adaptive import ADAPTIVE
-from publisher.core.polling.answer import Answer
 from publisher.core.polling.attentive import ATTENTIVE
 from publisher.core.polling.cho import CHO_CHANGES, CHO_NOCHANGES
-from publisher.core.polling.delay_skip import DELAY_SKIP
 from publisher.core.polling.doubling import DOUBLING
-from publisher.core.polling.fixed import FIXED
-from publisher.core.polling.hints import MAX_AGE_RULE, TTL_RULE
+from publisher.core.polling.fixed import DELAY_SKIP, FIXED
+from publisher.core.polling.hints import MAX_AGE_RULE, MINIFLUX, TTL_RULE
 from publisher.core.polling.histogram import HISTOGRAM
-from publisher.core.polling.miniflux import MINIFLUX
-from publisher.core.polling.policy import FOREVER, Memory, NextPoll, PollPolicy, Rule
+from publisher.core.polling.policy import FOREVER, Answer, Memory, NextPoll, PollPolicy, Rule
 from publisher.core.polling.weekly import ENTRY_FREQUENCY, WEEKLY_AVERAGE
 from publisher.core.specs import known, read_options, split_spec
 

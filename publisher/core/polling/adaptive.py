@@ -5,11 +5,16 @@ in Nutch) a poll without a change also uses the time since the last change: the 
 that long, and the next poll comes earlier by the share `sync` of it.
 """
 
-from collections.abc import Sequence
-
 from publisher.core.durations import duration
-from publisher.core.polling.answer import CHANGED, LAST_MODIFIED
-from publisher.core.polling.policy import FOREVER, Numbers, Rule, State
+from publisher.core.polling.policy import (
+    CHANGED,
+    FOREVER,
+    LAST_MODIFIED,
+    Ints,
+    Numbers,
+    Rule,
+    State,
+)
 from publisher.core.specs import Option
 
 # options
@@ -36,13 +41,7 @@ def start(state: State, options: Numbers) -> None:
 
 
 def remember(
-    state: State,
-    options: Numbers,
-    answer: Sequence[int],
-    dates: Sequence[int],
-    first: int,
-    last: int,
-    now: int,
+    state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
 ) -> None:
     """Grow or shrink the interval, within the limits."""
     state[DIRECTION] = -1 if answer[CHANGED] == 1 else 1

@@ -6,10 +6,12 @@ than an hour unless the feed asks for less, and it never ends in skipped hours o
 remembered across 304s; those of the headers are renewed by them (RFC 9111).
 """
 
-from collections.abc import Sequence
-
 from publisher.core.durations import duration
-from publisher.core.polling.answer import (
+from publisher.core.polling.hints import http_freshness, next_allowed
+from publisher.core.polling.histogram import CEILING, HISTOGRAM, HOUR, SLOTS, densities
+from publisher.core.polling.histogram import decide as look_ahead
+from publisher.core.polling.histogram import remember as count_items
+from publisher.core.polling.policy import (
     NEW_ITEMS,
     NOT_MODIFIED,
     SKIP_DAYS,
@@ -17,12 +19,11 @@ from publisher.core.polling.answer import (
     STATUS,
     TTL,
     UPDATE_PERIOD,
+    Ints,
+    Numbers,
+    Rule,
+    State,
 )
-from publisher.core.polling.hints import http_freshness, next_allowed
-from publisher.core.polling.histogram import CEILING, HISTOGRAM, HOUR, SLOTS, densities
-from publisher.core.polling.histogram import decide as look_ahead
-from publisher.core.polling.histogram import remember as count_items
-from publisher.core.polling.policy import Numbers, Rule, State
 from publisher.core.specs import Option
 
 # options: those of `histogram`, then
@@ -47,18 +48,8 @@ WINDOW = 4
 SKIPPED = 5
 
 
-def start(state: State, options: Numbers) -> None:
-    """All zeros: no items, no hints."""
-
-
 def remember(
-    state: State,
-    options: Numbers,
-    answer: Sequence[int],
-    dates: Sequence[int],
-    first: int,
-    last: int,
-    now: int,
+    state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
 ) -> None:
     """Count the new items into the learned day; store the hints of document and headers."""
     count_items(state, options, answer, dates, first, last, now)
@@ -154,7 +145,6 @@ ATTENTIVE = Rule(
         Option("turnover", 0.5, 0.05, 1, "of a document's items that may be new at a poll"),
     ),
     size=lambda options: SIZE,
-    start=start,
     remember=remember,
     decide=decide,
     explain=_explain,

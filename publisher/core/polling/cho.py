@@ -15,8 +15,16 @@ from collections.abc import Sequence
 from math import exp, log
 
 from publisher.core.durations import duration
-from publisher.core.polling.answer import CHANGED
-from publisher.core.polling.policy import NOT_LATER, NOT_SOONER, Numbers, Remember, Rule, State
+from publisher.core.polling.policy import (
+    CHANGED,
+    NOT_LATER,
+    NOT_SOONER,
+    Ints,
+    Numbers,
+    Remember,
+    Rule,
+    State,
+)
 from publisher.core.specs import Option
 
 # options
@@ -146,13 +154,7 @@ def settle(state: State, options: Numbers, estimate: float) -> None:
 
 
 def remember_changes(
-    state: State,
-    options: Numbers,
-    answer: Sequence[int],
-    dates: Sequence[int],
-    first: int,
-    last: int,
-    now: int,
+    state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
 ) -> None:
     """`cho-changes`: estimate from the number of changes seen per visit."""
     if visit(state, options, answer[CHANGED] == 1, now):
@@ -165,13 +167,7 @@ def remember_changes(
 
 
 def remember_no_changes(
-    state: State,
-    options: Numbers,
-    answer: Sequence[int],
-    dates: Sequence[int],
-    first: int,
-    last: int,
-    now: int,
+    state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
 ) -> None:
     """`cho-nochanges`: estimate from the visits that found no change; by maximum likelihood where
     the intervals are irregular."""

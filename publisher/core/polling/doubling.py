@@ -5,11 +5,17 @@ and 1.25 and the idea of a factor that adapts. ``factor=adaptive`` does that as 
 and Braun, 1993): the step grows while the direction stays the same and shrinks when it turns.
 """
 
-from collections.abc import Sequence
-
 from publisher.core.durations import duration
-from publisher.core.polling.answer import NEW_ITEMS
-from publisher.core.polling.policy import FOREVER, NOT_LATER, NOT_SOONER, Numbers, Rule, State
+from publisher.core.polling.policy import (
+    FOREVER,
+    NEW_ITEMS,
+    NOT_LATER,
+    NOT_SOONER,
+    Ints,
+    Numbers,
+    Rule,
+    State,
+)
 from publisher.core.specs import Option
 
 # options
@@ -43,13 +49,7 @@ def start(state: State, options: Numbers) -> None:
 
 
 def remember(
-    state: State,
-    options: Numbers,
-    answer: Sequence[int],
-    dates: Sequence[int],
-    first: int,
-    last: int,
-    now: int,
+    state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
 ) -> None:
     """Lengthen or shorten the interval, within the limits."""
     direction = -1.0 if answer[NEW_ITEMS] > 0 else 1.0

@@ -1,36 +1,32 @@
-"""A fixed interval: the baseline."""
+"""A fixed interval, the baseline; and `delay-skip`: more days, the longer nothing new comes.
 
-from collections.abc import Sequence
+`delay-skip` is StopStalk's retrieval of submissions (2018): the next one comes after ``delay //
+divisor + 1`` days. A retrieval without news adds one to the delay; news, or a poll that a person
+asked for, set it to 0. StopStalk's text divides by 5, the code that ran divided by 3.
+"""
 
 from publisher.core.durations import duration
-from publisher.core.polling.policy import FOREVER, Numbers, Rule, State
+from publisher.core.polling.policy import FOREVER, NEW_ITEMS, ON_DEMAND, Ints, Numbers, Rule, State
 from publisher.core.specs import Option
 
-MINUTES = 0
+DAY = 86400
+MINUTES = 0  # option of `fixed`
+DIVISOR = 0  # option of `delay-skip`
+DELAY = 0  # state of `delay-skip`
 
 
-def start(state: State, options: Numbers) -> None:
-    """Store nothing."""
-
-
-def remember(
-    state: State,
-    options: Numbers,
-    answer: Sequence[int],
-    dates: Sequence[int],
-    first: int,
-    last: int,
-    now: int,
+def forget(
+    state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
 ) -> None:
     """Store nothing."""
 
 
-def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
+def every(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
     """The option `minutes`, in seconds."""
     return int(options[MINUTES] * 60), FOREVER, 0
 
 
-def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
+def _explain_fixed(state: State, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
     return [f"fixed: every {duration(wait)}, whatever the feed says"]
 
 
@@ -39,9 +35,39 @@ FIXED = Rule(
     summary="every N minutes",
     options=(Option("minutes", 60, 1, 43200, "between two polls"),),
     size=lambda options: 1,
-    start=start,
-    remember=remember,
-    decide=decide,
-    explain=_explain,
+    remember=forget,
+    decide=every,
+    explain=_explain_fixed,
     memoryless=True,
+)
+
+
+def count_empty(
+    state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
+) -> None:
+    """Reset the delay after news or a poll on demand; else add one to it."""
+    if answer[NEW_ITEMS] > 0 or answer[ON_DEMAND] == 1:
+        state[DELAY] = 0
+    else:
+        state[DELAY] += 1
+
+
+def whole_days(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
+    """A whole number of days."""
+    return (int(state[DELAY]) // int(options[DIVISOR]) + 1) * DAY, now, 0
+
+
+def _explain_days(state: State, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
+    delay, divisor = int(state[DELAY]), int(options[DIVISOR])
+    return [f"a day, and one more for each {divisor} empty polls since the last new item ({delay})"]
+
+
+DELAY_SKIP = Rule(
+    name="delay-skip",
+    summary="a day, and one more for every N empty retrievals in a row",
+    options=(Option("divisor", 5, 1, 1000, "empty retrievals to the next day", whole=True),),
+    size=lambda options: 1,
+    remember=count_empty,
+    decide=whole_days,
+    explain=_explain_days,
 )

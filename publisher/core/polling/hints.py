@@ -1,24 +1,29 @@
-"""Clients that obey the hints of the feed or its headers: the policies `ttl` and `max-age`.
+"""Clients that obey hints of the feed or its headers: the policies `ttl`, `max-age`, `miniflux`.
 
 Sources: RSS 2.0 (ttl, skipHours and skipDays in GMT), RFC 9111 (max-age, Age, Expires; a 304 renews
-freshness), mod_syndication (sy:updatePeriod, sy:updateFrequency).
+freshness), mod_syndication (sy:updatePeriod, sy:updateFrequency); and the code of miniflux, where
+hints count on a 200 only and a 304 removes them.
 """
 
-from collections.abc import Sequence
-
 from publisher.core.durations import duration
-from publisher.core.polling.answer import (
+from publisher.core.polling.policy import (
     AGE,
     EXPIRES,
+    FOREVER,
     MAX_AGE,
+    NOT_LATER,
     NOT_MODIFIED,
+    NOT_SOONER,
     SKIP_DAYS,
     SKIP_HOURS,
     STATUS,
     TTL,
     UPDATE_PERIOD,
+    Ints,
+    Numbers,
+    Rule,
+    State,
 )
-from publisher.core.polling.policy import FOREVER, NOT_LATER, NOT_SOONER, Numbers, Rule, State
 from publisher.core.specs import Option
 
 HOUR = 3600
@@ -52,11 +57,7 @@ CAPPED = 6
 SKIPPED = 7
 
 
-def start(state: State, options: Numbers) -> None:
-    """All zeros: no hints."""
-
-
-def http_freshness(answer: Sequence[int], now: int) -> int:
+def http_freshness(answer: Ints, now: int) -> int:
     """Seconds for which the response stays fresh: max-age less Age, else Expires; -1 without."""
     if answer[MAX_AGE] >= 0:
         return max(answer[MAX_AGE] - max(answer[AGE], 0), 0)
@@ -65,7 +66,7 @@ def http_freshness(answer: Sequence[int], now: int) -> int:
     return -1
 
 
-def learn_http(state: State, answer: Sequence[int], now: int) -> None:
+def learn_http(state: State, answer: Ints, now: int) -> None:
     """Store the freshness of this response, a 200 or a 304; a 200 without any clears it."""
     fresh = http_freshness(answer, now)
     if fresh >= 0:
@@ -76,13 +77,7 @@ def learn_http(state: State, answer: Sequence[int], now: int) -> None:
 
 
 def remember(
-    state: State,
-    options: Numbers,
-    answer: Sequence[int],
-    dates: Sequence[int],
-    first: int,
-    last: int,
-    now: int,
+    state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
 ) -> None:
     """Store the hints. A 304 renews those of the headers and keeps those of the document."""
     learn_http(state, answer, now)
@@ -190,7 +185,6 @@ TTL_RULE = Rule(
     summary="what the feed says: ttl, max-age, Expires, sy, skipHours and skipDays",
     options=_LIMITS,
     size=lambda options: SLOTS,
-    start=start,
     remember=remember,
     decide=decide,
     explain=explain,
@@ -202,9 +196,45 @@ MAX_AGE_RULE = Rule(
     summary="Cache-Control: max-age less Age, else Expires, of the last answer",
     options=_LIMITS,
     size=lambda options: SLOTS,
-    start=start,
     remember=remember,
     decide=decide_by_headers,
+    explain=explain,
+    memoryless=True,
+)
+
+
+def remember_document(
+    state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
+) -> None:
+    """Store the hints of a 200; a 304 sets them to 0."""
+    has_document = answer[STATUS] != NOT_MODIFIED
+    state[LAST_STATUS] = answer[STATUS]
+    state[TTL_SECONDS] = max(answer[TTL], 0) if has_document else 0
+    state[TTL_AT] = now
+    state[HTTP_SECONDS] = max(http_freshness(answer, now), 0) if has_document else 0
+    state[HTTP_AT] = now
+
+
+def longest_hint(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
+    """The largest of floor, ttl and the headers' freshness, at most the ceiling."""
+    hint = max(state[TTL_SECONDS], state[HTTP_SECONDS])
+    if hint <= options[FLOOR] * 60:
+        return int(options[FLOOR] * 60), FOREVER, FLOORED
+    if hint > options[CEILING] * 60:
+        return int(options[CEILING] * 60), now, CAPPED
+    return int(hint), now, FROM_TTL if hint == state[TTL_SECONDS] else FROM_HTTP
+
+
+MINIFLUX = Rule(
+    name="miniflux",
+    summary="min(max(60, ttl, max-age, Expires), 1440), hints from a 200 only",
+    options=(
+        Option("floor", 60, 1, 43200, "shortest wait, minutes"),
+        Option("ceiling", 1440, 1, 525600, "longest wait, minutes"),
+    ),
+    size=lambda options: SLOTS,
+    remember=remember_document,
+    decide=longest_hint,
     explain=explain,
     memoryless=True,
 )

@@ -5,12 +5,19 @@ Older ones count less; a prior of a quarter of an update is spread over the day.
 when the expected waiting of unseen items reaches the worth of one poll (`poll-minutes`).
 """
 
-from collections.abc import Sequence
 from math import sqrt
 
 from publisher.core.durations import duration
-from publisher.core.polling.answer import DATED, NEW_ITEMS
-from publisher.core.polling.policy import NOT_LATER, NOT_SOONER, Numbers, Rule, State
+from publisher.core.polling.policy import (
+    DATED,
+    NEW_ITEMS,
+    NOT_LATER,
+    NOT_SOONER,
+    Ints,
+    Numbers,
+    Rule,
+    State,
+)
 from publisher.core.specs import Option
 from publisher.core.ttl.activity import HALF_LIFE_DAYS
 from publisher.core.ttl.counts import decay, exposure_days
@@ -39,18 +46,8 @@ AT_FLOOR = 2
 AT_CEILING = 3
 
 
-def start(state: State, options: Numbers) -> None:
-    """All zeros: nothing counted."""
-
-
 def remember(
-    state: State,
-    options: Numbers,
-    answer: Sequence[int],
-    dates: Sequence[int],
-    first: int,
-    last: int,
-    now: int,
+    state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
 ) -> None:
     """Count the new items in the slots of their hours; without dates, in the hour of the poll."""
     never_polled = state[ORIGIN] == 0
@@ -129,7 +126,6 @@ HISTOGRAM = Rule(
         Option("half-life", HALF_LIFE_DAYS, 1, 3650, "of what was seen, days"),
     ),
     size=lambda options: SLOTS + 24,
-    start=start,
     remember=remember,
     decide=decide,
     explain=_explain,

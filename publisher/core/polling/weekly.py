@@ -5,11 +5,18 @@ assumes a poll every hour. Here items count by their own dates, or, where a feed
 arrival over the time that was observed. `entry-frequency` is miniflux's entry frequency scheduler.
 """
 
-from collections.abc import Sequence
-
 from publisher.core.durations import duration
-from publisher.core.polling.answer import DATED, NEW_ITEMS
-from publisher.core.polling.policy import FOREVER, NOT_LATER, NOT_SOONER, Numbers, Rule, State
+from publisher.core.polling.policy import (
+    DATED,
+    FOREVER,
+    NEW_ITEMS,
+    NOT_LATER,
+    NOT_SOONER,
+    Ints,
+    Numbers,
+    Rule,
+    State,
+)
 from publisher.core.specs import Option
 
 WEEK = 7 * 86400
@@ -42,18 +49,8 @@ def ring_size(options: Numbers) -> int:
     return size
 
 
-def start(state: State, options: Numbers) -> None:
-    """All zeros: no items."""
-
-
 def remember(
-    state: State,
-    options: Numbers,
-    answer: Sequence[int],
-    dates: Sequence[int],
-    first: int,
-    last: int,
-    now: int,
+    state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
 ) -> None:
     """Store the dates of the new items, in order; without dates, the instant of the poll."""
     dated, never_polled = answer[DATED] == 1, state[SINCE] == 0
@@ -125,7 +122,6 @@ def _rule(name: str, summary: str, floor_minutes: int) -> Rule:
             Option("ceiling", 1440, 1, 525600, "longest wait, minutes"),
         ),
         size=lambda options: RING + ring_size(options),
-        start=start,
         remember=remember,
         decide=decide,
         explain=_explain,

@@ -19,7 +19,7 @@ from publisher.core.civil import (
     seconds,
     zone_table,
 )
-from publisher.core.moved_hours import MovedHours, moved_hours
+from publisher.core.habits import MovedHours, moved_hours
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.choice import (
     begin_of,

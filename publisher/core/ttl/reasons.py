@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from publisher.core.civil import instant, local_second, seconds, zone_table
-from publisher.core.moved_hours import BUSY_HOURS
+from publisher.core.habits import BUSY_HOURS
 from publisher.core.ttl.counts import WARM_UP_DAYS, WARM_UP_UPDATES
 from publisher.core.ttl.decision import WARM_UP, Decision
 from publisher.core.ttl.rule import WINER

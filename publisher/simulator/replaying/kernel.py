@@ -9,7 +9,7 @@ counted after the last poll (`counted`).
 from collections.abc import MutableSequence, Sequence
 from typing import NamedTuple
 
-from publisher.core.polling.answer import ABSENT
+from publisher.core.polling.policy import ABSENT, Ints, Numbers, State
 from publisher.core.replay.announcements import QUIET, RENEWED
 from publisher.core.replay.skip_hours import place_of
 from publisher.core.ttl.headers import seconds_left, with_news
@@ -44,21 +44,13 @@ PLAIN = 0  # placeholder: not 0 where no feed says headers or renews its tag and
 
 
 def remember(
-    state: MutableSequence[float],
-    options: Sequence[float],
-    answer: Sequence[int],
-    dates: Sequence[int],
-    first: int,
-    last: int,
-    now: int,
+    state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
 ) -> None:
     """Placeholder for the policy's own function."""
     raise NotImplementedError
 
 
-def decide(
-    state: MutableSequence[float], options: Sequence[float], now: int
-) -> tuple[int, int, int]:
+def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
     """Placeholder for the policy's own function."""
     raise NotImplementedError
 

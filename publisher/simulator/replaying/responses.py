@@ -3,7 +3,7 @@
 Plain scalar Python, compiled into the kernel.
 """
 
-from publisher.core.polling.answer import ABSENT, NOT_MODIFIED
+from publisher.core.polling.policy import ABSENT, NOT_MODIFIED
 from publisher.core.replay.announcements import ALL_HOURS
 
 PHASE_SALT = 1_000_003  # makes the jitter of a feed's clients differ
@@ -19,7 +19,7 @@ def answered(
     said = ttl if document_sent else ABSENT
     hours = skip & ALL_HOURS if document_sent else ABSENT
     days = skip >> 24 if document_sent else ABSENT
-    # The columns of `publisher.core.polling.answer`, in their order.
+    # The columns of `publisher.core.polling.policy`, in their order.
     return (
         status, new_items, changed, said, max_age,
         ABSENT, ABSENT, ABSENT, hours, days, 1, newest, 0,

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from publisher.core.moved_hours import MovedHours
+from publisher.core.habits import MovedHours
 from publisher.core.ttl.activity import Activity, histogram
 from publisher.core.ttl.decision import Outlook, decide
 from publisher.core.ttl.mixture import START, Four, sharpened, weighed

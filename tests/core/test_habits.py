@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
+from publisher.core.habits import Rhythm, weekly_rhythm
 from publisher.core.ttl.activity import histogram
-from publisher.core.weekly_rhythm import Rhythm, weekly_rhythm
 
 MONDAY = datetime(2024, 4, 1, tzinfo=UTC)  # Berlin is at +2, since the day before
 ZONE = "Europe/Berlin"

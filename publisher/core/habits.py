@@ -1,12 +1,16 @@
-"""A weekly schedule found in the updates, such as "every Tuesday", as a recurrence rule of RFC 5545
-(rrule) with its first occurrence. Podcast apps show it (`podcast:updateFrequency`)."""
+"""What the counts say of an author's habits: a weekly schedule, and busiest hours that have moved.
 
+The schedule ("every Tuesday") is a recurrence rule of RFC 5545 (rrule) with its first occurrence.
+Podcast apps show it (`podcast:updateFrequency`).
+"""
+
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from publisher.core.civil import DAY_SECONDS, instant, local_second, seconds, zone_table
 from publisher.core.ttl.activity import Activity
-from publisher.core.ttl.counts import bare_days, decay
+from publisher.core.ttl.counts import RECENT_SECONDS, bare_days, decay
 
 LEAST_UPDATES, LEAST_DAYS = 6, 28
 REGULAR = (0.6, 1.5)  # updates a week on a weekday of the rule, at least and at most
@@ -85,3 +89,40 @@ def _words(days: list[int]) -> str:
     names = [NAMES[day] for day in days]
     listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     return f"Every {listed}"
+
+
+RECENT = 1  # index of the forecaster `recent` in the beliefs
+BUSY_HOURS = 3  # consecutive hours that are compared
+LEAST_RECENT = 8.0  # decayed count of `recent`; fewer are too few to tell
+LEAST_BELIEF = 0.5  # in the forecaster `recent`
+LEAST_HOURS = 2  # between the old and the new busiest hours
+CLEARLY = 1.5  # times the share of all updates that the new hours had before
+
+
+class MovedHours(NamedTuple):
+    """Local hours at which the busiest three hours begin: in the months before, and lately."""
+
+    before: int
+    lately: int
+
+
+def moved_hours(activity: Activity) -> MovedHours | None:
+    """The author's old and new hours, where the forecaster of the last weeks predicts better than
+    the others and the busiest hours have changed; None where they have not clearly moved."""
+    if activity.last is None or activity.beliefs[RECENT] < LEAST_BELIEF:
+        return None
+    faded = decay(activity.last - activity.as_of, RECENT_SECONDS)
+    if sum(activity.recent) * faded < LEAST_RECENT:
+        return None
+    usual, recent = shares(activity.hours), shares(activity.recent)
+    before, lately = usual.index(max(usual)), recent.index(max(recent))
+    apart = abs(before - lately)
+    if min(apart, 24 - apart) < LEAST_HOURS or recent[lately] < CLEARLY * usual[lately]:
+        return None
+    return MovedHours(before, lately)
+
+
+def shares(counts: Sequence[float]) -> list[float]:
+    """For each hour, the share of all `counts` in the `BUSY_HOURS` that begin with it."""
+    total = sum(counts)
+    return [sum(counts[(hour + k) % 24] for k in range(BUSY_HOURS)) / total for hour in range(24)]
