@@ -32,18 +32,18 @@ from bench.table import Table
 from publisher.core.ttl import choice, counts, forecast, headers, mixture, planner, poll_worth, rule
 from publisher.core.ttl.counts import Counts, Exposure, Tables
 from publisher.simulator import results as report
-from publisher.simulator.comparison import interval
 from publisher.simulator.grid import ReplayOptions, run, tasks
-from publisher.simulator.histories.synthetic import parse_synthetic, shards
-from publisher.simulator.histories.timelines import (
+from publisher.simulator.results import interval
+from publisher.simulator.synthetic import parse_synthetic, shards
+from publisher.simulator.timelines import (
     DAY,
     NothingToScore,
     Timeline,
     cut,
     read_timeline,
     score_days,
+    scoring,
 )
-from publisher.simulator.replaying.scoring import scoring
 
 NEVER = 1e9
 FOLDERS = (TIMELINES, Path(__file__).parent / "timelines")

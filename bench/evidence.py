@@ -18,8 +18,9 @@ from bench.table import Table
 from publisher.base.errors import InvalidData
 from publisher.simulator import results as report
 from publisher.simulator.grid import ReplayOptions, Result, run, tasks
-from publisher.simulator.histories.synthetic import parse_synthetic, shards
-from publisher.simulator.histories.timelines import (
+from publisher.simulator.replaying import counted
+from publisher.simulator.synthetic import parse_synthetic, shards
+from publisher.simulator.timelines import (
     DAY,
     SIDE_TABLES,
     Timeline,
@@ -27,7 +28,6 @@ from publisher.simulator.histories.timelines import (
     read_timeline,
     score_days,
 )
-from publisher.simulator.replaying import counted
 
 DOCS = Path(__file__).parents[1] / "docs"
 LAST_DAYS = 1500

@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 
 from publisher.simulator import plots
 from publisher.simulator.grid import ReplayOptions
-from publisher.simulator.histories.timelines import Timeline
 from publisher.simulator.publishers import parse_publisher
 from publisher.simulator.results import Row
+from publisher.simulator.timelines import Timeline
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 DEFAULT = "forward"

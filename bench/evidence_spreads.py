@@ -16,10 +16,10 @@ from bench.table import Table
 from publisher.simulator import results as report
 from publisher.simulator.clients import parse_client
 from publisher.simulator.grid import ReplayOptions, Task, prepare
-from publisher.simulator.histories.synthetic import parse_synthetic, shards
-from publisher.simulator.histories.timelines import Timeline
 from publisher.simulator.replaying.engine import WINDOW, replay
 from publisher.simulator.replaying.figures import figures
+from publisher.simulator.synthetic import parse_synthetic, shards
+from publisher.simulator.timelines import Timeline
 
 BLOGS = (
     *((rate, 24, 1500, 11) for rate in (0.1, 0.2, 0.3, 0.35, 0.4, 0.5)),

@@ -17,8 +17,8 @@ import numpy as np
 from bench.ablation import FOLDERS, sources
 from publisher.core.civil import local_second, zone_table
 from publisher.simulator import results as report
-from publisher.simulator.histories.timelines import DAY, Timeline
 from publisher.simulator.replaying.compiled import specialise
+from publisher.simulator.timelines import DAY, Timeline
 
 WEEK, CELL, CELLS = 7 * DAY, 900, 672  # seconds; a cell is a quarter of an hour
 HEADERS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 28, 32, 40, 48, 64, 80, 96)  # in cells

@@ -13,7 +13,7 @@ from typing import Any
 from bench.load import scratch
 from bench.table import Table
 from publisher.base.environment import Environment
-from publisher.feeds.conditional import Freshness
+from publisher.feeds.conditional import Served
 from publisher.feeds.feed_answer import FeedAnswer
 from publisher.installation import Site, open_site
 from publisher.operations.scheduler import FOLD_SECONDS
@@ -25,15 +25,10 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 READERS, AGENTS, QUARTER_SECONDS = 5_000, 200, 900
 
 
-class _Document:
-    etag = 'W/"0123456789abcdef0123456789abcdef"'
-    last_modified = NOW - timedelta(hours=1)
-    max_age_seconds = 900
-    plain_bytes, gzip_bytes = 30_000, 9_000
-    freshness = Freshness()
-
-
-_DOCUMENT = _Document()
+_DOCUMENT = Served(
+    bytes(30_000), bytes(9_000), "application/rss+xml", 'W/"0123456789abcdef0123456789abcdef"',
+    NOW - timedelta(hours=1), 900,
+)  # fmt: skip
 _WHOLE = FeedAnswer(200, "200 OK", [], [], _DOCUMENT.gzip_bytes)
 _NOT_MODIFIED = FeedAnswer(304, "304 Not Modified", [], [])
 

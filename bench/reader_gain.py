@@ -17,7 +17,7 @@ from bench.simulator import TIMELINES
 from publisher.base.errors import InvalidData
 from publisher.simulator import results as report
 from publisher.simulator.grid import ReplayOptions
-from publisher.simulator.histories.timelines import SIDE_TABLES, Timeline, cut, read_timeline
+from publisher.simulator.timelines import SIDE_TABLES, Timeline, cut, read_timeline
 
 TARGET = Path(__file__).parents[1] / "publisher" / "reader_test" / "gain.json"
 FOLDERS = (TIMELINES, Path(__file__).parent / "timelines")

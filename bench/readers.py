@@ -8,7 +8,6 @@ import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -24,13 +23,14 @@ from bench.load import MANY_READERS, Load, load, scratch, tool
 from bench.table import Table
 from publisher.base.environment import Environment
 from publisher.blog.members import authors
-from publisher.feeds.conditional import Freshness
+from publisher.feeds.conditional import Served
 from publisher.feeds.feed_answer import FeedAnswer
 from publisher.installation import Site, open_site
 from publisher.readers import poll_batches, store
 from publisher.readers.counter import PollCounter
 from publisher.readers.fold import fold
 from publisher.readers.sums import DAY_SECONDS, ReaderSums, Told
+from publisher.storage.postgresql import overwrite
 from publisher.storage.tables.readers import reader_days
 from publisher.web.application import create_app
 
@@ -40,17 +40,9 @@ CLIENTS = 50_000
 ROUNDS = 8
 
 
-_TTL = Freshness()
-
-
-@dataclass(frozen=True)
-class _Document:
-    etag: str = 'W/"0123456789abcdef0123456789abcdef"'
-    last_modified: datetime = NOW
-    max_age_seconds: int = 900
-    plain_bytes: int = 30_000
-    gzip_bytes: int = 9_000
-    freshness: Freshness = _TTL
+def _document() -> Served:
+    tag = 'W/"0123456789abcdef0123456789abcdef"'
+    return Served(bytes(30_000), bytes(9_000), "application/rss+xml", tag, NOW, 900)
 
 
 _NOT_MODIFIED = FeedAnswer(304, "304 Not Modified", [], [])
@@ -183,11 +175,11 @@ def _fill(site: Site) -> None:
     begin, end = first * DAY_SECONDS, NOW.timestamp()
     rows = [(client, f"{n}/1.0", n, "1.0", "", 0, False, begin, end) for client, n in names]
     with site.database.write() as session:
-        store.overwrite(session, "reader_clients", rows)
+        overwrite(session, "reader_clients", rows)
     for day in range(first, first + DAYS):
         with site.database.write() as session:
             sums = {(client, day): _day(rng) for client in clients}
-            store.overwrite(session, "reader_days", store.day_rows(session, sums))
+            overwrite(session, "reader_days", store.day_rows(session, sums))
     with site.database.read() as session:
         newest = session.scalars(
             select(reader_days.c.requests).where(reader_days.c.day == first + DAYS - 1)
@@ -255,4 +247,4 @@ def _time(work: Callable[[], object]) -> float:
     return time.perf_counter() - begun
 
 
-_DOCUMENT = _Document()
+_DOCUMENT = _document()

@@ -21,13 +21,12 @@ import simpy
 from publisher.core.polling.fixed import every as stay
 from publisher.core.polling.hints import decide as obey
 from publisher.core.polling.policy import State
-from publisher.simulator import grid
+from publisher.simulator import grid, synthetic
 from publisher.simulator.clients import parse_client
-from publisher.simulator.histories import synthetic
-from publisher.simulator.histories.timelines import SIDE_TABLES, Timeline, cut, read_timeline
 from publisher.simulator.publishers import parse_publisher
 from publisher.simulator.replaying import compiled, counted, engine
 from publisher.simulator.replaying.figures import Tally
+from publisher.simulator.timelines import SIDE_TABLES, Timeline, cut, read_timeline
 
 CORES = 2
 PER_DAY = 1.5

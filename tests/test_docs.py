@@ -10,7 +10,7 @@ import pytest
 
 from publisher.base.environment import KNOWN
 from publisher.cli import cli
-from publisher.core.polling import names as policies
+from publisher.core.polling import RULES
 from publisher.core.ttl.rule import PLANNERS, PROFILES
 from publisher.installation.settings import CHECKS
 
@@ -69,7 +69,7 @@ def test_every_setting_is_documented(name: str) -> None:
     assert f"`{name}`" in TEXT
 
 
-@pytest.mark.parametrize("name", [*policies(), *PLANNERS, *PROFILES])
+@pytest.mark.parametrize("name", [*RULES, *PLANNERS, *PROFILES])
 def test_every_policy_is_documented(name: str) -> None:
     """Each poll policy, planner and profile is explained under its name."""
     assert f"`{name}`" in TEXT

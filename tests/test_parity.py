@@ -24,9 +24,9 @@ from tests.factories import make_post
 
 pytest.importorskip("numpy")
 
-from publisher.simulator.histories.timelines import from_instants
+from publisher.simulator.poll_trace import walk
 from publisher.simulator.publishers import parse_publisher
-from publisher.simulator.replaying.plain_replay import walk
+from publisher.simulator.timelines import from_instants
 
 ZONE = ZoneInfo("America/New_York")
 MONDAY = datetime(2024, 3, 4, tzinfo=ZONE)

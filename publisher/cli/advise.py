@@ -83,7 +83,7 @@ def _subject(source: str, zone: str) -> "Subject":
             return advice.from_file(path, now, zone)
         changes = guessed_updates(path).changes
         return advice.Subject(path.name, tuple(instant(change.seen) for change in changes))
-    from publisher.simulator.histories.timelines import read_timeline
+    from publisher.simulator.timelines import read_timeline
 
     times = read_timeline(path, zone).times
     return advice.Subject(path.name, tuple(instant(int(at)) for at in times))
@@ -294,12 +294,12 @@ def list_mirrors(as_json: bool) -> None:
 def remove(name: str) -> None:
     """Stop serving NAME; delete its update history and the counts of its readers."""
     from publisher.foreign import mirrors
-    from publisher.readers import retention
+    from publisher.readers import store
 
     here = site()
     with here.database.write() as db:
         mirrors.remove(db, name)
-        retention.forget_mirror(db, name)
+        store.forget_mirror(db, name)
 
 
 @mirror.command()

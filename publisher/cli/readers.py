@@ -194,11 +194,11 @@ def import_(files: tuple[Path, ...], every: bool, as_json: bool) -> None:
     """Count the polls in FILES: logs of nginx, Caddy, Cloudflare or Fastly, or in the combined
     format, plain or gzipped. Each line counts once, however often its file is read.
     """
-    from publisher.readers.access_logs.intake import take_in
+    from publisher.readers.access_logs.intake import LogReader
 
     here, told = site(), {}
     for path in files:
-        found = take_in(here.database, path, _feeds(), here.clock, whole=True, every=every)
+        found = LogReader(here.database, _feeds(), here.clock, every).take_in(path)
         told[str(path)] = found
         if found.lines and found.unreadable == found.lines:
             raise InvalidData(f"{path}: no line can be read as a request; {found.faults[0]}")

@@ -214,8 +214,8 @@ def _show(url: str | None, folder: str | None, *, public: bool) -> None:
         if url is not None:
             feed_list.show(subscriptions.named(db, url), public)
         elif folder is not None:
-            result = feed_list.show_folder(db, folder, public)
-            click.echo(f"shown {result.shown}, left out as private {result.left_out}")
+            shown, private = feed_list.show_folder(db, folder, public)
+            click.echo(f"shown {shown}, left out as private {private}")
 
 
 @river.command("import")

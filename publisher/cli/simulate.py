@@ -203,7 +203,7 @@ def simulate(
             own = [result for result in results if result.source == place]
             rows += report.rows(own, options.window, population)
     if bootstrap:
-        from publisher.simulator.comparison import with_intervals
+        from publisher.simulator.results import with_intervals
 
         rows = with_intervals(rows, asked["seed"])
     writers = {"table": report.as_table, "json": report.as_json, "csv": report.as_csv}
@@ -231,12 +231,10 @@ def simulate(
 def compare(first: Path, second: Path, form: str, seed: int) -> None:
     """Compare two results of `simulate --format json`: B / A, 95 % intervals over timelines."""
     require_numbers()
-    from publisher.simulator import comparison
+    from publisher.simulator import results
 
-    found = comparison.compare(
-        comparison.read_results(first), comparison.read_results(second), seed
-    )
-    text = comparison.as_table(found) if form == "table" else json.dumps(found, indent=1) + "\n"
+    found = results.compare(results.read_results(first), results.read_results(second), seed)
+    text = results.compared_table(found) if form == "table" else json.dumps(found, indent=1) + "\n"
     click.echo(text, nl=False)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from publisher.installation.settings import Settings
     from publisher.readers.access_logs.guessed_updates import GuessedUpdates
     from publisher.simulator.grid import Source
-    from publisher.simulator.histories.timelines import Timeline
+    from publisher.simulator.timelines import Timeline
 
 FIXED = ("fixed:15", "fixed:60", "fixed:480")
 
@@ -34,8 +34,8 @@ class Unscored(NamedTuple):
 
 def sources(asked: dict[str, Any]) -> list[Source | Unscored]:
     """The timelines that the options of `simulate` name, cut to the span that they name."""
-    from publisher.simulator.histories.synthetic import parse_synthetic, shards
-    from publisher.simulator.histories.timelines import (
+    from publisher.simulator.synthetic import parse_synthetic, shards
+    from publisher.simulator.timelines import (
         SIDE_TABLES,
         NothingToScore,
         cut,
@@ -78,8 +78,7 @@ def sources(asked: dict[str, Any]) -> list[Source | Unscored]:
 
 def checked(source: Source | Unscored) -> Source | Unscored:
     """The source, or why it cannot be scored."""
-    from publisher.simulator.histories.timelines import NothingToScore, Timeline
-    from publisher.simulator.replaying.scoring import scoring
+    from publisher.simulator.timelines import NothingToScore, Timeline, scoring
 
     if isinstance(source, Timeline):
         try:
@@ -122,7 +121,7 @@ def check_files(names: tuple[str, ...]) -> None:
 
 def _read(name: str, zone: str | None) -> Timeline:
     from publisher.readers.access_logs.guessed_updates import is_access_log
-    from publisher.simulator.histories.timelines import read_timeline
+    from publisher.simulator.timelines import read_timeline
 
     path = Path(name)
     if path.suffix == ".csv":
@@ -131,7 +130,7 @@ def _read(name: str, zone: str | None) -> Timeline:
 
 
 def _logged(path: Path, zone: str | None) -> Timeline:
-    from publisher.simulator.histories.timelines import from_instants
+    from publisher.simulator.timelines import from_instants
 
     found = guessed_updates(path)
     instants = [change.seen for change in found.changes]
@@ -151,7 +150,7 @@ def _exported(name: str, zone: str | None) -> Timeline:
     """The publishing times in a feed or an export, read as `publisher import` reads it."""
     from publisher.exchange.importing import confined_reading
     from publisher.exchange.importing.sources import located
-    from publisher.simulator.histories.timelines import from_instants
+    from publisher.simulator.timelines import from_instants
 
     civil = UTC if zone is None else parse_zone(zone)
     place = located(name, sys.stdin.buffer, allow_private=False)
@@ -185,7 +184,7 @@ def _recent(
     replayed; the updates before it count as known."""
     from publisher.core.civil import zone_table
     from publisher.core.replay.knob import OwnLog, replayed_until
-    from publisher.simulator.histories.timelines import from_instants
+    from publisher.simulator.timelines import from_instants
 
     end = int(site().clock().timestamp())
     if recent:

@@ -28,8 +28,7 @@ from publisher.installation.settings import Settings, load_settings
 from publisher.publishing.outbox import link_headers
 from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.publishing.snapshots import served
-from publisher.readers.counter import SOURCE, Like, PollCounter, asked_by
-from publisher.readers.fairness import Fairness
+from publisher.readers.counter import SOURCE, Fairness, Like, PollCounter, asked_by
 from publisher.storage.bell import ChangeCounter
 from publisher.storage.tables.publishing import Snapshot
 

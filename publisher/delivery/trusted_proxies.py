@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from publisher.base.environment import Network
-from publisher.readers.counter import SOURCE
-from publisher.readers.reporting.poll_sources import PROXY
+from publisher.readers.counter import PROXY, SOURCE
 
 LOG = "log"
 

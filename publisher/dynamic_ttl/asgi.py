@@ -1,12 +1,10 @@
 """ASGI: `app = DynamicTtl(app, "/feed.xml", updates)` gives a feed its ttl, on 200 and on 304."""
 
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from datetime import datetime
 from typing import Any
 
-from publisher.core.ttl.rule import MENU
 from publisher.dynamic_ttl import freshener
-from publisher.dynamic_ttl.freshener import Freshener, Headers, RequestHeaders, Said
+from publisher.dynamic_ttl.freshener import Headers, Middleware, RequestHeaders, Said
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -17,30 +15,16 @@ AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 _SHORTCUTS = ("http.response.pathsend", "http.response.zerocopysend")
 
 
-class DynamicTtl:
-    """An ASGI application around another one; see `wsgi.DynamicTtl`.
+class DynamicTtl(Middleware[AsgiApp]):
+    """An ASGI application around another one; see `Middleware`.
 
     `updates` is called in the event loop, once a minute at most, so it must not block.
     """
 
-    def __init__(
-        self,
-        app: AsgiApp,
-        path: str | Iterable[str],
-        updates: Callable[[], Iterable[datetime]],
-        timezone: str = "UTC",
-        menu: str = MENU,
-        scheduled: Callable[[], Iterable[datetime]] = tuple,
-        clock: Callable[[], datetime] | None = None,
-    ) -> None:
-        self._app = app
-        self._paths = {path} if isinstance(path, str) else set(path)
-        self._freshener = Freshener(updates, timezone, menu, scheduled, clock)
-
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request; websockets, the lifespan and other paths pass unchanged."""
         ours = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
-        said = self._freshener.said() if ours and scope["path"] in self._paths else None
+        said = self.said() if ours and scope["path"] in self._paths else None
         if said is None:
             await self._app(scope, receive, send)
             return
@@ -67,7 +51,7 @@ class _Exchange:
 
     def __init__(self, asked: RequestHeaders, said: Said, send: Send) -> None:
         self._asked, self._said, self._send = asked, said, send
-        self._start: Message | None = None
+        self._start: Message = {}
         self._held = bytearray()
         self._passing = False
 
@@ -101,13 +85,13 @@ class _Exchange:
     async def _pass_on(self, message: Message) -> None:
         """Send what is held with new headers only, as the body is too long to edit."""
         self._passing = True
-        start = self._begun()
+        start = self._start
         fresh = self._said.fresh(_text(start["headers"]))
         await self._send({**start, "headers": _bytes(fresh)})
         await self._send({**message, "body": bytes(self._held)})
 
     async def _end(self) -> None:
-        start = self._begun()
+        start = self._start
         headers, body = _text(start["headers"]), bytes(self._held)
         if start["status"] == 304:
             answer = freshener.not_modified(self._asked, self._said, headers)
@@ -116,11 +100,6 @@ class _Exchange:
         headed = {**start, "status": answer.status, "headers": _bytes(answer.headers)}
         await self._send(headed)
         await self._send({"type": "http.response.body", "body": answer.body})
-
-    def _begun(self) -> Message:
-        if self._start is None:
-            raise RuntimeError("a body before http.response.start")
-        return self._start
 
 
 def _text(headers: Iterable[tuple[bytes, bytes]]) -> Headers:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from typing import Generic, TypeVar
 
 from publisher.core.civil import seconds
 from publisher.core.ttl.headers import with_news
@@ -22,17 +23,12 @@ from publisher.core.validators import (
     renewal,
     tags_in,
 )
-from publisher.dynamic_ttl.advice import Advice, at_moment
-from publisher.dynamic_ttl.feed_head import HeadChange, edit
-from publisher.dynamic_ttl.feed_outline import NotEditable, outline_of
+from publisher.dynamic_ttl import Advice, at_moment
+from publisher.dynamic_ttl.feed_head import FEED_TYPES, HeadChange, NotEditable, edit, outline_of
 
 Headers = list[tuple[str, str]]
 MOST_BYTES = 16_000_000  # of a document; a longer one gets new headers only
 LOOK_AGAIN = timedelta(seconds=60)
-FEED_TYPES = {
-    "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/xml",
-    "text/xml", "application/feed+json", "application/json",
-}  # fmt: skip
 _MARK = "~"  # between the application's own ETag and the suffix for the ttl
 _SET_ANEW = {"etag", "expires", "last-modified", "content-length"}
 _OF_A_BODY = {"content-type", "content-length", "content-encoding", "transfer-encoding"}
@@ -78,18 +74,31 @@ class Said:
         ]
 
 
-class Freshener:
-    """Computes what a feed announces now. `updates` is called once a minute at most. If it fails,
-    its last result stays in use; if there is none, the feed passes unchanged."""
+App = TypeVar("App")
+
+
+class Middleware(Generic[App]):
+    """An application around another one.
+
+    path: the feed's path, or several with the same updates. updates: a callable that returns the
+    aware datetimes of what was published; called once a minute at most. scheduled: one that returns
+    those of posts still to come. If they fail, their last result stays in use; if there is none,
+    the feed passes unchanged. A feed's document is held in memory as a whole (16 MB at most; a
+    longer one gets new headers only); all other responses pass unchanged, errors included.
+    """
 
     def __init__(
         self,
+        app: App,
+        path: str | Iterable[str],
         updates: Callable[[], Iterable[datetime]],
         timezone: str = "UTC",
         menu: str = MENU,
         scheduled: Callable[[], Iterable[datetime]] = tuple,
         clock: Callable[[], datetime] | None = None,
     ) -> None:
+        self._app = app
+        self._paths = {path} if isinstance(path, str) else set(path)
         self._updates, self._scheduled = updates, scheduled
         self._timezone, self._rule = timezone, TtlRule.parse(menu=menu)
         self._clock = clock or _utc_now
@@ -188,7 +197,7 @@ def _validated(
     asked: RequestHeaders, said: Said, headers: Headers, body: bytes, new: bytes, mark: str
 ) -> Response:
     known = values(headers)
-    theirs = next(iter(tags_in(known.get("etag", ""))), "") or _digest(body)
+    theirs = next(iter(tags_in(known.get("etag", ""))), "") or hashlib.sha256(body).hexdigest()[:32]
     tag = f"{theirs}{mark}"
     named = tags_in(asked.if_none_match)
     modified = _modified(known.get("last-modified"), said, changed=bool(mark))
@@ -274,10 +283,6 @@ def _theirs(tag: str, mark: str) -> str:
     if not found or not of_ttl.replace(".", "").isdigit():
         return tag
     return own if tag.endswith(mark) and f"{_MARK}{of_ttl}" == mark else ""
-
-
-def _digest(body: bytes) -> str:
-    return hashlib.sha256(body).hexdigest()[:32]
 
 
 def _utc_now() -> datetime:

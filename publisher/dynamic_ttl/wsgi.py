@@ -1,12 +1,10 @@
 """WSGI: `app = DynamicTtl(app, "/feed.xml", updates)` gives a feed its ttl, on 200 and on 304."""
 
 from collections.abc import Callable, Iterable
-from datetime import datetime
 from typing import Any
 
-from publisher.core.ttl.rule import MENU
 from publisher.dynamic_ttl import freshener
-from publisher.dynamic_ttl.freshener import Freshener, Headers, RequestHeaders, Said
+from publisher.dynamic_ttl.freshener import Headers, Middleware, RequestHeaders, Said
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -14,35 +12,15 @@ WsgiApp = Callable[[Environ, StartResponse], Iterable[bytes]]
 _REASONS = {200: "200 OK", 304: "304 Not Modified"}
 
 
-class DynamicTtl:
-    """A WSGI application around another one.
-
-    path: the feed's path, or several with the same updates. updates: a callable that returns the
-    aware datetimes of what was published; called once a minute at most. scheduled: one that returns
-    those of posts still to come. A feed's document is held in memory as a whole (16 MB at most; a
-    longer one gets new headers only); all other responses pass unchanged, errors included.
-    """
-
-    def __init__(
-        self,
-        app: WsgiApp,
-        path: str | Iterable[str],
-        updates: Callable[[], Iterable[datetime]],
-        timezone: str = "UTC",
-        menu: str = MENU,
-        scheduled: Callable[[], Iterable[datetime]] = tuple,
-        clock: Callable[[], datetime] | None = None,
-    ) -> None:
-        self._app = app
-        self._paths = {path} if isinstance(path, str) else set(path)
-        self._freshener = Freshener(updates, timezone, menu, scheduled, clock)
+class DynamicTtl(Middleware[WsgiApp]):
+    """A WSGI application around another one; see `Middleware`."""
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Handle one request."""
         path = environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")
         if path not in self._paths or environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
             return self._app(environ, start_response)
-        said = self._freshener.said()
+        said = self.said()
         if said is None:
             return self._app(environ, start_response)
         asked = RequestHeaders(

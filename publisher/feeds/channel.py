@@ -80,6 +80,14 @@ class Cloud:
     register_procedure: str
     protocol: str
 
+    @property
+    def attributes(self) -> dict[str, str]:
+        """Those of the element."""
+        return {
+            "domain": self.domain, "port": str(self.port), "path": self.path,
+            "registerProcedure": self.register_procedure, "protocol": self.protocol,
+        }  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Channel:

@@ -98,11 +98,7 @@ class ChannelExtension:
         for relation, address in channel.history_links("rss.xml"):
             SubElement(target, f"{{{ATOM}}}link", rel=relation, href=address)
         if channel.cloud:
-            SubElement(
-                target, "cloud", domain=channel.cloud.domain, port=str(channel.cloud.port),
-                path=channel.cloud.path, registerProcedure=channel.cloud.register_procedure,
-                protocol=channel.cloud.protocol,
-            )  # fmt: skip
+            SubElement(target, "cloud", channel.cloud.attributes)
         if channel.skip_hours:
             hours = SubElement(target, "skipHours")
             for hour in sorted(channel.skip_hours):

@@ -5,14 +5,14 @@ then.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from publisher.base.errors import InvalidData, TooLarge
+from publisher.base.errors import InvalidData
 from publisher.base.system.confined import Limits, read
 from publisher.base.text import counted
 from publisher.core.replay.coming_hours import ttl_by_hour
@@ -20,18 +20,16 @@ from publisher.core.ttl.activity import histogram
 from publisher.core.ttl.decision import build_moment, decide
 from publisher.core.ttl.reasons import explain
 from publisher.core.ttl.rule import TtlRule
+from publisher.dynamic_ttl.feed_head import FEED_TYPES
 from publisher.feeds import validation
-from publisher.foreign.learning import FeedHistory, learn
+from publisher.foreign.learning import MOST_BYTES, FeedHistory, learn, read_feed_file
 from publisher.river.fetching.answers import Fetched, Validators, header_hints
-from publisher.river.reading.feed_document import FeedDocument, NotAFeed
+from publisher.river.reading.feed_document import FeedDocument, NotAFeed, announcing
 from publisher.river.reading.parse import read_document
 
-MOST_BYTES = 10_000_000
 PAUSE_SECONDS = 1.0  # between the two requests
 USUAL_MINUTES = 60  # a reader's usual interval where a feed says nothing
 LARGE_BYTES = 100_000
-FEED_TYPES = ("application/rss+xml", "application/atom+xml", "application/feed+json",
-              "application/rdf+xml", "application/xml", "text/xml", "application/json")  # fmt: skip
 CLIENTS = {
     "ttl": "a reader that does what the feed says",
     "max-age": "a reader that does what the header says",
@@ -95,16 +93,16 @@ def from_address(url: str, now: datetime, zone: str, contact_url: str, private: 
     try:
         document = read_document(first.body, first.headers.get("content-type", ""), first.url)
     except NotAFeed as refusal:
-        raise NotAFeed(f"{url}: {offered(refusal)}", refusal.alternates) from None
+        raise NotAFeed(
+            f"{url}: {refusal}{announcing(refusal.alternates)}", refusal.alternates
+        ) from None
     lesson = learn(FeedHistory(), document, now, zone)
     return Subject(url, lesson.history.updates, document, first.body, lesson.undated, first, again)
 
 
 def from_file(path: Path, now: datetime, zone: str) -> Subject:
     """Read a feed's file, or the history that `stamp` keeps."""
-    if path.stat().st_size > MOST_BYTES:
-        raise TooLarge(f"{path}: a feed of more than {MOST_BYTES // 1_000_000} MB is not read")
-    body = path.read_bytes()
+    body = read_feed_file(path)
     if path.suffix == ".json":
         try:
             return Subject(
@@ -115,15 +113,11 @@ def from_file(path: Path, now: datetime, zone: str) -> Subject:
     try:
         document = read_document(body, "", path.resolve().as_uri())
     except NotAFeed as refusal:
-        raise NotAFeed(f"{path}: {offered(refusal)}", refusal.alternates) from None
+        raise NotAFeed(
+            f"{path}: {refusal}{announcing(refusal.alternates)}", refusal.alternates
+        ) from None
     lesson = learn(FeedHistory(), document, now, zone)
     return Subject(path.name, lesson.history.updates, document, body, lesson.undated)
-
-
-def offered(refusal: NotAFeed) -> str:
-    """Words about what was found instead of a feed, and the feeds that it announces."""
-    found = ", ".join(url for url, _ in refusal.alternates)
-    return f"{refusal}; it announces {found}" if found else str(refusal)
 
 
 def report(subject: Subject, now: datetime, zone: str, rule: TtlRule | None = None) -> AdviceReport:
@@ -166,9 +160,9 @@ def in_words(by_hour: Sequence[int]) -> str:
 def _said(subject: Subject, now: datetime) -> dict[str, Any]:
     """What the feed says of its freshness, in the document and in the headers of both answers."""
     hints = subject.document.hints if subject.document else None
-    first = header_hints(subject.first.headers if subject.first else {}, now)
+    headers = subject.first.headers if subject.first else {}
+    first = header_hints(headers, now)
     again = header_hints(subject.again.headers if subject.again else {}, now)
-    headers: Mapping[str, str] = subject.first.headers if subject.first else {}
     lead = None if first.expires_at is None else first.expires_at - int(now.timestamp())
     return {
         "kind": subject.document.kind if subject.document else "history",
@@ -242,7 +236,7 @@ def gain(found: AdviceReport, now: datetime) -> tuple[list[dict[str, Any]], Any]
     if len(found.updates) < 5 or found.updates[-1] - found.updates[0] < timedelta(days=2):
         return [], None
     from publisher.simulator import grid, results  # numpy
-    from publisher.simulator.histories.timelines import from_instants
+    from publisher.simulator.timelines import from_instants
 
     instants = [int(at.timestamp()) for at in found.updates]
     line = from_instants("feed", instants, found.timezone, end=int(now.timestamp()))

@@ -8,15 +8,24 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
+from pathlib import Path
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from publisher.base.dates import format_rfc3339, parse_rfc3339
-from publisher.base.errors import InvalidData
+from publisher.base.errors import InvalidData, TooLarge
 from publisher.river.reading.feed_document import FeedDocument, FeedItem, plausible
 
 FORMAT = 1
+MOST_BYTES = 10_000_000  # of a feed
 MOST_ITEMS, MOST_UPDATES = 2_000, 5_000  # the newest are kept; older ones have long faded
+
+
+def read_feed_file(path: Path) -> bytes:
+    """A feed's file; TooLarge for what is not read."""
+    if path.stat().st_size > MOST_BYTES:
+        raise TooLarge(f"{path}: a feed of more than {MOST_BYTES // 1_000_000} MB is not read")
+    return path.read_bytes()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import datetime, timedelta
 
 from sqlalchemy import select
@@ -14,7 +13,7 @@ from publisher.base.text import counted
 from publisher.core.civil import seconds
 from publisher.core.ttl.decision import build_moment, decide
 from publisher.core.ttl.rule import TtlRule
-from publisher.foreign import mirrors, websub
+from publisher.foreign import mirrors
 from publisher.foreign.learning import learn
 from publisher.foreign.mirrors import Frame
 from publisher.installation import Site
@@ -25,8 +24,7 @@ from publisher.river import service
 from publisher.river.fetching.answers import Validators
 from publisher.river.polls.feed_visit import Visit
 from publisher.river.polls.schedule import in_words
-from publisher.river.reading.feed_document import NotAFeed, UnreadableFeed
-from publisher.river.reading.parse import read_document
+from publisher.river.reading.feed_document import announcing
 from publisher.storage.tables.mirror import Mirror
 
 # How often the origin is polled without pings: a poll is worth some minutes of an update's delay,
@@ -86,7 +84,7 @@ def look(site: Site, name: str) -> Mirror:
                 mirror.asked_at = None
             frame = Frame(site.site_url, load_settings(session))
             settle(session, mirror, found, frame, site.clock())
-    websub.keep_subscribed(site, name)
+    mirrors.keep_subscribed(site, name)
     with site.database.read() as session:
         mirror = mirrors.named(session, name)
         session.expunge_all()
@@ -108,7 +106,7 @@ def settle(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: da
     mirror.last_polled_at, mirror.status = found.job.at, fetched.status
     problem = ""
     if found.problem:
-        problem = in_words(found.problem, found.detail) + _offers(found)
+        problem = in_words(found.problem, found.detail) + announcing(found.announced)
     if not problem and found.document is not None:
         problem = _take(session, mirror, found, frame, now)
     if problem:
@@ -123,20 +121,6 @@ def settle(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: da
         mirror.etag, mirror.last_modified = given.etag, given.last_modified
         mirror.validators_url = given.url
     mirror.next_poll_at = now + timedelta(minutes=wait_minutes(mirror, now))
-
-
-def _offers(found: Visit) -> str:
-    """If the origin is a web page, not a feed: words about the feeds that it announces."""
-    if found.problem != "not-a-feed":
-        return ""
-    kind = found.fetched.headers.get("content-type", "")
-    with suppress(UnreadableFeed):
-        try:
-            read_document(found.fetched.body, kind, found.fetched.url)
-        except NotAFeed as refusal:
-            announced = ", ".join(url for url, _ in refusal.alternates)
-            return f"; it announces {announced}" if announced else ""
-    return ""
 
 
 def _take(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: datetime) -> str:
@@ -165,7 +149,7 @@ def _take(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: dat
         topic = {"rss": frame.site_url + mirror.path}
         pinged = targets(frame.settings.hubs, frame.settings.cloud, topic)
         outbox.enqueue(session, pinged, now)
-    websub.note_hub(mirror, document, found.fetched.headers, found.fetched.body)
+    mirrors.note_hub(mirror, document, found.fetched.headers, found.fetched.body)
     return ""
 
 

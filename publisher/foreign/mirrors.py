@@ -1,12 +1,15 @@
 """The mirrors of a site: adding, listing, removing, and asking for a poll of the origin.
 
-A mirror serves the origin's bytes with an edited head, stored as a snapshot.
+A mirror serves the origin's bytes with an edited head, stored as a snapshot. It subscribes at its
+origin's hub (WebSub, W3C recommendation, 2018): the subscription is verified at a callback address
+that only the hub knows; notifications there need a valid signature, and make us poll the origin.
 """
 
 import hashlib
+import hmac
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
@@ -14,18 +17,28 @@ from urllib.parse import urlsplit
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from publisher import dynamic_ttl
 from publisher.base.encryption import hash_token
 from publisher.base.errors import Conflict, InvalidData, InvalidInput, NotFound
-from publisher.base.system.confined import Limits, read
+from publisher.base.net import OutgoingError, check_url, request_public
+from publisher.base.system.confined import Limits, Unreadable, read
+from publisher.base.system.logs import get_logger
+from publisher.base.text import number_up_to
 from publisher.core.civil import hour_start, seconds, zone_table
 from publisher.core.ttl.activity import Activity, histogram
 from publisher.core.ttl.decision import Decision, build_moment, decide
 from publisher.core.ttl.reasons import explain
-from publisher.dynamic_ttl import advice
-from publisher.dynamic_ttl.feed_head import HeadChange, edit
-from publisher.dynamic_ttl.feed_outline import NotEditable
+from publisher.dynamic_ttl.feed_head import (
+    ATOM,
+    FEED_TYPES,
+    HeadChange,
+    NotEditable,
+    edit,
+    outline_of,
+)
 from publisher.feeds.feed_answer import gzipped
 from publisher.foreign.learning import FeedHistory
+from publisher.installation import Site
 from publisher.installation.settings import Settings
 from publisher.publishing import snapshots
 from publisher.publishing.outbox import cloud_element
@@ -127,10 +140,6 @@ def _name_of(session: Session, url: str) -> str:
 
 
 _LIMITS = Limits(seconds=5.0)
-_TYPES = {
-    "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/xml",
-    "text/xml", "application/feed+json", "application/json",
-}  # fmt: skip
 _CHARSET = re.compile(r';\s*charset="?([\w.:-]{1,40})', re.ASCII | re.IGNORECASE)
 
 
@@ -146,10 +155,7 @@ class Frame:
         cloud: tuple[tuple[str, str], ...] = ()
         if self.settings.cloud:
             ours = cloud_element(self.settings.cloud.split()[0])
-            cloud = (
-                ("domain", ours.domain), ("port", str(ours.port)), ("path", ours.path),
-                ("registerProcedure", ours.register_procedure), ("protocol", ours.protocol),
-            )  # fmt: skip
+            cloud = tuple(ours.attributes.items())
         return HeadChange(
             ttl_minutes, self.site_url + path_of(name), tuple(self.settings.hubs.split()), cloud
         )
@@ -174,7 +180,7 @@ def feed_type(said: str, body: bytes) -> str:
     Anything else, such as text/html, would make it a page of this site.
     """
     kind = said.partition(";")[0].strip().lower()
-    if kind not in _TYPES:
+    if kind not in FEED_TYPES:
         kind = "application/feed+json" if _is_json(body) else "application/xml"
     charset = _CHARSET.search(said)
     return f"{kind}; charset={charset[1]}" if charset else kind
@@ -186,20 +192,15 @@ def _is_json(body: bytes) -> bool:
 
 def decision_of(mirror: Mirror, settings: Settings, now: datetime) -> Decision:
     """The ttl decision for a mirror's feed at `now`."""
-    return decide_for(history_of(mirror), mirror.timezone, settings, now)
-
-
-def decide_for(history: FeedHistory, zone: str, settings: Settings, now: datetime) -> Decision:
-    """The ttl decision for a feed with this `history` at `now`, by the site's settings."""
-    known = activity_of(history, zone, now)
-    return decide(known, build_moment(known.last_update, now, zone), settings.rule)
+    known = activity_of(history_of(mirror), mirror.timezone, now)
+    return decide(known, build_moment(known.last_update, now, mirror.timezone), settings.rule)
 
 
 def unchanged_since(mirror: Mirror, decision: Decision, settings: Settings) -> datetime:
     """Since when a mirror's feed has had the same ttl: a day back at most."""
     at = decision.decided_at
     known = activity_of(history_of(mirror), mirror.timezone, at)
-    return advice.unchanged_since(known, decision, settings.rule)
+    return dynamic_ttl.unchanged_since(known, decision, settings.rule)
 
 
 def hour_of(decision: Decision) -> int:
@@ -265,3 +266,108 @@ def is_behind(session: Session, mirror: Mirror, frame: Frame, now: datetime) -> 
     updates = history_of(mirror).updates
     last = max((at for at in updates if at <= now), default=None)
     return shown.decided_at != build_moment(last, now, mirror.timezone)
+
+
+LEASE = timedelta(days=10)
+RENEW_BEFORE = timedelta(days=2)
+ASK_AGAIN = timedelta(hours=6)  # if the hub did not verify
+TIMEOUT_SECONDS = 10.0
+_ALGORITHMS = ("sha1", "sha256", "sha384", "sha512")
+_LINK = re.compile(r'<([^<>]*)>\s*;[^,<]*?\brel\s*=\s*"?([^",;]+)"?', re.IGNORECASE)
+
+log = get_logger("mirror")
+
+
+def note_hub(
+    mirror: Mirror, document: FeedDocument, headers: Mapping[str, str], body: bytes
+) -> None:
+    """Remember the hub that a document or its Link header names, and the topic."""
+    in_header = {relation.strip(): url for url, relation in _LINK.findall(headers.get("link", ""))}
+    hub, topic = in_header.get("hub", ""), in_header.get("self", "") or document.self_url
+    if not hub:
+        try:
+            hub = read(hub_in, Limits(seconds=5.0), body)
+        except Unreadable:
+            return
+    try:
+        check_url(hub)
+        check_url(topic or mirror.url)
+    except ValueError:
+        hub = ""
+    if hub != mirror.hub_url:
+        mirror.hub_asked_at = mirror.hub_until = None
+    mirror.hub_url, mirror.hub_topic = hub, topic or mirror.url
+
+
+def hub_in(body: bytes) -> str:
+    """The first hub that a document's head names; "" for none."""
+    try:
+        children = outline_of(body).children
+    except NotEditable:
+        return ""
+    links = (child.attributes for child in children if child.name == f"{ATOM} link")
+    return next((link.get("href", "") for link in links if link.get("rel") == "hub"), "")
+
+
+def keep_subscribed(site: Site, name: str) -> None:
+    """Subscribe at the hub, if there is one and our subscription ends soon or was not verified."""
+    now = site.clock()
+    with site.database.read() as session:
+        mirror = named(session, name)
+        if not mirror.hub_url or not _wants(mirror, now):
+            return
+        form = {
+            "hub.mode": "subscribe",
+            "hub.topic": mirror.hub_topic,
+            "hub.callback": f"{site.site_url}{callback_path(mirror)}",
+            "hub.secret": mirror.hub_secret,
+            "hub.lease_seconds": str(int(LEASE.total_seconds())),
+        }
+        hub = mirror.hub_url
+    with site.database.write() as session:  # before the request: it may verify before it answers
+        named(session, name).hub_asked_at = now
+    try:
+        reply = request_public(
+            hub, method="POST", form=form, user_agent=f"Publisher (+{site.site_url}/)",
+            allow_private=site.environment.allow_private, max_bytes=65_536,
+            timeout_seconds=TIMEOUT_SECONDS,
+        )  # fmt: skip
+        log.info("a hub was asked to tell us of news", mirror=name, status=reply.status)
+    except OutgoingError as problem:
+        log.warning("a hub did not answer", mirror=name, reason=str(problem))
+
+
+def callback_path(mirror: Mirror) -> str:
+    """The path of the callback, which only the hub knows."""
+    return f"/mirror/{mirror.name}/websub/{mirror.hub_key}"
+
+
+def verified(mirror: Mirror, asked: Mapping[str, str], now: datetime) -> str | None:
+    """The challenge to answer with if the hub verifies our request, "" for a denial; else None."""
+    if asked.get("hub.mode") == "denied" and asked.get("hub.topic") == mirror.hub_topic:
+        mirror.hub_until = None
+        return ""
+    pending = mirror.hub_asked_at is not None and now - mirror.hub_asked_at < ASK_AGAIN
+    challenge = asked.get("hub.challenge", "")
+    meant = asked.get("hub.mode") == "subscribe" and asked.get("hub.topic") == mirror.hub_topic
+    if not (pending and meant and challenge):
+        return None
+    longest = int(3 * LEASE.total_seconds())
+    granted = number_up_to(longest, asked.get("hub.lease_seconds", ""))
+    mirror.hub_until = now + (LEASE if granted is None else timedelta(seconds=granted))
+    return challenge
+
+
+def signed(mirror: Mirror, header: str, body: bytes) -> bool:
+    """Whether `body` is signed (X-Hub-Signature) with the secret that only the hub knows."""
+    algorithm, equals, signature = header.strip().partition("=")
+    if not equals or algorithm not in _ALGORITHMS or not signature.isascii():
+        return False
+    own = hmac.new(mirror.hub_secret.encode(), body, getattr(hashlib, algorithm)).hexdigest()
+    return hmac.compare_digest(own, signature.lower())
+
+
+def _wants(mirror: Mirror, now: datetime) -> bool:
+    if mirror.hub_asked_at is not None and now - mirror.hub_asked_at < ASK_AGAIN:
+        return False
+    return mirror.hub_until is None or mirror.hub_until - now < RENEW_BEFORE

@@ -12,17 +12,15 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import NamedTuple
 
-from publisher.base.errors import InvalidData, InvalidInput, TooLarge
+from publisher.base.errors import InvalidData, InvalidInput
 from publisher.base.system.whole_files import check_folder_of, whole_file
 from publisher.core.validators import SHARED_MAX_AGE_SECONDS
 from publisher.dynamic_ttl import Advice, ttl_for
-from publisher.dynamic_ttl.feed_head import HeadChange, edit
-from publisher.dynamic_ttl.feed_outline import NotEditable, outline_of
-from publisher.foreign.learning import FeedHistory, Lesson, learn
-from publisher.river.reading.feed_document import NotAFeed
+from publisher.dynamic_ttl.feed_head import HeadChange, NotEditable, edit, outline_of
+from publisher.foreign.learning import FeedHistory, Lesson, learn, read_feed_file
+from publisher.river.reading.feed_document import NotAFeed, announcing
 from publisher.river.reading.parse import parse_document
 
-MOST_BYTES = 10_000_000
 NEW_FILE_MODE = 0o644  # a site is public, whatever umask we run under
 MEDIA_TYPES = {
     "rss": "application/rss+xml", "rdf": "application/rdf+xml", "atom": "application/atom+xml",
@@ -61,7 +59,7 @@ def stamp(options: StampOptions, now: datetime) -> Stamped:
     address = _address(options, out)
     for path in (out, history_file):
         check_folder_of(path)
-    before = _read(feed)
+    before = read_feed_file(feed)
     try:
         kind = outline_of(before).kind
         document = parse_document(before, "", feed.resolve().as_uri())
@@ -81,12 +79,6 @@ def stamp(options: StampOptions, now: datetime) -> Stamped:
         files[file] = text.encode()
     written = tuple(path for path, content in files.items() if _write(path, content, like=feed))
     return Stamped(advice, lesson, kind, written)
-
-
-def _read(feed: Path) -> bytes:
-    if feed.stat().st_size > MOST_BYTES:
-        raise TooLarge(f"{feed}: a feed of more than {MOST_BYTES // 1_000_000} MB is not read")
-    return feed.read_bytes()
 
 
 def _known(history_file: Path) -> FeedHistory:
@@ -127,9 +119,8 @@ def _what_else(document: bytes, feed: Path) -> str:
         try:
             parse_document(document, "", feed.resolve().as_uri())
         except NotAFeed as refusal:
-            offers = ", ".join(url for url, _ in refusal.alternates)
-            page = str(refusal) if "web page" in str(refusal) else ""
-            return f"{refusal}; it announces {offers}" if offers else page
+            words = f"{refusal}{announcing(refusal.alternates)}"
+            return words if "web page" in words else ""
     return ""
 
 

@@ -31,7 +31,7 @@ from publisher.installation.settings import load_settings, smallest_ttl
 from publisher.operations import long_work
 from publisher.publishing import link_cards, mentions, outbox, purge, snapshots
 from publisher.publishing.rebuild import refresh
-from publisher.readers import retention
+from publisher.readers import store
 from publisher.readers.fold import keep_up
 from publisher.river import service
 from publisher.storage.postgresql import Alone
@@ -158,7 +158,7 @@ def prune_polls(site: Site) -> None:
     try:
         with site.database.write() as session:
             days = load_settings(session).readers_days
-            retention.prune(session, now, days)
+            store.prune(session, now, days)
             snapshots.prune_versions(session, now - timedelta(days=days))
             outbox.prune(session, now - timedelta(days=days))
             autosave.prune(session, now)

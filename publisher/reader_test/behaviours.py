@@ -663,9 +663,5 @@ _CHECKS: dict[str, Callable[[Evidence], Found]] = {
 }
 
 
-def _behaviours() -> tuple[Behaviour, ...]:
-    words = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-    return tuple(Behaviour(name, **told, check=_CHECKS[name]) for name, told in words.items())
-
-
-BEHAVIOURS = _behaviours()
+_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+BEHAVIOURS = tuple(Behaviour(name, **told, check=_CHECKS[name]) for name, told in _WORDS.items())

@@ -13,7 +13,8 @@ import shlex
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -160,12 +161,8 @@ def run_each_time(run: CommandRun, tell: Tell) -> Trace:
     InvalidInput if it cannot be started, InvalidData if it does not end or never asked.
     """
     clock = RunClock()
-    desk = RunDesk(run.begins, clock, ONE_SHOT)
-    words = run.words("")  # an unusable command is refused before anything is started
     last_words = ""
-    with serving(desk, "127.0.0.1", run.port) as base:
-        url = f"{base}/{desk.word}/feed.xml"
-        trace = desk.trace(base, desk.word)
+    with _served(run, clock, ONE_SHOT) as (url, trace):
         words = run.words(url)
         for at in range(0, int(run.hours * 3600), run.every):
             clock.jump(float(at))
@@ -203,12 +200,8 @@ def run_once_for_all(run: CommandRun, speed: float, tell: Tell) -> Trace:
             " (Debian: apt install faketime), or --speed 1"
         )
     clock = RunClock(speed=speed)
-    desk = RunDesk(run.begins, clock, LONG_RUNNING)
-    desk.kept.speed = speed
-    run.words("")
-    with serving(desk, "127.0.0.1", run.port) as base, TemporaryFile() as errors:
-        url = f"{base}/{desk.word}/feed.xml"
-        trace, words = desk.trace(base, desk.word), run.words(url)
+    with _served(run, clock, LONG_RUNNING) as (url, trace), TemporaryFile() as errors:
+        words, trace.speed = run.words(url), speed
         clock.jump(0.0)
         until = (
             [min(RESTART_HOUR, run.hours), run.hours] if run.hours > RESTART_HOUR else [run.hours]
@@ -234,6 +227,15 @@ def run_once_for_all(run: CommandRun, speed: float, tell: Tell) -> Trace:
     if not trace.asked:
         raise InvalidData(f"{words[0]} never asked for the feed")
     return trace
+
+
+@contextmanager
+def _served(run: CommandRun, clock: RunClock, mode: str) -> Iterator[tuple[str, Trace]]:
+    """The address of a test feed while it is served, and its trace."""
+    run.words("")  # an unusable command is refused before anything is started
+    desk = RunDesk(run.begins, clock, mode)
+    with serving(desk, "127.0.0.1", run.port) as base:
+        yield f"{base}/{desk.word}/feed.xml", desk.trace(base, desk.word)
 
 
 def _run_once(

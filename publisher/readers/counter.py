@@ -6,20 +6,26 @@ second are a burst: they share their time, so that memory and the later work dep
 number of bursts. A thread of each process stores the counts every half minute. Beyond the
 limits, polls of new readers are counted without a name, and while the database is away for long,
 only the number of polls is kept.
+
+Optional fairness stands on the same path: readers that poll faster than the smallest ttl, without
+validators, must wait. Never refused are first and conditional fetches, those for a hub, and those
+of something new; nor is a single early repetition (somebody reloads a page).
 """
 
+import math
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from multiprocessing.util import Finalize
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from publisher.base.clock import monotonic_seconds
 from publisher.base.dates import EPOCH
 from publisher.base.system.logs import get_logger
-from publisher.feeds.conditional import Freshness
+from publisher.feeds.conditional import Served
 from publisher.feeds.feed_answer import FeedAnswer
+from publisher.readers.agents import is_hub
 
 # By the site's clock: the first polls after a pause are stored soon, further ones a while after the
 # last flush.
@@ -29,30 +35,14 @@ MOST_GROUPS = 50_000  # different readers (and answers to them) between two flus
 MOST_HELD = 200_000  # bursts between two flushes, should the database be away
 LONGEST_AGENT, LONGEST_VALIDATOR = 256, 128
 SOURCE = "publisher.source"  # key in a request's environment: its source, if not the site itself
+SITE, PROXY = "site", "proxy"  # sources beside the kinds of logs
 
 log = get_logger("readers")
 
 
-class CountedDocument(Protocol):
-    """What the counter needs to know of the requested document."""
-
-    @property
-    def etag(self) -> str: ...
-    @property
-    def last_modified(self) -> datetime: ...
-    @property
-    def max_age_seconds(self) -> int: ...
-    @property
-    def plain_bytes(self) -> int: ...
-    @property
-    def gzip_bytes(self) -> int: ...
-    @property
-    def freshness(self) -> Freshness: ...
-
-
 class CountedGroup(NamedTuple):
     """What equal polls have in common. `tags`, `since`, `encoding`: If-None-Match,
-    If-Modified-Since, Accept-Encoding; `source`: see `poll_sources`."""
+    If-Modified-Since, Accept-Encoding; `source`: `SITE`, `PROXY`, or the kind of log."""
 
     document_id: int
     path: str
@@ -82,11 +72,11 @@ class Polls:
     """
 
     bursts: dict[Like, list[Burst]] = field(default_factory=dict)
-    documents: dict[int, CountedDocument] = field(default_factory=dict)
+    documents: dict[int, Served] = field(default_factory=dict)
     held: int = 0
     lost: int = 0
 
-    def add(self, group: Like, document: CountedDocument, at_ms: int, polls: int = 1) -> None:
+    def add(self, group: Like, document: Served, at_ms: int, polls: int = 1) -> None:
         """Add equal polls to their group, if there is room."""
         bursts = self.bursts.get(group)
         if bursts is not None and bursts[-1][0] // BURST_MS == at_ms // BURST_MS:
@@ -138,7 +128,7 @@ class PollCounter:
 
     def count(
         self,
-        document: CountedDocument,
+        document: Served,
         answer: FeedAnswer,
         environ: dict[str, Any],
         now: datetime,
@@ -156,12 +146,12 @@ class PollCounter:
             get("HTTP_IF_NONE_MATCH", "")[:LONGEST_VALIDATOR],
             get("HTTP_IF_MODIFIED_SINCE", "")[:LONGEST_VALIDATOR],
             get("HTTP_ACCEPT_ENCODING", "")[:LONGEST_VALIDATOR],
-            get(SOURCE, "site"),
+            get(SOURCE, SITE),
         )
         self.again(group, document, now)
         return group
 
-    def again(self, group: Like, document: CountedDocument, now: datetime) -> None:
+    def again(self, group: Like, document: Served, now: datetime) -> None:
         """Note one more poll of this group."""
         with self._counting:
             if now is not self._now:  # the same for all that were accepted together
@@ -233,3 +223,47 @@ class PollCounter:
             flushed_at = monotonic_seconds()
             if self._polls.held or self._polls.lost:  # came meanwhile, or could not be stored
                 self._first.set()
+
+
+FORGIVEN = 1  # early repetitions
+MOST_KNOWN = 10_000  # readers remembered by one process; beyond it all are forgotten
+
+
+@dataclass(slots=True)
+class _Fetch:
+    at: datetime
+    etag: str
+    early: int = 0
+
+
+class Fairness:
+    """Remembers each reader's last whole document; one per process."""
+
+    def __init__(self, least_seconds: int) -> None:
+        self.least_seconds = least_seconds
+        self._fetches: dict[tuple[str, str, str], _Fetch] = {}
+
+    def wait_seconds(self, document: Served, environ: dict[str, Any], now: datetime) -> int:
+        """How long the sender of this request, about to get a whole document, has to wait; or 0."""
+        asked = environ.get
+        if asked("HTTP_IF_NONE_MATCH") or asked("HTTP_IF_MODIFIED_SINCE"):
+            return 0
+        agent = asked("HTTP_USER_AGENT", "")[:LONGEST_AGENT]
+        if environ["REQUEST_METHOD"] != "GET" or is_hub(agent):
+            return 0
+        key = (asked("REMOTE_ADDR", ""), agent, environ["PATH_INFO"])
+        last = self._fetches.get(key)
+        if last is None or last.etag != document.etag:
+            return self._let_through(key, _Fetch(now, document.etag))
+        waited = (now - last.at).total_seconds()
+        if not 0 <= waited < self.least_seconds:
+            return self._let_through(key, _Fetch(now, document.etag))
+        if last.early < FORGIVEN:
+            return self._let_through(key, _Fetch(now, document.etag, last.early + 1))
+        return math.ceil(self.least_seconds - waited)
+
+    def _let_through(self, key: tuple[str, str, str], fetch: _Fetch) -> int:
+        if len(self._fetches) >= MOST_KNOWN:
+            self._fetches.clear()
+        self._fetches[key] = fetch
+        return 0

@@ -22,29 +22,26 @@ from publisher.base.dates import format_rfc822
 from publisher.readers import store
 from publisher.readers.agents import parse_agent
 from publisher.readers.counter import BURST_MS, FLUSH_SECONDS
-from publisher.readers.identity import NOBODY
-from publisher.readers.poll_batches import BROUGHT, FlushedPolls, PollGroup, bare
-from publisher.readers.reporting import poll_sources
+from publisher.readers.poll_batches import BROUGHT, NOBODY, FlushedPolls, PollGroup, bare
 from publisher.readers.reporting.push_arrivals import Arrivals
 from publisher.readers.reporting.reach import News
 from publisher.readers.sums import (
     DAY_SECONDS,
     HOUR_SECONDS,
+    VISIT_SECONDS,
     ReaderSums,
     Versions,
+    came_on_time,
     count_answers,
     count_interval,
-)
-from publisher.readers.telling_apart import Made, Readers
-from publisher.readers.visits import (
-    VISIT_SECONDS,
-    came_on_time,
     remember,
     rhythm_after,
     same_burst,
     same_visit,
 )
+from publisher.readers.telling_apart import Made, Readers
 from publisher.storage.database import Database
+from publisher.storage.postgresql import add_to, overwrite
 from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.publishing import DocumentVersion
 from publisher.storage.tables.readers import PollBatch, ReaderFeed
@@ -166,7 +163,7 @@ def _write(session: Session, part: list[Any]) -> None:
     """Write one of the `parts` of a fold."""
     left, *tables = part
     for name, rows in zip(_TABLES, tables, strict=True):
-        store.overwrite(session, name, rows)
+        overwrite(session, name, rows)
     store.leave_origins(session, left)
 
 
@@ -322,9 +319,10 @@ class _Folding:
 
     def save(self, session: Session, lost: int) -> None:
         """Write the sums that are not of one reader."""
-        store.add_hours(session, self._hours)
-        store.add_programs(session, self._program_rows)
-        poll_sources.add(session, self._sources)
+        add_to(session, "poll_hours", [(hour, *sums) for hour, sums in self._hours.items()])
+        add_to(session, "program_days", self._program_rows)
+        sources = [(*key, *sums) for key, sums in self._sources.items()]
+        add_to(session, "poll_sources", sources)
         store.add_lost(session, lost)
         self._news.save(session)
         self._arrivals.save(session)

@@ -1,24 +1,104 @@
-"""The flushes that workers store for the fold: equal polls grouped, addresses already hashed."""
+"""The flushes that workers store for the fold: equal polls grouped, addresses already hashed.
 
+The origin of a poll is a keyed hash of IP address and User-Agent. Each week has a random key. An
+origin gets a hash under this week's key and one under last week's, so that its rows can be moved to
+the new one; older keys are destroyed, so that no address can be linked to older counts.
+`telling_apart` finds the readers of an origin.
+"""
+
+import hashlib
 import json
+import secrets
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from ipaddress import IPv6Address
 from itertools import islice
 from typing import Any, NamedTuple
 
-from sqlalchemy import insert
+from sqlalchemy import delete, insert
+from sqlalchemy.orm import Session
 
 from publisher.core.ttl.headers import Expiries, with_news
 from publisher.core.validators import http_date, preferred_coding, renewal, unglued
+from publisher.feeds.conditional import Served
 from publisher.feeds.feed_answer import CODINGS
-from publisher.readers.counter import BURST_MS, Burst, CountedDocument, CountedGroup, Polls
-from publisher.readers.identity import keys, origins
+from publisher.readers.agents import parse_agent
+from publisher.readers.counter import BURST_MS, SITE, Burst, CountedGroup, Polls
 from publisher.storage.columns import Base
 from publisher.storage.database import Database
-from publisher.storage.tables.readers import PollBatch
+from publisher.storage.tables.mirror import mirror_at
+from publisher.storage.tables.readers import PollBatch, ReaderKey
+
+WEEK_SECONDS = 7 * 86_400
+NOBODY = 0  # origin and reader of all polls beyond the limits
+
+
+def week_of(now: datetime) -> int:
+    """The number of the week that `now` lies in."""
+    return int(now.timestamp() // WEEK_SECONDS)
+
+
+def origins(keys: tuple[bytes, bytes], address: str, agent: str, path: str) -> tuple[int, int]:
+    """An origin's number under this week's and last week's key: 63 bits; `NOBODY` for no origin.
+
+    The address of a service that reads for many, and of a search engine, is ignored; of an IPv6
+    address only the network counts, as devices change the rest for privacy.
+    Polls of another blog's feed, of a mirror, have origins of their own.
+    """
+    if not address and not agent:
+        return NOBODY, NOBODY
+    program, mirror = parse_agent(agent), mirror_at(path)
+    place = "" if program.one_program else _network(address)
+    parts = [place, program.without_claim, *([mirror] if mirror else [])]
+    text = "\0".join(parts).encode("utf-8", "replace")
+    present, past = keys
+    return _number(text, present), _number(text, past)
+
+
+def _number(text: bytes, key: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(text, key=key, digest_size=8).digest()) >> 1 or 1
+
+
+@lru_cache(maxsize=4096)
+def _network(address: str) -> str:
+    """An IPv6 address without its lower half; IPv4, and what is no address, as it is."""
+    if ":" not in address:
+        return address
+    try:
+        found = IPv6Address(address)
+    except ValueError:
+        return address
+    return str(found.ipv4_mapped or IPv6Address(int(found) >> 64 << 64))
+
+
+def keys(database: Database, now: datetime) -> tuple[bytes, bytes]:
+    """The keys of this week and of the week before; made where they are missing."""
+    week = week_of(now)
+    with database.read() as session:
+        found = _load(session, week)
+    if len(found) < 2:
+        with database.write() as session:
+            found = _load(session, week)
+            for missing in {week, week - 1} - found.keys():
+                found[missing] = secrets.token_bytes(32)
+                session.add(ReaderKey(week=missing, key=found[missing]))
+            forget_old(session, now)
+    return found[week], found[week - 1]
+
+
+def forget_old(session: Session, now: datetime) -> None:
+    """Destroy keys older than last week's."""
+    session.execute(delete(ReaderKey).where(ReaderKey.week < week_of(now) - 1))
+
+
+def _load(session: Session, week: int) -> dict[int, bytes]:
+    # By the driver itself, in a third of the time: each flush asks.
+    statement = f"SELECT week, key FROM reader_keys WHERE week IN ({week:d}, {week - 1:d})"  # noqa: S608  # nosec B608 - two numbers
+    return {row[0]: row[1] for row in session.connection().exec_driver_sql(statement)}
+
 
 GROUPS_A_BATCH = 250
 BROUGHT = (200, 226)  # statuses of answers with a body: the document, or its newer items alone
@@ -28,7 +108,7 @@ class GivenDocument(NamedTuple):
     """What the fold needs to know of a served document.
 
     `modified`: seconds since 1970. `whole` and `packed`: sizes in bytes, plain and gzipped. `top`
-    and `instants`: what its headers say by the minute (`freshness.Expiries`), empty where they say
+    and `instants`: what its headers say by the minute (`headers.Expiries`), empty where they say
     the ttl; `renewed`: whether its tag is renewed in a long silence.
     """
 
@@ -66,7 +146,7 @@ class PollGroup(NamedTuple):
     """Equal polls from one origin that were answered with the same document.
 
     `before` is the origin's number under last week's key. `tags` and `since` are the request's
-    validators; `gzip`: compressed, in whatever coding. `source`: see `poll_sources`.
+    validators; `gzip`: compressed, in whatever coding. `source`: see `CountedGroup`.
     """
 
     origin: int
@@ -142,7 +222,7 @@ class FlushedPolls:
         documents = [one(document, document) for document in made]
         if len(more) == 1:  # of an earlier release: each row with everything
             rows = (
-                (*row[:10], documents[row[10]], *(row[12:] or ["site"]), _bursts(row[11]))
+                (*row[:10], documents[row[10]], *(row[12:] or [SITE]), _bursts(row[11]))
                 for row in more[0]
             )
             return cls(tuple(map(PollGroup._make, rows)), lost)
@@ -232,7 +312,7 @@ def to_payloads(groups: Iterable[PollGroup], lost: int = 0) -> list[bytes]:
     return payloads
 
 
-def _given(document: CountedDocument) -> GivenDocument:
+def _given(document: Served) -> GivenDocument:
     freshness = document.freshness
     expiries = freshness.expiries or Expiries(0, ())
     return GivenDocument(

@@ -1,30 +1,49 @@
 """The readers' tables, read and written for the fold: many rows a statement, SQL of both databases.
 
-Rows are tuples of all columns of their table, in the order of the columns.
+Rows are tuples of all columns of their table, in the order of the columns. Also how long the counts
+are kept, how they are erased, and what a privacy page may say of them.
 """
 
 import json
+import operator
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from operator import add, attrgetter, itemgetter
+from datetime import datetime, timedelta
+from operator import attrgetter, itemgetter
 from typing import Any
 
-from sqlalchemy import Table, func, select, tuple_
+from sqlalchemy import Table, delete, func, select, tuple_
 from sqlalchemy.orm import Session
 
-from publisher.readers import intervals
-from publisher.readers.identity import NOBODY
-from publisher.readers.poll_batches import PollGroup
-from publisher.readers.sums import COUNTS, ReaderSums, told_from_text, told_sum, told_to_text
+from publisher.base.text import counted
+from publisher.readers.poll_batches import NOBODY, WEEK_SECONDS, PollGroup, forget_old
+from publisher.readers.sums import (
+    COUNTS,
+    DAY_SECONDS,
+    HOUR_SECONDS,
+    ReaderSums,
+    spans_from_text,
+    spans_to_text,
+    told_from_text,
+    told_sum,
+    told_to_text,
+)
 from publisher.storage.columns import Base
-from publisher.storage.postgresql import on_server
+from publisher.storage.postgresql import run_rows
 from publisher.storage.tables.blog import Meta
 from publisher.storage.tables.readers import (
+    LogPosition,
+    LogRequest,
+    PollBatch,
     PollHour,
+    PollSource,
+    PostReach,
     ProgramDay,
+    PushArrival,
     ReaderClient,
     ReaderFeed,
+    ReaderKey,
     ReaderOrigin,
     reader_days,
     reader_feeds,
@@ -37,9 +56,8 @@ OTHER_PROGRAMS = "other programs"
 LOST = "polls_lost"
 # Of reader_days: each reader's last day alone.
 _NEWEST = " AND day = (SELECT max(day) FROM reader_days AS other WHERE other.client = t.client)"
-_CLIENTS, _ORIGINS, _HOURS, _PROGRAMS = (
-    Base.metadata.tables[table.__tablename__]
-    for table in (ReaderClient, ReaderOrigin, PollHour, ProgramDay)
+_CLIENTS, _ORIGINS = (
+    Base.metadata.tables[table.__tablename__] for table in (ReaderClient, ReaderOrigin)
 )
 _values_of = attrgetter(*(part.name for part in fields(ReaderFeed)))
 _counts_of = attrgetter(*COUNTS)
@@ -80,7 +98,7 @@ def holders(session: Session, wanted: Iterable[tuple[str, str | float]]) -> set[
     found: set[int] = set()
     pairs = set(wanted)
     for column, kind in ((reader_feeds.c.tag, str), (reader_feeds.c.seen_at, float)):
-        for part in _parts(pair for pair in pairs if isinstance(pair[1], kind)):
+        for part in parts_of(pair for pair in pairs if isinstance(pair[1], kind)):
             query = (
                 select(reader_feeds.c.client)
                 .join(ReaderClient, ReaderClient.client == reader_feeds.c.client)
@@ -94,7 +112,7 @@ def holders(session: Session, wanted: Iterable[tuple[str, str | float]]) -> set[
 def came_since(session: Session, begin: float, tags: Iterable[str]) -> set[int]:
     """The readers seen since `begin` whose previous tag is one of these."""
     found: set[int] = set()
-    for part in _parts(set(tags)):
+    for part in parts_of(set(tags)):
         query = (
             select(ReaderOrigin.client)
             .join(reader_feeds, reader_feeds.c.client == ReaderOrigin.client)
@@ -131,18 +149,13 @@ def day_rows(session: Session, days: Mapping[tuple[int, int], ReaderSums]) -> li
             _, last, *numbers, told_before, spans_before = before
             if day <= last:
                 day = last  # noqa: PLW2901 - see above
-                own = intervals.from_texts(spans_before)
+                own = spans_from_text(spans_before)
                 own.update(sums.spans)
             told = told_sum(told, told_from_text(told_before))
-            counts = tuple(map(add, counts, numbers))
-        row = (client, day, *counts, told_to_text(told), intervals.to_text(own))
+            counts = tuple(map(operator.add, counts, numbers))
+        row = (client, day, *counts, told_to_text(told), spans_to_text(own))
         rows[client, day] = newest[client] = row
     return list(rows.values())
-
-
-def add_hours(session: Session, hours: Mapping[int, Sequence[int]]) -> None:
-    """Add sums (requests, 304s, bytes) to the hours."""
-    _add(session, _HOURS, [(hour, *sums) for hour, sums in hours.items()])
 
 
 def program_rows(session: Session, programs: Mapping[tuple[int, str], Sequence[int]]) -> list[Row]:
@@ -157,13 +170,8 @@ def program_rows(session: Session, programs: Mapping[tuple[int, str], Sequence[i
         known = named[day]
         kept = name if name in known or len(known) < PROGRAMS_A_DAY else OTHER_PROGRAMS
         known.add(kept)
-        rows[day, kept] = list(map(add, rows[day, kept], sums))
+        rows[day, kept] = list(map(operator.add, rows[day, kept], sums))
     return [(day, name, *sums) for (day, name), sums in rows.items()]
-
-
-def add_programs(session: Session, rows: Sequence[Row]) -> None:
-    """Add what `program_rows` made."""
-    _add(session, _PROGRAMS, rows)
 
 
 def add_lost(session: Session, lost: int) -> None:
@@ -195,41 +203,10 @@ def new_since(session: Session, moment: float) -> int:
     return session.scalar(query.select_from(ReaderClient)) or 0
 
 
-def overwrite(session: Session, name: str, rows: Sequence[Row]) -> None:
-    """Write rows of all columns into a table, over those with the same key."""
-    _insert(session, Base.metadata.tables[name], "excluded.{0}", rows)
-
-
 def leave_origins(session: Session, pairs: Sequence[Sequence[int]]) -> None:
     """Delete pairs of origin and reader."""
     if pairs:
-        _run(session, "DELETE FROM reader_origins WHERE origin = ? AND client = ?", pairs)
-
-
-def _add(session: Session, table: Table, rows: Sequence[Row]) -> None:
-    """Insert rows of all columns, or add their numbers to those of the row with the same key."""
-    _insert(session, table, f"{table.name}.{{0}} + excluded.{{0}}", rows)
-
-
-def _insert(session: Session, table: Table, value: str, rows: Sequence[Row]) -> None:
-    """By the driver itself, which takes a third of the time; `value` of a column on conflict."""
-    names = [f'"{column.name}"' for column in table.columns]
-    keys = [f'"{column.name}"' for column in table.primary_key]
-    sets = ", ".join(f"{name} = {value.format(name)}" for name in names if name not in keys)
-    marks = ", ".join("?" * len(names))
-    if rows:
-        _run(
-            session,
-            f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({marks}) "  # noqa: S608  # nosec B608 - no value is in it
-            f"ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {sets}",
-            rows,
-        )
-
-
-def _run(session: Session, statement: str, rows: Sequence[Sequence[Any]]) -> None:
-    mark = "%s" if on_server(session) else "?"
-    connection = session.connection()
-    connection.exec_driver_sql(statement.replace("?", mark), [tuple(row) for row in rows])
+        run_rows(session, "DELETE FROM reader_origins WHERE origin = ? AND client = ?", pairs)
 
 
 def _rows_of(
@@ -237,14 +214,84 @@ def _rows_of(
 ) -> Iterator[Row]:
     """The rows of these numbers, all columns; `more` is a further condition."""
     names = ", ".join(f'"{column.name}"' for column in table.columns)
-    for part in _parts(ids):
+    for part in parts_of(ids):
         numbers = ", ".join(map(str, map(int, part)))
         statement = f"SELECT {names} FROM {table.name} AS t WHERE {key} IN ({numbers}){more}"  # noqa: S608  # nosec B608 - integers of our own
         yield from session.connection().exec_driver_sql(statement)
 
 
-def _parts(keys: Iterable[Any]) -> Iterator[list[Any]]:
+def parts_of(keys: Iterable[Any]) -> Iterator[list[Any]]:
     """The keys without duplicates, sorted, in parts that fit into one statement."""
     rest = sorted(set(keys))
     for start in range(0, len(rest), IDS_AT_ONCE):
         yield rest[start : start + IDS_AT_ONCE]
+
+
+LONGEST_DAYS = 400  # an old log that is imported again is still known
+
+PRIVACY = (
+    "This site counts how its feeds are fetched, so that its author can see which programs read "
+    "them and how often. For each reader it keeps the name of the program, the days on which it "
+    "came, the number and size of its requests, and the time between them. The network address is "
+    "not stored: together with the program's name it is turned into a number, by a secret key that "
+    "changes every week and is destroyed after two. So that a reader whose address changes is not "
+    "counted twice, the version of the feed that it received last is kept too; everybody gets the "
+    "same versions. Daily counts are deleted after {days}, and everything about a reader {days} "
+    "after its last visit; how many people had a post, and with which programs, is kept with the "
+    "post. No cookies and no scripts are used for this, and nothing is passed on "
+    "to anybody else."
+)
+
+
+def privacy_text(days: int) -> str:
+    """A paragraph for the site's privacy page."""
+    return PRIVACY.format(days=counted(days, "day"))
+
+
+def prune(session: Session, now: datetime, days: int) -> None:
+    """Forget what is older than `days` days."""
+    begin = now - timedelta(days=days)
+    seconds = begin.timestamp()
+    _prune_days(session, int(seconds // DAY_SECONDS))
+    session.execute(delete(PollHour).where(PollHour.hour < seconds // HOUR_SECONDS))
+    session.execute(delete(ProgramDay).where(ProgramDay.day < seconds // DAY_SECONDS))
+    session.execute(delete(reader_feeds).where(reader_feeds.c.last_at < seconds))
+    session.execute(delete(ReaderClient).where(ReaderClient.last_at < seconds))
+    here = select(ReaderClient.client)
+    session.execute(delete(reader_days).where(reader_days.c.client.not_in(here)))
+    session.execute(delete(ReaderOrigin).where(ReaderOrigin.client.not_in(here)))
+    keyed = now.timestamp() - 2 * WEEK_SECONDS  # older origins match no key any more
+    session.execute(delete(ReaderOrigin).where(ReaderOrigin.last_at < keyed))
+    session.execute(delete(PollSource).where(PollSource.day < seconds // DAY_SECONDS))
+    session.execute(delete(LogRequest).where(LogRequest.day < seconds // DAY_SECONDS))
+    long_ago = now - timedelta(days=LONGEST_DAYS)
+    session.execute(delete(LogPosition).where(LogPosition.changed_at < long_ago))
+    forget_old(session, now)
+
+
+def erase(session: Session) -> None:
+    """Delete every count, and the keys, so that no reader that comes back is recognised.
+
+    Read positions of logs stay: a log that is followed goes on from there.
+    """
+    for table in (
+        PollBatch, ReaderClient, ReaderOrigin, reader_feeds, reader_days, PollHour, PollSource,
+        ProgramDay, PostReach, PushArrival, ReaderKey,
+    ):  # fmt: skip
+        session.execute(delete(table))
+    session.execute(delete(Meta).where(Meta.name == LOST))
+
+
+def forget_mirror(session: Session, name: str) -> None:
+    """Forget the readers of a mirrored feed that is no longer served."""
+    of_it = select(ReaderClient.client).where(ReaderClient.mirror == name)
+    for client in (reader_feeds.c.client, reader_days.c.client, ReaderOrigin.client):
+        session.execute(delete(client.table).where(client.in_(of_it)))
+    session.execute(delete(ReaderClient).where(ReaderClient.mirror == name))
+
+
+def _prune_days(session: Session, limit: int) -> None:
+    """Forget days before `limit`, except each reader's last one: later sums are counted from it."""
+    days, other = reader_days, reader_days.alias()
+    last = select(func.max(other.c.day)).where(other.c.client == days.c.client, other.c.day < limit)
+    session.execute(delete(days).where(days.c.day < last.scalar_subquery()))

@@ -25,9 +25,8 @@ from math import log
 from typing import NamedTuple
 
 from publisher.readers.agents import parse_agent
-from publisher.readers.identity import NOBODY
-from publisher.readers.poll_batches import PollGroup
-from publisher.readers.visits import (
+from publisher.readers.poll_batches import NOBODY, PollGroup
+from publisher.readers.sums import (
     MOST_GIVEN,
     came_early,
     came_late,
@@ -55,6 +54,17 @@ class Made(NamedTuple):
     client: int
     unsure: bool = False
     aside: bool = False
+
+
+class _Seen(NamedTuple):
+    """A poll that is to be told apart: its program's name, its document, the validators that it
+    sent, and when it came."""
+
+    poll: PollGroup
+    name: str
+    document: str
+    sent: set[str | float]
+    at: float
 
 
 class Readers:
@@ -91,16 +101,15 @@ class Readers:
         agent, here = parse_agent(poll.agent), self.here[poll.origin]
         if here and agent.one_program:
             return Made(here[0])
-        sent = poll.validators
+        seen = _Seen(poll, agent.name, document, poll.validators, at)
         known = [client for client in here if (client, document) in self.feeds]
         if not known:
-            joined = self._elsewhere(poll, agent.name, document, sent, at)
-            if joined is not None:
+            if (joined := self._elsewhere(seen)) is not None:
                 return joined
             return Made(here[-1]) if here else Made(self._new(poll.origin, agent.name))
-        if not sent and poll.status != 304:
+        if not seen.sent and poll.status != 304:
             return self._without_tag(known, document, at)
-        return self._with_tag(poll, agent.name, document, known, sent, at)
+        return self._with_tag(seen, known)
 
     def usual(
         self, client: int, feed: ReaderFeed, origin: int, tags: Container[str], at: float
@@ -125,15 +134,8 @@ class Readers:
         for held in (feed.tag, date_of(feed), f"before {feed.tag_before}"):
             self._holders[name, document, held].add(client)
 
-    def _with_tag(
-        self,
-        poll: PollGroup,
-        name: str,
-        document: str,
-        known: list[int],
-        sent: set[str | float],
-        at: float,
-    ) -> Made:
+    def _with_tag(self, seen: _Seen, known: list[int]) -> Made:
+        _, name, document, sent, at = seen
         holders = [c for c in known if holds_one_of(self.feeds[c, document], sent)]
         if holders or not sent or "*" in sent:
             best = self._best(holders or known, document, at)
@@ -141,21 +143,18 @@ class Readers:
             if holders and came_early(feed, at - feed.last_at):
                 if visiting := [c for c in holders if same_visit(self.feeds[c, document], at)]:
                     return self._best(visiting, document, at)
-                claimed = self._claimed(poll.origin, name, document, known, sent, at)
-                return claimed or self._elsewhere(poll, name, document, sent, at, True) or best
+                claimed = self._claimed(seen, known, due_only=True)
+                return claimed or self._elsewhere(seen, due_only=True) or best
             return best
         visiting = [c for c in known if self._visits(c, document, sent, at)]
         moved = self._holding(name, document, sent) & self._roaming
         if visiting and not self._on_the_dot(moved, document, at):
             return self._best(visiting, document, at)
-        claimed = self._claimed(poll.origin, name, document, known, sent, None)
-        if claimed is not None:
+        if (claimed := self._claimed(seen, known)) is not None:
             return claimed
-        forgetful = [c for c in known if self.feeds[c, document].tag_before in sent]
-        if forgetful:
-            return self._forgetful(poll, name, document, known, forgetful, sent, at)
-        joined = self._elsewhere(poll, name, document, sent, at)
-        return joined or self._best(known, document, at)
+        if forgetful := [c for c in known if self.feeds[c, document].tag_before in sent]:
+            return self._forgetful(seen, known, forgetful)
+        return self._elsewhere(seen) or self._best(known, document, at)
 
     def _without_tag(self, known: list[int], document: str, at: float) -> Made:
         """A poll without validators from an address with readers: one of them again, or another."""
@@ -174,27 +173,20 @@ class Readers:
             return made._replace(unsure=made.unsure or not steady)
         return self._best(known, document, at)._replace(aside=True)
 
-    def _claimed(
-        self,
-        origin: int,
-        name: str,
-        document: str,
-        known: list[int],
-        sent: set[str | float],
-        at: float | None,
-    ) -> Made | None:
-        """A new reader that holds an unclaimed copy; with `at`, only one that is due then."""
+    def _claimed(self, seen: _Seen, known: list[int], due_only: bool = False) -> Made | None:
+        """A new reader that holds an unclaimed copy; perhaps only one that is due."""
+        poll, name, document, sent, at = seen
         for client in known:
             feed = self.feeds[client, document]
             for copy in feed.given:
                 given = feed_of(copy)
-                fits = at is None or same_visit(given, at) or came_on_time(given, at - copy[0])
+                fits = same_visit(given, at) or came_on_time(given, at - copy[0]) or not due_only
                 if holds_one_of(given, sent) and fits and self.room > 0:
                     feed.given.remove(copy)
                     for other in known:
                         self.feeds[other, document].rhythm = 0.0
                         self.changed.add((other, document))
-                    return Made(self._sibling(origin, name, document, given))
+                    return Made(self._sibling(poll.origin, name, document, given))
         return None
 
     def _sibling(self, origin: int, name: str, document: str, feed: ReaderFeed) -> int:
@@ -207,24 +199,15 @@ class Readers:
         self._hold(client, name, document, feed)
         return client
 
-    def _forgetful(
-        self,
-        poll: PollGroup,
-        name: str,
-        document: str,
-        known: list[int],
-        forgetful: list[int],
-        sent: set[str | float],
-        at: float,
-    ) -> Made:
+    def _forgetful(self, seen: _Seen, known: list[int], forgetful: list[int]) -> Made:
         """A poll with the tag before the last: the reader does not keep tags, or there are two."""
+        poll, name, document, _, at = seen
         for client in forgetful:
             last = self.feeds[client, document].origin
             if last not in (poll.origin, poll.before, 0) and self.room > 0:
                 self.here[poll.origin].remove(client)
                 self.left.add((poll.origin, client))
-                joined = self._elsewhere(poll, name, document, sent, at)
-                return joined or Made(self._new(poll.origin, name))
+                return self._elsewhere(seen) or Made(self._new(poll.origin, name))
         feeds = [self.feeds[client, document] for client in known]
         uncounted = any(feed.foreign for feed in feeds) and all(feed.returned for feed in feeds)
         if uncounted and self.room > 0:
@@ -232,16 +215,9 @@ class Readers:
         fresh = [c for c in forgetful if not self.feeds[c, document].returned]
         return self._best(fresh or forgetful, document, at)
 
-    def _elsewhere(
-        self,
-        poll: PollGroup,
-        name: str,
-        document: str,
-        sent: set[str | float],
-        at: float,
-        due_only: bool = False,
-    ) -> Made | None:
+    def _elsewhere(self, seen: _Seen, due_only: bool = False) -> Made | None:
         """The reader of this program that holds the tag, seen at another address until now."""
+        poll, name, document, sent, at = seen
         found = self._holding(name, document, sent).difference(self.here[poll.origin])
         if poll.since and not poll.tags:
             found = {c for c in found if holds_one_of(self.feeds[c, document], sent)}
@@ -252,7 +228,7 @@ class Readers:
         if not due_only:
             before = self._holding(name, document, (f"before {tag}" for tag in sent))
             others = found | before.difference(self.here[poll.origin])
-            likely = self._still_visiting(others, document, sent, at, likely) or likely
+            likely = self._still_visiting(seen, others, likely) or likely
         if not likely and not due_only:
             likely = list(found) if len(found) == 1 else roaming
         if not likely or "*" in sent:
@@ -262,11 +238,10 @@ class Readers:
         self._roaming.add(made.client)
         return made._replace(unsure=len(found) > 1 and len(likely) != 1)
 
-    def _still_visiting(
-        self, others: set[int], document: str, sent: set[str | float], at: float, due: list[int]
-    ) -> list[int]:
+    def _still_visiting(self, seen: _Seen, others: set[int], due: list[int]) -> list[int]:
         """Of `others`, those that polled elsewhere seconds ago. None if one of `due` is expected
         right now; one that never moved only if it is the only candidate."""
+        _, _, document, sent, at = seen
         if self._on_the_dot(due, document, at):
             return []
         feeds = {client: self.feeds[client, document] for client in others}

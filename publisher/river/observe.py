@@ -17,10 +17,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
-from operator import itemgetter
 from typing import Any, cast
 
-from sqlalchemy import Table, bindparam, delete, insert, select, update
+from sqlalchemy import Table, delete, select
 from sqlalchemy.orm import Session
 
 from publisher.base.dates import parse_rfc3339
@@ -31,6 +30,7 @@ from publisher.core.polling.cho import ESTIMATED
 from publisher.river.fetching import frontier
 from publisher.river.options import RiverOptions
 from publisher.river.polls.poll_rows import FeedRow
+from publisher.storage.postgresql import overwrite, run_rows
 from publisher.storage.tables.river import RiverCrawl, RiverCrawlVisit, RiverFeed
 
 FLOOR_SECONDS = 15 * 60
@@ -44,7 +44,9 @@ _DECODER = json.JSONDecoder()
 _SAME = Answer(status=200, changed=False).columns()
 _CHANGED = Answer(status=200, new_items=1, changed=True).columns()
 _CRAWLS = cast("Table", RiverCrawl.__table__)
-_VISITS = cast("Table", RiverCrawlVisit.__table__)
+_NEW_VISIT = (
+    'INSERT INTO river_crawl_visits (digest, "group", epoch, hash, extra) VALUES (?, ?, ?, ?, ?)'
+)
 
 Line = tuple[bytes, str, float, str, dict[str, Any]]
 """Digest of the address, the address, when, hash, all fields."""
@@ -77,7 +79,6 @@ class _Page:
     last_hash: str
     estimate: int | None
     state: list[float]
-    stored: bool
 
 
 @dataclass(slots=True)
@@ -125,12 +126,8 @@ def history(session: Session, url: str) -> list[dict[str, Any]]:
         raise NotFound(f"no visit to {url[:200]} was reported")
     mine = select(RiverCrawlVisit).where(RiverCrawlVisit.digest == digest)
     return [
-        {
-            "timestamp": row.epoch,
-            "hash": row.hash,
-            "group": row.group,
-            **(json.loads(row.extra) if row.extra else {}),
-        }
+        {"timestamp": row.epoch, "hash": row.hash, "group": row.group}
+        | (json.loads(row.extra) if row.extra else {})
         for row in session.scalars(mine.order_by(RiverCrawlVisit.epoch))
     ]
 
@@ -189,7 +186,7 @@ def _extra(fields: dict[str, Any], estimator: Estimator) -> str | None:
 def _load(session: Session, urls: dict[bytes, str], estimator: Estimator) -> dict[bytes, _Page]:
     """The stored state of the addresses, and an empty one for each new address."""
     fresh = estimator.policy.start().state
-    pages = {d: _Page(url, 0, -1.0, "", None, list(fresh), False) for d, url in urls.items()}
+    pages = {d: _Page(url, 0, -1.0, "", None, list(fresh)) for d, url in urls.items()}
     columns = _CRAWLS.c
     wanted = select(
         columns.digest, columns.visits, columns.last_visit_epoch, columns.last_hash,
@@ -202,7 +199,7 @@ def _load(session: Session, urls: dict[bytes, str], estimator: Estimator) -> dic
             state = list(array("d", packed))
             known = state if len(state) == len(fresh) else list(fresh)
             url = urls[digest]
-            pages[digest] = _Page(url, visits, epoch, last_hash, estimate, known, True)
+            pages[digest] = _Page(url, visits, epoch, last_hash, estimate, known)
     return pages
 
 
@@ -230,33 +227,14 @@ def _learn(
 
 
 def _save(session: Session, pages: dict[bytes, _Page], kept: list[tuple[Any, ...]]) -> None:
-    """Write the addresses and their visits, each kind with one statement.
-
-    Rows are given straight to the driver, so that SQLAlchemy handles no value.
-    """
-    rows: dict[bool, list[tuple[Any, ...]]] = {True: [], False: []}
-    for digest, page in pages.items():
-        packed = array("d", page.state).tobytes()
-        values = (page.visits, page.epoch, page.last_hash, page.estimate, packed, page.url, digest)
-        if page.stored or page.visits:
-            rows[page.stored].append(values)
-    state = "visits", "last_visit_epoch", "last_hash", "estimated_frequency_seconds", "state"
-    change = update(_CRAWLS).where(_CRAWLS.c.digest == bindparam("key"))
-    new = insert(_CRAWLS), (*state, "url", "digest"), (*state, "url", "digest"), rows[False]
-    known = change, state, (*state, "url", "key"), rows[True]
-    visit = "digest", "group", "epoch", "hash", "extra"
-    connection = session.connection()
-    writes: list[tuple[Any, tuple[str, ...], tuple[str, ...], list[tuple[Any, ...]]]]
-    writes = [new, known, (insert(_VISITS), visit, visit, kept)]
-    for statement, columns, names, data in writes:
-        if data:
-            filled = statement.values({name: bindparam(name) for name in columns})
-            compiled = filled.compile(dialect=connection.dialect)
-            if order := getattr(compiled, "positiontup", None):
-                given: list[Any] = list(map(itemgetter(*map(names.index, order)), data))
-            else:
-                given = [dict(zip(names, row, strict=True)) for row in data]
-            connection.exec_driver_sql(str(compiled), given)
+    """Write the addresses and their visits, each kind with one statement."""
+    rows = [
+        (digest, page.url, page.visits, page.epoch, page.last_hash, page.estimate,
+         array("d", page.state).tobytes())
+        for digest, page in pages.items() if page.visits
+    ]  # fmt: skip
+    overwrite(session, "river_crawls", rows)
+    run_rows(session, _NEW_VISIT, kept)
 
 
 OBSERVED = "observed"

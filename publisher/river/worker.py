@@ -13,7 +13,7 @@ from publisher.base.system.logs import get_logger
 from publisher.river.fetching import frontier
 from publisher.river.fetching.fetch import Fetcher, open_fetcher
 from publisher.river.fetching.frontier import HostGate, Lease
-from publisher.river.fetching.host_names import AddressBook, machine_turns
+from publisher.river.fetching.host_names import AddressBook
 from publisher.river.options import RiverOptions
 from publisher.river.polls import due_polls
 from publisher.river.polls.due_polls import DuePoll
@@ -79,10 +79,7 @@ class RiverWorker:
         async with open_fetcher(
             contact_url=options.contact_url,
             allow_private=options.allow_private,
-            book=book
-            or AddressBook(
-                per_address=options.per_address, turns=machine_turns(self._database, options)
-            ),
+            book=book or AddressBook.of(self._database, options),
             in_flight=options.in_flight,
             gate=self._gate,
         ) as fetcher:

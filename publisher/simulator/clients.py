@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from publisher.base.errors import InvalidData, InvalidInput
-from publisher.core.polling import FOREVER, PollPolicy, Rule, parse
-from publisher.core.polling import names as policy_names
+from publisher.core.polling import FOREVER, RULES, PollPolicy, Rule, parse
 from publisher.core.polling.policy import Ints, Numbers, State
 from publisher.core.specs import SpecError, known, read_options, split_spec
 from publisher.simulator import real_readers
@@ -46,7 +45,7 @@ ORACLE_RULE = Rule(
 
 def names() -> list[str]:
     """All clients that can be simulated."""
-    return [*policy_names(), *real_readers.READERS, ORACLE]
+    return [*RULES, *real_readers.READERS, ORACLE]
 
 
 def parse_client(spec: str) -> PollPolicy:

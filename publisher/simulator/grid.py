@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 from publisher.core.replay.reader_polls import PHASES
 from publisher.simulator.clients import parse_client
-from publisher.simulator.histories.synthetic import Shard
-from publisher.simulator.histories.timelines import Timeline
 from publisher.simulator.publishers import Fixed, parse_publisher
 from publisher.simulator.replaying.counted import Feeds
 from publisher.simulator.replaying.engine import (
@@ -24,7 +22,8 @@ from publisher.simulator.replaying.engine import (
     steady_wait,
 )
 from publisher.simulator.replaying.figures import Tally
-from publisher.simulator.replaying.scoring import window
+from publisher.simulator.synthetic import Shard
+from publisher.simulator.timelines import Timeline, window
 
 
 class Result(NamedTuple):

@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 
 from publisher.core.civil import zone_table
 from publisher.simulator.grid import ReplayOptions, Result, Source
-from publisher.simulator.histories.timelines import DAY, Timeline
 from publisher.simulator.poll_trace import first_client
 from publisher.simulator.publishers import Documents, parse_publisher
-from publisher.simulator.replaying.scoring import scoring
 from publisher.simulator.results import WHOLE, Row
+from publisher.simulator.timelines import DAY, Timeline, scoring
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")

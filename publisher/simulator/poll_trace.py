@@ -1,4 +1,6 @@
-"""One client at one timeline, poll by poll, with the reason for each next poll."""
+"""One client at one timeline in plain Python, poll by poll, with the reason for each next poll; for
+traces, and as a reference for tests of the kernel. Nothing is compiled.
+"""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -6,13 +8,44 @@ from typing import Any
 
 from publisher.base.dates import format_rfc3339
 from publisher.core.durations import duration
+from publisher.core.polling import PollPolicy
+from publisher.core.replay import reader_polls
 from publisher.core.replay.reader_polls import ReaderPoll
-from publisher.simulator.clients import parse_client
+from publisher.simulator.clients import ORACLE, ORACLE_RULE, parse_client
 from publisher.simulator.grid import ReplayOptions
-from publisher.simulator.histories.timelines import Timeline
 from publisher.simulator.publishers import Documents, parse_publisher
-from publisher.simulator.replaying.engine import first_polls, one_feed, salts
-from publisher.simulator.replaying.plain_replay import walk
+from publisher.simulator.replaying import kernel
+from publisher.simulator.replaying.engine import WINDOW, first_polls, one_feed, salts
+from publisher.simulator.timelines import Timeline
+
+
+def walk(
+    timeline: Timeline,
+    documents: Documents,
+    policy: PollPolicy,
+    start: int,
+    window: int = WINDOW,
+    explain: bool = False,
+    jitter: int = 0,
+    salt: int = 0,
+) -> Iterator[ReaderPoll]:
+    """Every poll from `start` to the end of `timeline`. jitter, salt: as in the kernel."""
+    times = [int(at) for at in timeline.times]
+
+    def foreseen(now: int, last: int, wait: int, reasons: list[str]) -> tuple[int, list[str]]:
+        """The oracle's wait, from `times`: items that a policy is not given."""
+        update = times[last] if last < len(times) else timeline.end
+        return max(update - now, 1), [f"{ORACLE} knows the next update", "next poll then"]
+
+    def jittered(now: int, last: int, wait: int, reasons: list[str]) -> tuple[int, list[str]]:
+        other = kernel.jittered(wait, jitter, salt, now)
+        return other, [*reasons[:-1], f"jitter {other - wait:+d} s", *reasons[-1:]]
+
+    moved = foreseen if policy.rule is ORACLE_RULE else jittered if jitter > 0 else None
+    said, etag = documents.as_lists(), documents.etag
+    yield from reader_polls.walk(
+        times, timeline.end, said, etag, policy, start, window, explain, moved
+    )
 
 
 def trace(timeline: Timeline, publisher: str, options: ReplayOptions) -> Iterator[ReaderPoll]:

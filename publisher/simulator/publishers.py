@@ -1,6 +1,6 @@
 """The publishers: what a feed announces over time, by the functions that the live site uses."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,8 +16,8 @@ from publisher.core.ttl.counts import SIZES, History, Past, Tables
 from publisher.core.ttl.headers import SLOTS
 from publisher.core.ttl.mixture import START
 from publisher.core.ttl.rule import EXACT, WINER, RuleNumbers, TtlRule, numbers
-from publisher.simulator.histories.timelines import Timeline
 from publisher.simulator.replaying.compiled import as_arrays, as_lists, available, specialise
+from publisher.simulator.timelines import Timeline
 
 
 class Documents(NamedTuple):
@@ -35,10 +35,15 @@ class Documents(NamedTuple):
         return Announced(*(part.tolist() for part in self[:5]))
 
 
+def _documents(arrays: Iterable[Any], etag: int = DOCUMENT) -> Documents:
+    return Documents._make([*arrays, etag])
+
+
 Publisher = Callable[[Timeline], Documents]
 Chooser = Callable[..., int]
 
 HOUR = 3600
+KINDS = (np.uint32, np.int32, np.int32, np.uint32, np.uint32)  # of the arrays of `Documents`
 
 
 def choose_warm_up(history: History, now: int, rule: RuleNumbers, work: Workspace) -> int:
@@ -64,51 +69,27 @@ def ruled(label: str, rule: TtlRule, chooser: Chooser, etag: int = DOCUMENT) -> 
         first = int(timeline.times[0]) if len(timeline.times) else timeline.end
         zone = zone_table(timeline.zone)
         holes: Any = timeline.holes.ravel()
+        tables = Tables(*([0.0] * size for size in SIZES))
         hours = (timeline.end - timeline.start) // HOUR + 2
         most = len(timeline.times) + hours + len(zone.starts)
+        room = (most,) * 3 + (hours * SLOTS + most if exact else 0,) * 2
         arguments: tuple[Any, ...] = (
             timeline.times.astype(np.int64),
             timeline.start,
             timeline.end,
-            as_arrays(
-                History(
-                    Tables(*([0.0] * size for size in SIZES)),
-                    zone,
-                    holes,
-                    Past(0, first, first, 0),
-                    list(START),
-                    [0.0],
-                )
-            ),
+            as_arrays(History(tables, zone, holes, Past(0, first, first, 0), list(START), [0.0])),
             as_arrays(in_numbers),
             as_arrays(workspace(in_numbers, hours=0)),
-            _room(most, hours * SLOTS + most if exact else 0),
+            _documents(np.zeros(size, kind) for size, kind in zip(room, KINDS, strict=True)),
         )
         run = specialise(publish, label, choose=chooser)
         if not available():
             arguments = as_lists(arguments)
         number, headers = run(*arguments)
-        built, ttls, skip, begins, expiries, _ = arguments[-1]
-        return Documents(
-            np.array(built[:number], np.uint32),
-            np.array(ttls[:number], np.int32),
-            np.array(skip[:number], np.int32),
-            np.array(begins[:headers], np.uint32),
-            np.array(expiries[:headers], np.uint32),
-            etag,
-        )
+        parts = zip(arguments[-1], (number,) * 3 + (headers,) * 2, KINDS, strict=False)
+        return _documents((np.array(part[:size], kind) for part, size, kind in parts), etag)
 
     return documents
-
-
-def _room(documents: int, headers: int) -> Documents:
-    return Documents(
-        np.zeros(documents, np.uint32),
-        np.zeros(documents, np.int32),
-        np.zeros(documents, np.int32),
-        np.zeros(headers, np.uint32),
-        np.zeros(headers, np.uint32),
-    )
 
 
 def unskipped(built: NDArray[np.uint32], ttls: NDArray[np.int32]) -> Documents:
@@ -147,35 +128,21 @@ def forward(spec: str) -> Publisher:
     return ruled("forward", rule, choose, etag)
 
 
-def _fixed(spec: str) -> Publisher:
-    (minutes,) = read_options(spec, (Option("minutes", 60, 1, 10080, "ttl", whole=True),))
-    return Fixed(int(minutes))
-
-
-def _warm_up(spec: str) -> Publisher:
-    read_options(spec, ())
-    return ruled("warm_up", TtlRule(), choose_warm_up)
-
-
-def _constant(spec: str) -> Publisher:
-    read_options(spec, ())
-    return ruled("constant", TtlRule(), choose_constant)
-
-
-def _winer(spec: str) -> Publisher:
-    read_options(spec, ())
-    return ruled("forward", TtlRule.parse(planner=WINER), choose)
-
-
-PUBLISHERS: dict[str, Callable[[str], Publisher]] = {
-    "forward": forward,
-    "fixed": _fixed,
-    "warm-up": _warm_up,
-    "winer": _winer,
-    "winer-constant": _constant,
+# Without options: label of the kernel, settings, chooser.
+RULED: dict[str, tuple[str, TtlRule, Chooser]] = {
+    "warm-up": ("warm_up", TtlRule(), choose_warm_up),
+    "winer": ("forward", TtlRule.parse(planner=WINER), choose),
+    "winer-constant": ("constant", TtlRule(), choose_constant),
 }
 
 
 def parse_publisher(spec: str) -> Publisher:
     """The publisher that `spec` names."""
-    return PUBLISHERS[known(split_spec(spec)[0], "publisher", list(PUBLISHERS))](spec)
+    name = known(split_spec(spec)[0], "publisher", ["forward", "fixed", *RULED])
+    if name == "forward":
+        return forward(spec)
+    if name == "fixed":
+        (minutes,) = read_options(spec, (Option("minutes", 60, 1, 10080, "ttl", whole=True),))
+        return Fixed(int(minutes))
+    read_options(spec, ())
+    return ruled(*RULED[name])

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from publisher.core.durations import update_rate
-from publisher.dynamic_ttl.feed_head import HeadChange, edit
-from publisher.dynamic_ttl.feed_outline import NotEditable, outline_of
+from publisher.dynamic_ttl.feed_head import HeadChange, NotEditable, edit, outline_of
 from publisher.river.reading.scan import scan
 from tests.dynamic_ttl.engines import ENGINES, document
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from publisher.dynamic_ttl import asgi, freshener, ttl_for, wsgi
-from publisher.dynamic_ttl.feed_outline import outline_of
+from publisher.dynamic_ttl.feed_head import outline_of
 from publisher.river.reading.scan import scan
 from tests.dynamic_ttl.engines import document
 

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 import feedparser
 import pytest
 
-from publisher.dynamic_ttl.feed_head import HeadChange, edit
-from publisher.dynamic_ttl.feed_outline import NotEditable, outline_of
+from publisher.dynamic_ttl.feed_head import HeadChange, NotEditable, edit, outline_of
 from publisher.feeds import validation
 from tests.dynamic_ttl.engines import ENGINES, document
 from tests.dynamic_ttl.test_feed_head import EVERYTHING, told

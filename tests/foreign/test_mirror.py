@@ -18,8 +18,8 @@ from werkzeug.test import TestResponse
 from publisher.base.environment import Environment
 from publisher.base.errors import Conflict, InvalidInput, NotFound, PublisherError
 from publisher.cli import cli
-from publisher.dynamic_ttl.feed_outline import outline_of
-from publisher.foreign import mirror_poll, mirrors, websub
+from publisher.dynamic_ttl.feed_head import outline_of
+from publisher.foreign import mirror_poll, mirrors
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
 from publisher.river.fetching.answers import Validators
@@ -488,8 +488,8 @@ def test_a_link_header_without_an_end(site: Site, elsewhere: Elsewhere) -> None:
         made, _ = mirrors.add(session, elsewhere.url, "tides", "UTC", site.clock())
         document = FeedDocument("rss")
         for part in ("<a>;", "<<<>; re", "<a>; rel ", "<a>" + " " * 60):
-            websub.note_hub(made, document, {"link": part * 100_000}, elsewhere.body)
+            mirrors.note_hub(made, document, {"link": part * 100_000}, elsewhere.body)
             assert made.hub_url == ""
         hub = '<https://a.example/json>; rel="https://api.w.org/", <https://hub.example>; rel=hub'
-        websub.note_hub(made, document, {"link": hub}, elsewhere.body)
+        mirrors.note_hub(made, document, {"link": hub}, elsewhere.body)
         assert made.hub_url == "https://hub.example"

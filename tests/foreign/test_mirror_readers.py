@@ -22,7 +22,7 @@ from publisher.installation.settings import load_settings
 from publisher.publishing import snapshots
 from publisher.readers.reporting.push_arrivals import results
 from publisher.readers.reporting.report import make
-from publisher.simulator.histories.timelines import Timeline
+from publisher.simulator.timelines import Timeline
 from publisher.storage.tables.mirror import Mirror
 from publisher.storage.tables.publishing import Delivery
 from publisher.storage.tables.readers import PostReach, ReaderOrigin

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from publisher.cli import cli
-from publisher.dynamic_ttl.feed_outline import outline_of
+from publisher.dynamic_ttl.feed_head import outline_of
 from publisher.river.reading.scan import scan
 
 ROOT = Path(__file__).parents[2]

@@ -31,7 +31,7 @@ from publisher.river.fetching.answers import asked_to_wait_seconds, header_hints
 from publisher.river.following import subscriptions
 from publisher.river.reading import opml
 from publisher.river.reading.parse import parse_sanitised
-from publisher.simulator.histories.timelines import read_timeline
+from publisher.simulator.timelines import read_timeline
 from tests.conftest import MONDAY_MORNING
 from tests.fuzz import samples
 from tests.reader_test.invented import hourly, week

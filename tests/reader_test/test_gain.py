@@ -4,17 +4,20 @@ from itertools import product
 
 import pytest
 
-from publisher.reader_test.gain import (
+from publisher.reader_test.scorecard import (
     FLOORS,
     INTERVALS,
     NO,
     ON_200,
     ON_304,
     Hearing,
+    Scorecard,
+    fragment,
     gains,
     histories,
+    lines,
+    score,
 )
-from publisher.reader_test.scorecard import Scorecard, fragment, lines, score
 from tests.reader_test.invented import hourly, perfect, week
 
 ALL = [

@@ -4,27 +4,33 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from publisher.feeds.conditional import Freshness
+from publisher.feeds.conditional import Freshness, Served
 from publisher.feeds.feed_answer import FeedAnswer
 from publisher.installation import Site
 from publisher.readers import poll_batches
-from publisher.readers.counter import SOURCE, CountedDocument, PollCounter
+from publisher.readers.counter import SOURCE, PollCounter
 from publisher.readers.fold import fold
 from publisher.storage.tables.publishing import DocumentVersion
 
 TTL_ALONE = Freshness()
 
 
-@dataclass(frozen=True)
-class FakeDocument:
+class FakeDocument(Served):
     """A document of a thousand bytes, three hundred when gzipped."""
 
-    etag: str = 'W/"one"'
-    last_modified: datetime = datetime(2024, 3, 4, 9, tzinfo=UTC)
-    max_age_seconds: int = 900
-    plain_bytes: int = 1000
-    gzip_bytes: int = 300
-    freshness: Freshness = TTL_ALONE
+    def __init__(
+        self,
+        etag: str = 'W/"one"',
+        last_modified: datetime = datetime(2024, 3, 4, 9, tzinfo=UTC),
+        max_age_seconds: int = 900,
+        plain_bytes: int = 1000,
+        gzip_bytes: int = 300,
+        freshness: Freshness = TTL_ALONE,
+    ) -> None:
+        super().__init__(
+            bytes(plain_bytes), bytes(gzip_bytes), "application/rss+xml", etag, last_modified,
+            max_age_seconds, freshness=freshness,
+        )  # fmt: skip
 
 
 FULL = FeedAnswer(200, "200 OK", [], [], 1000)
@@ -74,7 +80,7 @@ class Counting:
         self.counter.flush()
         return fold(self.site.database, 15, until)
 
-    def version(self, document: CountedDocument, content_hash: str) -> None:
+    def version(self, document: Served, content_hash: str) -> None:
         """Note a version as served."""
         with self.site.database.write() as session:
             session.add(

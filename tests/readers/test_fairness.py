@@ -9,8 +9,8 @@ from flask.testing import FlaskClient
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
 from publisher.publishing.rebuild import rebuild
-from publisher.readers import fairness as module
-from publisher.readers.fairness import Fairness
+from publisher.readers import counter as module
+from publisher.readers.counter import Fairness
 from tests.conftest import FakeClock
 from tests.factories import make_post
 from tests.readers.polls import FakeDocument, request

@@ -12,11 +12,11 @@ from sqlalchemy import Row, func, select
 
 from publisher.installation import Site
 from publisher.readers import fold as module
-from publisher.readers import intervals
 from publisher.readers.counter import PollCounter
-from publisher.readers.identity import NOBODY, keys, week_of
+from publisher.readers.poll_batches import NOBODY, keys, week_of
 from publisher.readers.reporting.reach import Reached, reached
 from publisher.readers.reporting.report import make
+from publisher.readers.sums import spans_from_text
 from publisher.storage.columns import Base
 from publisher.storage.tables.blog import Meta, Update
 from publisher.storage.tables.readers import (
@@ -56,7 +56,7 @@ def test_an_interval_is_judged_by_the_ttl_told_before_it(counting: Counting) -> 
     day = day_of(counting)
     assert (day.requests, day.first, day.intervals) == (4, 1, 3)
     assert (day.on_time, day.early, day.fast) == (2, 1, 0)
-    assert intervals.from_texts(day.spans) == {(15, 900): 1, (60, 3600): 1, (60, 1200): 1}
+    assert spans_from_text(day.spans) == {(15, 900): 1, (60, 3600): 1, (60, 1200): 1}
 
 
 def test_intervals_cross_batches_and_documents_are_timed_apart(counting: Counting) -> None:
@@ -68,7 +68,7 @@ def test_intervals_cross_batches_and_documents_are_timed_apart(counting: Countin
     counting.fold()
     day = day_of(counting)
     assert (day.requests, day.first) == (3, 2)
-    assert intervals.from_texts(day.spans) == {(15, 900): 1}
+    assert spans_from_text(day.spans) == {(15, 900): 1}
 
 
 def test_a_tag_that_the_reader_was_given_is_not_made_up(counting: Counting) -> None:
@@ -114,7 +114,7 @@ def test_two_workers_flush_out_of_order(site: Site, counting: Counting) -> None:
     counting.counter.flush()
     other.counter.flush()
     assert counting.fold() == 4
-    assert intervals.from_texts(day_of(counting).spans) == {(15, 900): 3}
+    assert spans_from_text(day_of(counting).spans) == {(15, 900): 3}
 
 
 def test_polls_after_the_watermark_wait(counting: Counting, site: Site) -> None:
@@ -124,7 +124,7 @@ def test_polls_after_the_watermark_wait(counting: Counting, site: Site) -> None:
     assert counting.fold(until=MONDAY + timedelta(minutes=1)) == 1
     assert counting.fold(until=MONDAY + timedelta(minutes=1)) == 0
     assert counting.fold() == 1
-    assert intervals.from_texts(day_of(counting).spans) == {(15, 900): 1}
+    assert spans_from_text(day_of(counting).spans) == {(15, 900): 1}
     with site.database.read() as session:
         assert session.scalar(select(func.count()).select_from(PollBatch)) == 0
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 
 from publisher.installation import Site
-from publisher.readers import retention
+from publisher.readers import store
 from publisher.readers.counter import BURST_MS, FLUSH_SECONDS
 from publisher.readers.fold import LATE_SECONDS, ROWS_AT_ONCE, _Folding, fold, keep_up
 from publisher.storage.columns import Base
@@ -119,7 +119,7 @@ def known_numbers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def tables(site: Site, monkeypatch: pytest.MonkeyPatch, work: Callable[[], None]) -> list[str]:
     """The rows after `work`, which begins without any."""
     with site.database.write() as session:
-        retention.erase(session)
+        store.erase(session)
     with known_numbers(monkeypatch):
         work()
     with site.database.read() as session:

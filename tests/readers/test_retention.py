@@ -5,7 +5,7 @@ from datetime import timedelta
 from sqlalchemy import func, select
 
 from publisher.installation import Site
-from publisher.readers import retention
+from publisher.readers import store
 from publisher.storage.tables.readers import (
     PollHour,
     ReaderClient,
@@ -36,7 +36,7 @@ def test_old_counts_go_and_young_ones_stay(
     counting.fold()
     assert rows(site) == [2, 2, 2, 2]
     with site.database.write() as session:
-        retention.prune(session, clock(), 30)
+        store.prune(session, clock(), 30)
     assert rows(site) == [1, 1, 1, 1]
 
 
@@ -47,7 +47,7 @@ def test_erasing_leaves_nothing(counting: Counting, site: Site, clock: FakeClock
     counting.poll(clock() + timedelta(minutes=15))
     counting.counter.flush()
     with site.database.write() as session:
-        retention.erase(session)
+        store.erase(session)
     assert rows(site) == [0, 0, 0, 0]
     with site.database.read() as session:
         assert session.scalar(select(func.count()).select_from(ReaderKey)) == 0
@@ -56,4 +56,4 @@ def test_erasing_leaves_nothing(counting: Counting, site: Site, clock: FakeClock
 
 def test_the_privacy_text_names_the_days() -> None:
     """The ready paragraph says how long counts are kept."""
-    assert "after 30 days" in retention.privacy_text(30)
+    assert "after 30 days" in store.privacy_text(30)

@@ -196,9 +196,9 @@ def _polls(follower: Site, url: str) -> list[int]:
 def _simulated(publisher: Publisher, policy: str, begin: datetime, end: datetime) -> list[int]:
     """When the simulator's client polls, from the publisher's update log alone."""
     from publisher.core.polling import parse
-    from publisher.simulator.histories.timelines import from_instants
+    from publisher.simulator.poll_trace import walk
     from publisher.simulator.publishers import parse_publisher
-    from publisher.simulator.replaying.plain_replay import walk
+    from publisher.simulator.timelines import from_instants
 
     with publisher.site.database.read() as db:
         log = [int(at.timestamp()) for at in db.scalars(select(Update.at))]

@@ -28,9 +28,9 @@ pytest.importorskip("numpy")
 import numpy as np
 
 from publisher.core.polling import PollPolicy, parse
-from publisher.simulator.histories.timelines import Timeline, cut, no_holes, read_timeline
+from publisher.simulator.poll_trace import walk
 from publisher.simulator.publishers import Documents, parse_publisher
-from publisher.simulator.replaying.plain_replay import walk
+from publisher.simulator.timelines import Timeline, cut, no_holes, read_timeline
 
 FOLDER = Path(__file__).parents[3] / "shared" / "timelines"
 needs_timelines = pytest.mark.skipif(not FOLDER.is_dir(), reason="the timelines are not here")

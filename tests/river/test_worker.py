@@ -294,7 +294,7 @@ def test_a_known_feed_moves_after_quarantine(river: River, origin: Origin) -> No
     with river.site.database.write() as db:
         moves = db.scalars(select(RiverMove)).all()
         assert [(move.from_url, move.to_url) for move in moves] == [(old, new)]
-    from publisher.river.polls.poll_outcome import undo_last
+    from publisher.river.polls.poll_results import undo_last
 
     with river.site.database.write() as db:
         undo_last(db, subscriptions.named(db, new), river.clock())
@@ -386,7 +386,8 @@ def test_a_stop_does_not_wait_for_turns(river: River, origin: Origin) -> None:
 
     async def stopped_meanwhile() -> None:
         stop = asyncio.Event()
-        task = asyncio.create_task(river.worker().run(stop, AddressBook(turns=Held())))
+        book = AddressBook(turns=Held())  # type: ignore[arg-type]
+        task = asyncio.create_task(river.worker().run(stop, book))
         await waiting.wait()
         stop.set()
         await asyncio.wait_for(task, 60)

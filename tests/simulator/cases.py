@@ -1,9 +1,15 @@
 """Small timelines and documents that the simulator's tests share."""
 
+from bisect import bisect_right
+from collections.abc import Iterator
+
 import numpy as np
 
-from publisher.simulator.histories.timelines import Timeline
+from publisher.core.replay.reader_polls import ReaderPoll
 from publisher.simulator.publishers import Documents
+from publisher.simulator.replaying import counted
+from publisher.simulator.replaying.figures import Tally, tally
+from publisher.simulator.timelines import Scoring, Timeline, scoring
 
 EPOCH = 1_600_000_000
 DAY = 86400
@@ -77,3 +83,54 @@ def random_documents(rng: np.random.Generator, line: Timeline) -> Documents:
     headers = begins.astype(np.uint32), expiries.astype(np.uint32)
     skips = rng.choice([0, 0, 0b111000000000000000111111, 1 << 26], len(built))
     return Documents(built, ttls, skips.astype(np.int32), *headers, int(rng.integers(0, 3)))
+
+
+def count(polls: Iterator[ReaderPoll], timeline: Timeline) -> Tally:
+    """The tally of the `polls` of one client."""
+    plan = scoring(timeline)
+    counts = dict.fromkeys(range(counted.COUNTS), 0)
+    delays = np.zeros(counted.MINUTE_BINS, np.int64)
+    seen = 0
+    for poll in polls:
+        inside = counts_at(plan, poll.at)
+        counts[counted.POLLS] += inside
+        counts[counted.HITS] += inside and poll.last > poll.first
+        counts[counted.FULL] += inside and poll.answer.status == 200
+        counts[counted.STEPS] += 1
+        for item in range(poll.first, poll.last):
+            at = int(timeline.times[item])
+            if not (counts_at(plan, at) and at <= plan.last_scored):
+                continue
+            counts[counted.ITEMS] += 1
+            if item < poll.kept:
+                counts[counted.MISSED] += 1
+                continue
+            delay = poll.at - at
+            counts[counted.SEEN] += 1
+            counts[counted.DELAY] += delay
+            counts[counted.LONGEST] = max(counts[counted.LONGEST], delay)
+            delays[min(-(-delay // 60), counted.MINUTE_BINS - 1)] += 1
+        if poll.last > poll.first:
+            counts[counted.STALE] += _between(plan, int(timeline.times[poll.first]), poll.at)
+        seen = poll.last
+    for at in (int(time) for time in timeline.times[seen:]):
+        pending = counts_at(plan, at) and at <= plan.last_scored
+        counts[counted.ITEMS] += pending
+        counts[counted.PENDING] += pending
+    if seen < len(timeline.times):
+        counts[counted.STALE] += _between(plan, int(timeline.times[seen]), timeline.end)
+    row = np.array([[int(number) for number in counts.values()]], np.int64)
+    return tally(row, delays, 1, np.array([plan.seconds], np.int64))
+
+
+def counts_at(plan: Scoring, at: int) -> bool:
+    """Whether what happens at `at` is scored."""
+    return bisect_right(plan.edges, at) % 2 == 0
+
+
+def _between(plan: Scoring, begin: int, end: int) -> int:
+    """Scored seconds from `begin` to `end`."""
+    inside = 0
+    for start, stop in zip(plan.edges[1::2], plan.edges[2::2], strict=False):
+        inside += max(0, min(end, int(stop)) - max(begin, int(start)))
+    return inside

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from publisher.base.errors import InvalidInput, PublisherError
 from publisher.cli import cli
 from publisher.simulator import grid
-from publisher.simulator.histories.synthetic import parse_synthetic, shards
+from publisher.simulator.synthetic import parse_synthetic, shards
 from tests.serving import free_port, wait_until
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")

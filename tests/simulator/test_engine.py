@@ -6,15 +6,18 @@ import numpy as np
 import pytest
 
 from publisher.core.replay.reader_polls import ReaderPoll
+from publisher.simulator import poll_trace
 from publisher.simulator.clients import names, parse_client
 from publisher.simulator.publishers import parse_publisher, unskipped
-from publisher.simulator.replaying import compiled, counted, engine, plain_replay, responses
+from publisher.simulator.replaying import compiled, counted, engine, kernel
 from publisher.simulator.replaying.figures import Tally
-from publisher.simulator.replaying.scoring import scoring
+from publisher.simulator.timelines import scoring
 from tests.simulator.cases import (
     ALL_CLIENTS,
     DAY,
     EPOCH,
+    count,
+    counts_at,
     random_documents,
     random_timeline,
     timeline,
@@ -43,7 +46,7 @@ def test_jumping_equals_polling_one_by_one(client: str) -> None:
         fast = engine.replay(feeds, policy, phases=3, window=window, seed=seed)
         starts = engine.first_polls(feeds, policy, 3, seed)[0]
         slow = [
-            plain_replay.count(plain_replay.walk(line, documents, policy, int(start), window), line)
+            count(poll_trace.walk(line, documents, policy, int(start), window), line)
             for start in starts
         ]
         assert same(fast, slow[0] + slow[1] + slow[2]), (client, seed)
@@ -79,9 +82,9 @@ def test_jitter_is_the_same_in_both_engines(client: str) -> None:
     salt = int(engine.salts(feeds, 7)[0])
     starts = engine.first_polls(feeds, policy, 2, 7)[0]
     slow = [
-        plain_replay.count(
-            plain_replay.walk(line, documents, policy, int(start), jitter=20,
-                      salt=salt + phase * responses.PHASE_SALT),
+        count(
+            poll_trace.walk(line, documents, policy, int(start), jitter=20,
+                      salt=salt + phase * kernel.PHASE_SALT),
             line,
         )
         for phase, start in enumerate(starts)
@@ -95,7 +98,7 @@ def test_jitter_is_the_same_in_both_engines(client: str) -> None:
 
 def test_jitter_is_even_and_symmetrical() -> None:
     """Up to 20 per cent either way, each tenth of the span as often, nothing in the mean."""
-    waits = np.array([responses.jittered(3600, 20, 5, EPOCH + 3600 * k) for k in range(5000)])
+    waits = np.array([kernel.jittered(3600, 20, 5, EPOCH + 3600 * k) for k in range(5000)])
     assert waits.min() >= 2880
     assert waits.max() <= 4320
     assert abs(waits.mean() - 3600) < 20
@@ -185,8 +188,8 @@ def test_no_client_looks_ahead(client: str) -> None:
     def before(one: list[ReaderPoll]) -> list[tuple[int, int]]:
         return [(poll.at, poll.answer.new_items) for poll in one if poll.at < cut]
 
-    polls = before(list(plain_replay.walk(line, documents, policy, EPOCH + 77)))
-    assert polls == before(list(plain_replay.walk(more, documents, policy, EPOCH + 77)))
+    polls = before(list(poll_trace.walk(line, documents, policy, EPOCH + 77)))
+    assert polls == before(list(poll_trace.walk(more, documents, policy, EPOCH + 77)))
     assert len(polls) > 3
 
 
@@ -238,7 +241,7 @@ def test_scoring_leaves_out_learning_cool_down_and_holes() -> None:
     plan = scoring(line)
     assert plan.begin == EPOCH + 2 * DAY
     assert plan.seconds == (8 - 3 - 1) * DAY
-    assert [plain_replay.counts_at(plan, EPOCH + day * DAY) for day in (1, 2, 3, 5, 6, 7)] == [
+    assert [counts_at(plan, EPOCH + day * DAY) for day in (1, 2, 3, 5, 6, 7)] == [
         False,
         False,
         True,

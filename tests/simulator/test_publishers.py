@@ -21,10 +21,10 @@ from publisher.core.ttl.headers import seconds_left
 from publisher.core.ttl.rule import TtlRule
 from publisher.simulator import publishers
 from publisher.simulator.clients import parse_client
-from publisher.simulator.histories.timelines import Timeline, cut, from_instants, read_timeline
+from publisher.simulator.poll_trace import walk
 from publisher.simulator.publishers import Documents, parse_publisher
 from publisher.simulator.replaying import compiled
-from publisher.simulator.replaying.plain_replay import walk
+from publisher.simulator.timelines import Timeline, cut, from_instants, read_timeline
 
 START = int(datetime(2021, 10, 20, tzinfo=UTC).timestamp())
 SPECS = [

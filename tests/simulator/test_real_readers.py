@@ -6,9 +6,8 @@ pytest.importorskip("numpy")
 
 from publisher.core.polling import Answer
 from publisher.simulator.clients import parse_client
-from publisher.simulator.histories.timelines import score_days
 from publisher.simulator.real_readers import READERS, SOURCES, next_tick
-from publisher.simulator.replaying.scoring import scoring
+from publisher.simulator.timelines import score_days, scoring
 from tests.simulator.cases import DAY, EPOCH, timeline
 
 NOON = 1_700_049_600  # a full hour, and a tick of every period here

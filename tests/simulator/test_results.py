@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from publisher.base.errors import InvalidData, InvalidInput
-from publisher.simulator import comparison, grid
+from publisher.simulator import grid
 from publisher.simulator import results as report
 from publisher.simulator.clients import names, parse_client, read_population
 from publisher.simulator.grid import Result
@@ -148,7 +148,7 @@ def saved(folder: Path, name: str, factor: float, timelines: int, client: str = 
     """A result file in which every figure is `factor` times the place of its timeline."""
     rows = [
         {"timeline": f"t{place}", "publisher": "forward", "client": client}
-        | dict.fromkeys(comparison.MEASURES, factor * (place + 1))
+        | dict.fromkeys(report.MEASURES, factor * (place + 1))
         for place in range(timelines)
     ]
     path = folder / name
@@ -158,32 +158,32 @@ def saved(folder: Path, name: str, factor: float, timelines: int, client: str = 
 
 def test_compare_pairs_timelines(tmp_path: Path) -> None:
     """The ratio is taken per timeline, so that differences between timelines do not blur it."""
-    first = comparison.read_results(saved(tmp_path, "a.json", 1, 9))
-    second = comparison.read_results(saved(tmp_path, "b.json", 0.8, 8))
-    (found,) = comparison.compare(first, second)
+    first = report.read_results(saved(tmp_path, "a.json", 1, 9))
+    second = report.read_results(saved(tmp_path, "b.json", 0.8, 8))
+    (found,) = report.compare(first, second)
     assert found["timelines"] == 8
     assert found["efficiency"] == pytest.approx(
         {"ratio": 0.8, "low": 0.8, "high": 0.8, "beyond_chance": True}
     )
-    assert "0.800 (0.800 to 0.800)" in comparison.as_table([found])
-    assert "efficiency: B has 20.0% less than A, beyond chance" in comparison.as_table([found])
+    assert "0.800 (0.800 to 0.800)" in report.compared_table([found])
+    assert "efficiency: B has 20.0% less than A, beyond chance" in report.compared_table([found])
 
 
 def test_compare_calls_noise_chance_and_leaves_rows_without_figures_out(tmp_path: Path) -> None:
     """Ratios on both sides of 1 are chance; five timelines are too few to say; nulls pair not."""
-    first = comparison.read_results(saved(tmp_path, "a.json", 1, 9))
+    first = report.read_results(saved(tmp_path, "a.json", 1, 9))
     noisy = [row | {"efficiency": row["efficiency"] * (0.5, 2.0)[place % 2]}
              for place, row in enumerate(first[:8])]  # fmt: skip
-    (found,) = comparison.compare(first, noisy)
+    (found,) = report.compare(first, noisy)
     assert found["efficiency"]["beyond_chance"] is False
     assert found["says"][0].startswith("efficiency: no difference beyond chance (1.000")
-    (few,) = comparison.compare(first[:5], noisy)
+    (few,) = report.compare(first[:5], noisy)
     assert few["efficiency"]["beyond_chance"] is None
     assert "this may be chance" in few["says"][0]
     blank = report.blank_rows(first[0]["timeline"], ["p"], ["c"], None)[0]
     blank |= {name: first[0][name] for name in ("publisher", "client")}
     (tmp_path / "c.json").write_text(json.dumps([blank, *first[1:]]))
-    (found,) = comparison.compare(first, comparison.read_results(tmp_path / "c.json"))
+    (found,) = report.compare(first, report.read_results(tmp_path / "c.json"))
     assert found["timelines"] == 8
 
 
@@ -192,7 +192,7 @@ def test_compare_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     rng = np.random.default_rng(2)
     covered = 0
     for seed in range(200):
-        low, high = comparison.interval(np.log(0.9) + rng.normal(0, 0.2, 30), seed)
+        low, high = report.interval(np.log(0.9) + rng.normal(0, 0.2, 30), seed)
         assert low is not None
         assert high is not None
         covered += low <= 0.9 <= high
@@ -201,9 +201,9 @@ def test_compare_interval_covers_the_truth_about_as_often_as_it_says() -> None:
 
 def test_compare_of_single_timelines_and_other_rules(tmp_path: Path) -> None:
     """One timeline has no interval; two files with one rule each are compared all the same."""
-    first = comparison.read_results(saved(tmp_path, "a.json", 1, 1))
-    second = comparison.read_results(saved(tmp_path, "b.json", 2, 1, client="doubling"))
-    (found,) = comparison.compare(first, second)
+    first = report.read_results(saved(tmp_path, "a.json", 1, 1))
+    second = report.read_results(saved(tmp_path, "b.json", 2, 1, client="doubling"))
+    (found,) = report.compare(first, second)
     assert found["polls_per_day"] == {
         "ratio": 2.0,
         "low": None,
@@ -211,7 +211,7 @@ def test_compare_of_single_timelines_and_other_rules(tmp_path: Path) -> None:
         "beyond_chance": None,
     }
     with pytest.raises(InvalidData, match="in common"):
-        comparison.compare(first, [row | {"timeline": "other"} for row in second])
+        report.compare(first, [row | {"timeline": "other"} for row in second])
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_compare_refuses_what_is_no_result(tmp_path: Path, text: str) -> None:
     """One line, no traceback."""
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(InvalidData) as error:
-        comparison.read_results(tmp_path / "x.json")
+        report.read_results(tmp_path / "x.json")
     assert "\n" not in str(error.value)
 
 

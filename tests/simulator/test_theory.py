@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from publisher.core import civil
-from publisher.simulator import grid
-from publisher.simulator.histories import synthetic
-from publisher.simulator.histories.synthetic import parse_synthetic, shards
+from publisher.simulator import grid, synthetic
 from publisher.simulator.publishers import parse_publisher
 from publisher.simulator.replaying.engine import lay_out
 from publisher.simulator.replaying.figures import Figures, figures
-from publisher.simulator.replaying.scoring import window
+from publisher.simulator.synthetic import parse_synthetic, shards
+from publisher.simulator.timelines import window
 
 DAYS = 365
 

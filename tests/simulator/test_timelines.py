@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from publisher.base.errors import InvalidData, InvalidInput
-from publisher.simulator.histories.timelines import (
+from publisher.simulator.timelines import (
     Timeline,
     cut,
     from_instants,
     merged,
     read_timeline,
+    scoring,
 )
-from publisher.simulator.replaying.scoring import scoring
 
 NOON = 1_700_049_600  # 2023-11-15T12:00:00Z
 

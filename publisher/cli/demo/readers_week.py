@@ -18,34 +18,31 @@ from sqlalchemy import select, update
 from publisher.core.ttl.activity import histogram
 from publisher.core.ttl.decision import Decision, decide
 from publisher.core.ttl.headers import Expiries
-from publisher.feeds.conditional import Freshness
+from publisher.feeds.conditional import Freshness, Served
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
 from publisher.publishing.rebuild import RSS
-from publisher.readers.counter import CountedGroup, Polls
+from publisher.readers.counter import SITE, CountedGroup, Polls
 from publisher.readers.fold import fold
 from publisher.readers.poll_batches import store
-from publisher.readers.reporting.poll_sources import SITE
 from publisher.storage.tables.blog import Update
 from publisher.storage.tables.publishing import Delivery, DocumentVersion
 
 DAYS = timedelta(days=7)
 HOUR = timedelta(hours=1)
 PLAIN_BYTES, GZIP_BYTES = 48_000, 11_000
+_BODIES = bytes(PLAIN_BYTES), bytes(GZIP_BYTES)
 HUB, CLOUD = "https://hub.example/", "https://cloud.example/ping"
 
 
-@dataclass(frozen=True)
-class ServedVersion:
-    """A version of the feed's document, served from `built` on, with what the counter needs."""
+class ServedVersion(Served):
+    """A version of the feed's document, served from `built` on; its bytes do not matter."""
 
-    built: datetime
-    etag: str
-    last_modified: datetime
-    max_age_seconds: int
-    freshness: Freshness
-    plain_bytes: int = PLAIN_BYTES
-    gzip_bytes: int = GZIP_BYTES
+    def __init__(
+        self, built: datetime, etag: str, modified: datetime, max_age: int, freshness: Freshness
+    ) -> None:
+        super().__init__(*_BODIES, "", etag, modified, max_age, freshness=freshness)
+        self.built = built
 
 
 @dataclass
@@ -143,9 +140,8 @@ def _documents(site: Site, now: datetime, posts: Sequence[datetime]) -> Iterator
         etag = f'W/"{content:08x}.{decision.ttl_minutes:04x}"'
         modified = before.last_modified if before and before.etag == etag else at
         before = ServedVersion(
-            at, etag, modified.replace(microsecond=0), decision.ttl_minutes * 60,
-            Freshness(_moved(decision, at)),
-        )  # fmt: skip
+            at, etag, modified, decision.ttl_minutes * 60, Freshness(_moved(decision, at))
+        )
         yield before
 
 

@@ -26,7 +26,6 @@ __all__ = [
     "NextPoll",
     "PollPolicy",
     "Rule",
-    "names",
     "parse",
 ]
 
@@ -48,11 +47,6 @@ RULES: dict[str, Rule] = {
         ATTENTIVE,
     )
 }
-
-
-def names() -> list[str]:
-    """The names of all policies."""
-    return list(RULES)
 
 
 @lru_cache(1024)

@@ -13,7 +13,7 @@ from statistics import median
 from typing import NamedTuple
 
 from publisher.base.errors import InvalidData
-from publisher.readers.access_logs import log_file
+from publisher.readers.access_logs import line_formats
 from publisher.readers.access_logs.line_formats import LogLine, read_line
 
 FEED_LIKE = re.compile(r"rss|atom|feed|\.xml$|\.rdf$|\.json$", re.IGNORECASE)
@@ -61,8 +61,8 @@ class GuessedUpdates(NamedTuple):
 def is_access_log(path: Path) -> bool:
     """Whether one of the first lines is a request; False for what cannot be read."""
     try:
-        with log_file.opened(path) as stream:
-            found = log_file.lines_from(stream, 0, last_too=True).lines[:TRIED_LINES]
+        with line_formats.opened(path) as stream:
+            found = line_formats.lines_from(stream, 0, last_too=True).lines[:TRIED_LINES]
     except (OSError, EOFError):
         return False
     return any(_request(line) is not None for line in found)
@@ -121,9 +121,9 @@ def settled(found: Iterable[GuessedChange]) -> list[GuessedChange]:
 def _polls(path: Path) -> Iterator[LogLine]:
     """The GET requests of a log that were answered with 200 or 304."""
     try:
-        with log_file.opened(path) as stream:
+        with line_formats.opened(path) as stream:
             offset = 0
-            while (some := log_file.lines_from(stream, offset, last_too=True)).lines:
+            while (some := line_formats.lines_from(stream, offset, last_too=True)).lines:
                 offset = some.end
                 for text in some.lines:
                     line = _request(text)

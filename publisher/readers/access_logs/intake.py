@@ -16,11 +16,11 @@ from sqlalchemy import Table, func, insert, select
 from sqlalchemy.orm import Session
 
 from publisher.base.clock import Clock
-from publisher.readers.access_logs import log_file
+from publisher.readers.access_logs import line_formats
 from publisher.readers.access_logs.line_formats import LogLine, read_line
 from publisher.readers.access_logs.logged_polls import FeedAddresses, ServedVersions, grouped
-from publisher.readers.identity import keys
-from publisher.readers.poll_batches import BROUGHT, to_payloads
+from publisher.readers.poll_batches import BROUGHT, keys, to_payloads
+from publisher.readers.store import parts_of
 from publisher.readers.sums import DAY_SECONDS
 from publisher.storage.database import Database
 from publisher.storage.tables.readers import LogPosition, LogRequest, PollBatch
@@ -29,7 +29,6 @@ COUNTED_STATUSES = (*BROUGHT, 304, 429)
 METHODS = ("GET", "HEAD")
 AHEAD_MS = 86_400_000  # a line dated more than a day ahead is a mistake
 EXAMPLES = 5
-_IDS_AT_ONCE = 500
 
 
 @dataclass
@@ -52,129 +51,22 @@ class Intake:
         self.faults = [*self.faults, *part.faults][:EXAMPLES]
 
 
-def take_in(
-    database: Database,
-    path: Path,
-    feeds: FeedAddresses,
-    clock: Clock,
-    *,
-    whole: bool,
-    every: bool = False,
-) -> Intake:
-    """Count the lines of a log that were not counted yet.
-
-    whole: the file is complete, so its last line needs no newline. every: also requests that were
-    passed on to the site, because the site was told not to count them. Raises OSError if the file
-    cannot be read.
-    """
-    total = Intake()
-    with log_file.opened(path) as stream:
-        while True:
-            step = _step(database, stream, path, feeds, clock(), whole, every)
-            if step is None:
-                return total
-            total.add(step)
-
-
 def position_of(session: Session, stream: IO[bytes], lock: bool = False) -> LogPosition | None:
     """How far a log was read, whatever its name is now; None for a new one."""
     query = select(LogPosition).order_by(LogPosition.head_bytes.desc())
     heads: dict[int, tuple[int, str]] = {}
     for row in session.scalars(query.with_for_update() if lock else query):
         if row.head_bytes not in heads:
-            heads[row.head_bytes] = log_file.head(stream, row.head_bytes)
+            heads[row.head_bytes] = line_formats.head(stream, row.head_bytes)
         if heads[row.head_bytes] == (row.head_bytes, row.head):
             return row
     return None
 
 
-def _step(
-    database: Database,
-    stream: IO[bytes],
-    path: Path,
-    feeds: FeedAddresses,
-    now: datetime,
-    whole: bool,
-    every: bool,
-) -> Intake | None:
-    """Count the next lines in one transaction; None when there are no more."""
-    with database.read() as session:
-        known = position_of(session, stream)
-        offset, number = (known.offset, known.lines) if known else (0, 0)
-        found, end = log_file.lines_from(stream, offset, whole)
-        versions = ServedVersions(session, feeds) if found else None
-    if versions is None:
-        return None
-    step = Intake(lines=len(found))
-    lines = _readable(found, number, step, feeds, now, every)
-    named = {_number(line.key): line for line in lines if line.key}
-    weeks = keys(database, now)
-    with database.read() as session:
-        counted = _known(session, named)
-    first = {id(line) for number, line in named.items() if number not in counted}
-    kept = [line for line in lines if not line.key or id(line) in first]
-    step.doubles, step.polls = len(lines) - len(kept), len(kept)
-    batches = to_payloads(grouped(kept, versions, feeds, weeks))
-    with database.write() as session:  # all slow work is done: others wait for this lock
-        row = position_of(session, stream, lock=True)
-        if (row.offset if row else 0) != offset or _known(session, named) != counted:
-            return Intake()  # another process counted them meanwhile: try again
-        if row is None:
-            row = LogPosition(name=str(path), offset=0, lines=0)
-            session.add(row)
-        row.head_bytes, row.head = log_file.head(stream)
-        row.offset, row.lines, row.name = end, number + len(found), str(path)
-        row.changed_at = log_file.changed_at(stream)
-        day = int(now.timestamp() // DAY_SECONDS)
-        if new := [{"id": number, "day": day} for number in sorted(named.keys() - counted)]:
-            session.connection().execute(insert(cast("Table", LogRequest.__table__)), new)
-        session.add_all(PollBatch(payload=payload) for payload in batches)
-    return step
-
-
-def _readable(
-    found: Iterable[bytes | None],
-    number: int,
-    step: Intake,
-    feeds: FeedAddresses,
-    now: datetime,
-    every: bool,
-) -> list[LogLine]:
-    """The polls among some lines; `step` counts the others. `number`: of the line before these."""
-    lines = []
-    latest = int(now.timestamp() * 1000) + AHEAD_MS
-    for place, raw in enumerate(found, number + 1):
-        if raw is not None and not raw.strip():
-            step.lines -= 1
-            continue
-        try:
-            if raw is None:
-                raise ValueError("longer than any line should be")
-            line = read_line(raw.decode("utf-8", "replace").strip())
-            if line.at_ms > latest:
-                raise ValueError("from the future")
-        except ValueError as error:
-            step.unreadable += 1
-            step.faults += [f"line {place}: {error}"] if len(step.faults) < EXAMPLES else []
-            continue
-        if (
-            line.status not in COUNTED_STATUSES
-            or line.method not in METHODS
-            or feeds.name(line.path) is None
-        ):
-            step.other += 1
-        elif line.passed_on and not every:
-            step.passed_on += 1
-        else:
-            lines.append(line)
-    return lines
-
-
 def _known(session: Session, numbers: Iterable[int]) -> set[int]:
     """Those of the request numbers that were counted before."""
-    wanted, known = sorted(numbers), set[int]()
-    for start in range(0, len(wanted), _IDS_AT_ONCE):
-        part = wanted[start : start + _IDS_AT_ONCE]
+    known = set[int]()
+    for part in parts_of(numbers):
         known.update(session.scalars(select(LogRequest.id).where(LogRequest.id.in_(part))))
     return known
 
@@ -184,11 +76,98 @@ def _number(key: str) -> int:
     return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest()) >> 1
 
 
+class LogReader:
+    """Counts the polls in logs. every: also requests that were passed on to the site, because the
+    site was told not to count them."""
+
+    def __init__(
+        self, database: Database, feeds: FeedAddresses, clock: Clock, every: bool = False
+    ) -> None:
+        self._database, self._feeds, self._clock, self._every = database, feeds, clock, every
+
+    def take_in(self, path: Path, whole: bool = True) -> Intake:
+        """Count the lines of a log that were not counted yet.
+
+        whole: the file is complete, so its last line needs no newline. Raises OSError if the file
+        cannot be read.
+        """
+        total = Intake()
+        with line_formats.opened(path) as stream:
+            while (step := self._step(stream, path, whole)) is not None:
+                total.add(step)
+        return total
+
+    def _step(self, stream: IO[bytes], path: Path, whole: bool) -> Intake | None:
+        """Count the next lines in one transaction; None when there are no more."""
+        now = self._clock()
+        with self._database.read() as session:
+            known = position_of(session, stream)
+            offset, number = (known.offset, known.lines) if known else (0, 0)
+            found, end = line_formats.lines_from(stream, offset, whole)
+            versions = ServedVersions(session, self._feeds) if found else None
+        if versions is None:
+            return None
+        step = Intake(lines=len(found))
+        lines = self._readable(found, number, step, now)
+        named = {_number(line.key): line for line in lines if line.key}
+        weeks = keys(self._database, now)
+        with self._database.read() as session:
+            counted = _known(session, named)
+        first = {id(line) for number, line in named.items() if number not in counted}
+        kept = [line for line in lines if not line.key or id(line) in first]
+        step.doubles, step.polls = len(lines) - len(kept), len(kept)
+        batches = to_payloads(grouped(kept, versions, self._feeds, weeks))
+        with self._database.write() as session:  # all slow work is done: others wait for this lock
+            row = position_of(session, stream, lock=True)
+            if (row.offset if row else 0) != offset or _known(session, named) != counted:
+                return Intake()  # another process counted them meanwhile: try again
+            if row is None:
+                row = LogPosition(name=str(path), offset=0, lines=0)
+                session.add(row)
+            row.head_bytes, row.head = line_formats.head(stream)
+            row.offset, row.lines, row.name = end, number + len(found), str(path)
+            row.changed_at = line_formats.changed_at(stream)
+            day = int(now.timestamp() // DAY_SECONDS)
+            if new := [{"id": number, "day": day} for number in sorted(named.keys() - counted)]:
+                session.connection().execute(insert(cast("Table", LogRequest.__table__)), new)
+            session.add_all(PollBatch(payload=payload) for payload in batches)
+        return step
+
+    def _readable(
+        self, found: Iterable[bytes | None], number: int, step: Intake, now: datetime
+    ) -> list[LogLine]:
+        """The polls among some lines; `step` counts the others. `number`: of the line before."""
+        lines = []
+        latest = int(now.timestamp() * 1000) + AHEAD_MS
+        for place, raw in enumerate(found, number + 1):
+            if raw is not None and not raw.strip():
+                step.lines -= 1
+                continue
+            try:
+                if raw is None:
+                    raise ValueError("longer than any line should be")
+                line = read_line(raw.decode("utf-8", "replace").strip())
+                if line.at_ms > latest:
+                    raise ValueError("from the future")
+            except ValueError as error:
+                step.unreadable += 1
+                step.faults += [f"line {place}: {error}"] if len(step.faults) < EXAMPLES else []
+                continue
+            counted = line.status in COUNTED_STATUSES and line.method in METHODS
+            if not counted or self._feeds.name(line.path) is None:
+                step.other += 1
+            elif line.passed_on and not self._every:
+                step.passed_on += 1
+            else:
+                lines.append(line)
+        return lines
+
+
 # access.log.1, access.log-20240304, access.log.2.gz, access.log.old
 _ROTATED = re.compile(r"[.\-_](?:[\d.\-_]+|old)(?:\.gz)?|\.gz")
 
 
-class Follower:
+class Follower(LogReader):
     """Counts the new lines of a log and of its rotated files, at each call of `look`.
 
     A pause loses nothing: rotated files whose beginning is known are read to their end, and so are
@@ -203,8 +182,8 @@ class Follower:
         clock: Clock,
         every: bool = False,
     ) -> None:
-        self._database, self._path, self._feeds = database, path, feeds
-        self._clock, self._every = clock, every
+        super().__init__(database, feeds, clock, every)
+        self._path = path
         self._looked: dict[Path, tuple[int, int, int]] = {}
 
     def look(self) -> Intake:
@@ -218,17 +197,11 @@ class Follower:
                 if self._looked.get(path) == state:
                     continue
                 if path == self._path or self._is_ours(path):
-                    total.add(self._take_in(path))
+                    total.add(self.take_in(path, whole=path.suffix == ".gz"))
             except FileNotFoundError:  # rotated away just now, or not there yet
                 found.pop(path, None)
         self._looked = found
         return total
-
-    def _take_in(self, path: Path) -> Intake:
-        whole = path.suffix == ".gz"
-        return take_in(
-            self._database, path, self._feeds, self._clock, whole=whole, every=self._every
-        )
 
     def _rotated(self) -> list[Path]:
         """The rotated files of the log, the oldest first."""
@@ -243,7 +216,7 @@ class Follower:
 
     def _is_ours(self, path: Path) -> bool:
         """Whether a rotated file was read in part, or was written while nobody looked."""
-        with self._database.read() as session, log_file.opened(path) as stream:
+        with self._database.read() as session, line_formats.opened(path) as stream:
             if position_of(session, stream) is not None:
                 return True
             names = select(LogPosition.name).where(
@@ -252,7 +225,7 @@ class Follower:
             last = session.scalar(
                 select(func.max(LogPosition.changed_at)).where(LogPosition.name.in_(names))
             )
-            return last is not None and log_file.changed_at(stream) > last
+            return last is not None and line_formats.changed_at(stream) > last
 
 
 def _escaped(name: str) -> str:

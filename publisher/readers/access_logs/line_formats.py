@@ -1,14 +1,21 @@
-"""Parsing of access log lines: of nginx (our format and combined), Caddy, Cloudflare, Fastly.
+"""Reading an access log: whole lines from an offset of a file, plain or gzipped, and their parsing.
 
-The format is detected line by line. Fields that a line does not have are empty.
+The formats are those of nginx (our own and combined), Caddy, Cloudflare, Fastly; they are detected
+line by line. Fields that a line does not have are empty.
 """
 
+import gzip
+import hashlib
 import json
+import os
 import re
-from collections.abc import Callable, Mapping
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import IO, Any, NamedTuple, cast
 from urllib.parse import unquote_to_bytes
 
 from publisher.readers.counter import LONGEST_AGENT, LONGEST_VALIDATOR
@@ -115,10 +122,7 @@ def _caddy(fields: Mapping[str, Any]) -> LogLine:
         _path(str(request["uri"])),
         int(fields["status"]),
         _size(fields.get("size")),
-        _header(sent.get("if-none-match")),
-        _header(sent.get("if-modified-since")),
-        _header(answer.get("etag")),
-        _max_age(answer.get("cache-control")),
+        *_validators(sent, answer),
         answer.get("content-encoding", ""),
         _caddy_cache(answer.get("cache-status", "")),
     )
@@ -143,10 +147,7 @@ def _cloudflare(fields: Mapping[str, Any]) -> LogLine:
         _path(str(fields.get("ClientRequestPath") or fields["ClientRequestURI"])),
         int(fields["EdgeResponseStatus"]),
         _size(fields.get("EdgeResponseBodyBytes", fields.get("EdgeResponseBytes"))),
-        _header(sent.get("if-none-match")),
-        _header(sent.get("if-modified-since")),
-        _header(answer.get("etag")),
-        _max_age(answer.get("cache-control")),
+        *_validators(sent, answer),
         answer.get("content-encoding"),
         str(fields.get("CacheCacheStatus") or ""),
         key=str(fields.get("RayID") or ""),
@@ -236,6 +237,14 @@ def _agent(value: Any) -> str:
     return _SQUEEZED.sub(" ", text)[:LONGEST_AGENT]
 
 
+def _validators(sent: dict[str, str], answer: dict[str, str]) -> tuple[str, str, str, int | None]:
+    """Those of a request and of its answer, and the answer's max-age, from their headers."""
+    return (
+        _header(sent.get("if-none-match")), _header(sent.get("if-modified-since")),
+        _header(answer.get("etag")), _max_age(answer.get("cache-control")),
+    )  # fmt: skip
+
+
 def _header(value: Any) -> str:
     return str(value or "")[:LONGEST_VALIDATOR]
 
@@ -252,3 +261,77 @@ def _lists(headers: Any) -> dict[str, str]:
         str(name).lower(): ", ".join(map(str, value)) if isinstance(value, list) else str(value)
         for name, value in (headers or {}).items()
     }
+
+
+HEAD_BYTES = 1024
+LINES_AT_ONCE, BYTES_AT_ONCE = 5_000, 4_000_000
+LONGEST_LINE = 64_000
+_GZIP = b"\x1f\x8b"
+
+
+class Lines(NamedTuple):
+    """Some lines (None for one that is too long), and where the next one begins."""
+
+    lines: list[bytes | None]
+    end: int
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """The log's bytes, decompressed."""
+    with path.open("rb") as file:
+        packed = file.read(2) == _GZIP
+        file.seek(0)
+        if not packed:
+            yield file
+            return
+        with gzip.GzipFile(fileobj=file) as stream:
+            yield cast("IO[bytes]", stream)
+
+
+def head(stream: IO[bytes], most: int = HEAD_BYTES) -> tuple[int, str]:
+    """How many of the first bytes are there, at most `most`, and their hash.
+
+    A log only grows, so these bytes identify it whatever its name.
+    """
+    stream.seek(0)
+    first = _some(stream.read, most)
+    return len(first), hashlib.blake2b(first, digest_size=16).hexdigest()
+
+
+def changed_at(stream: IO[bytes]) -> datetime:
+    """When the file was last written to."""
+    return datetime.fromtimestamp(os.fstat(stream.fileno()).st_mtime, UTC)
+
+
+def lines_from(stream: IO[bytes], offset: int, last_too: bool) -> Lines:
+    """The next lines from `offset`, in a bounded number.
+
+    A last line without a newline is still being written: it is left for later, unless `last_too`.
+    """
+    stream.seek(offset)
+    found: list[bytes | None] = []
+    end = offset
+    while len(found) < LINES_AT_ONCE and end - offset < BYTES_AT_ONCE:
+        line = _some(stream.readline, LONGEST_LINE + 1)
+        size = len(line)
+        if size > LONGEST_LINE:  # memory stays bounded, whatever headers clients send
+            while not line.endswith(b"\n") and (line := _some(stream.readline, LONGEST_LINE + 1)):
+                size += len(line)
+            if not line:
+                break
+            found.append(None)
+        elif line.endswith(b"\n") or (last_too and line):
+            found.append(line)
+        else:
+            break
+        end += size
+    return Lines(found, end)
+
+
+def _some(read: Callable[[int], bytes], most: int) -> bytes:
+    """What a file gives; nothing while it is still being compressed."""
+    try:
+        return read(most)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        return b""

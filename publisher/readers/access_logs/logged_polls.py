@@ -11,9 +11,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.core.ttl.headers import SLOTS, TICK_SECONDS
-from publisher.readers import identity
 from publisher.readers.access_logs.line_formats import LogLine
-from publisher.readers.poll_batches import GivenDocument, PollGroup, bursts_of, version_of
+from publisher.readers.poll_batches import GivenDocument, PollGroup, bursts_of, origins, version_of
 from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.publishing import DocumentVersion
 
@@ -65,19 +64,16 @@ def grouped(
             groups[key][3].append(line.at_ms)
         else:
             groups[key] = (line, version, expiry, [line.at_ms])
-    origins: dict[tuple[str, str, str], tuple[int, int]] = {}
     found = []
     for line, version, expiry, times_ms in groups.values():
-        who = line.address, line.agent, mirror_at(line.path)
-        if who not in origins:
-            origins[who] = identity.origins(weeks, line.address, line.agent, line.path)
         document = _document(line, version, expiry, line.path in feeds.names)
         coded = bool(line.coding and line.coding.strip("-"))
         if line.coding is None:
             coded = line.sent == document.packed != document.whole
         found.append(
             PollGroup(
-                *origins[who], line.agent, line.path, line.method, line.status, line.sent, coded,
+                *origins(weeks, line.address, line.agent, line.path),
+                line.agent, line.path, line.method, line.status, line.sent, coded,
                 line.tags, line.since, document, f"{line.format} log", bursts_of(times_ms),
             )
         )  # fmt: skip
@@ -86,7 +82,7 @@ def grouped(
 
 def _expiry(line: LogLine, version: Version | None) -> int | None:
     """When the answer expires (seconds since 1970) if its max-age is not the ttl; polls of the same
-    minutes share it (see `freshness.Expiries`)."""
+    minutes share it (see `headers.Expiries`)."""
     if line.max_age is None or (version is not None and line.max_age == version.ttl_minutes * 60):
         return None
     return line.at_ms // 1000 + line.max_age + TICK_SECONDS

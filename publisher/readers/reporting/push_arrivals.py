@@ -16,8 +16,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.readers.agents import is_hub
-from publisher.readers.intervals import merged, quantile
 from publisher.readers.poll_batches import BROUGHT, PollGroup
+from publisher.readers.sums import merged, quantile
 from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.publishing import Delivery
 from publisher.storage.tables.readers import PushArrival
@@ -66,13 +66,10 @@ class Arrivals:
             .where(Delivery.protocol.in_(PINGS))
             .order_by(Delivery.delivered_at)
         )
-        return cls(
-            [
-                _Ping(at.timestamp(), number, name, _mirror_of(topic))
-                for at, number, name, topic in rows
-                if at
-            ]
-        )
+        return cls([
+            _Ping(at.timestamp(), number, name, _mirror_of(topic))
+            for at, number, name, topic in rows if at
+        ])  # fmt: skip
 
     def count(self, at: float, poll: PollGroup, news: bool, polls: int) -> None:
         """Count equal fetches for the last ping that may have caused them.

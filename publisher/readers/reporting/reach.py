@@ -17,10 +17,9 @@ from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
 from publisher.base.text import first_words
-from publisher.readers import intervals
 from publisher.readers.agents import parse_agent
-from publisher.readers.intervals import merged, quantile_minutes
 from publisher.readers.poll_batches import BROUGHT, PollGroup
+from publisher.readers.sums import merged, quantile_minutes, rounded
 from publisher.storage.tables.blog import Post, Update, listed
 from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.readers import PostReach, ReaderFeed
@@ -46,7 +45,7 @@ def reached(session: Session, post_ids: Iterable[int]) -> dict[int, Reached]:
     )
     delays = {row.post_id: merged(_counted(row.programs).values()) for row in rows}
     return {
-        post_id: Reached(spans.total(), intervals.quantile_minutes(spans, 0.5))
+        post_id: Reached(spans.total(), quantile_minutes(spans, 0.5))
         for post_id, spans in delays.items()
     }
 
@@ -180,7 +179,7 @@ class News:
         last = bisect_right(self._times, modified)
         for place in range(first, last):
             delay = max(at - self._updates[place][0].timestamp(), 0.0)
-            self._had[place][agent.name][intervals.rounded(delay)] += agent.people
+            self._had[place][agent.name][rounded(delay)] += agent.people
 
     def save(self, session: Session) -> None:
         """Add what was counted to the tables."""

@@ -5,27 +5,52 @@ rows per reader, however many polls there were.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Row, and_, func, select
 from sqlalchemy.orm import Session
 
-from publisher.readers import intervals
 from publisher.readers.agents import parse_agent
-from publisher.readers.identity import NOBODY
-from publisher.readers.reporting import poll_sources, reach, verdicts
+from publisher.readers.counter import PROXY, SITE
+from publisher.readers.poll_batches import NOBODY
+from publisher.readers.reporting import reach, verdicts
 from publisher.readers.reporting.programs import together
 from publisher.readers.reporting.reach import PostDelay
 from publisher.readers.reporting.reader import Reader
-from publisher.readers.store import IDS_AT_ONCE, LOST
-from publisher.readers.sums import COUNTS, DAY_SECONDS, ReaderSums, told_from_text, told_sum
+from publisher.readers.store import LOST, parts_of
+from publisher.readers.sums import (
+    COUNTS,
+    DAY_SECONDS,
+    ReaderSums,
+    spans_from_text,
+    told_from_text,
+    told_sum,
+)
 from publisher.storage.tables.blog import Meta
-from publisher.storage.tables.readers import ReaderClient, reader_days
+from publisher.storage.tables.readers import PollSource, ReaderClient, reader_days
 
 FIXED_MINUTES = (15, 60)
+# A cache polls without the readers' validators; this many such polls are no coincidence.
+ENOUGH_POLLS = 50
+HIDDEN = (
+    "A cache seems to answer polls that are not counted here: none of the {count} that a proxy"
+    " passed on had an ETag or a date. Count them from the cache's log"
+    " (publisher readers follow)."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTotals:
+    """The polls that one source brought: how many, of them 304 and with validators, bytes."""
+
+    source: str
+    requests: int
+    not_modified: int
+    conditional: int
+    bytes: int
 
 
 @dataclass(frozen=True)
@@ -39,12 +64,12 @@ class Report:
     lost: int
     delays: list[PostDelay]
     smallest_ttl_minutes: int
-    sources: list[poll_sources.SourceTotals]
+    sources: list[SourceTotals]
 
     @property
     def cache_note(self) -> str:
         """A warning when a cache seems to hide polls, else ""."""
-        return poll_sources.hidden_by_cache(self.sources)
+        return hidden_by_cache(self.sources)
 
     def to_dict(self) -> dict[str, Any]:
         """The report as `publisher readers --json` prints it."""
@@ -86,7 +111,7 @@ class Report:
             "nameless_requests": self.nobody.requests,
             "nameless_bytes": self.nobody.bytes,
             "uncounted_requests": self.lost,
-            "sources": [source.to_dict() for source in self.sources],
+            "sources": [asdict(source) for source in self.sources],
             "cache_note": self.cache_note,
         }
 
@@ -123,7 +148,7 @@ def make(
         lost=int(lost.value) if lost else 0,
         delays=[] if mirror else reach.delays_since(session, begin),
         smallest_ttl_minutes=smallest_ttl_minutes,
-        sources=[] if mirror else poll_sources.between(session, begin, now),
+        sources=[] if mirror else sources_between(session, begin, now),
     )
 
 
@@ -195,15 +220,41 @@ def _reader(row: Any, begin: float) -> Reader:
 def _fill_spans(session: Session, readers: list[Reader], first_day: int) -> None:
     days = reader_days
     by_client = {reader.client: reader for reader in readers if reader.addresses == 1}
-    clients = list(by_client)
-    for start in range(0, len(clients), IDS_AT_ONCE):
+    for part in parts_of(by_client):
         query = (
             select(days.c.client, func.aggregate_strings(days.c.spans, " "))
-            .where(
-                days.c.client.in_(clients[start : start + IDS_AT_ONCE]),
-                days.c.day >= first_day,
-            )
+            .where(days.c.client.in_(part), days.c.day >= first_day)
             .group_by(days.c.client)
         )
         for client, text in session.execute(query):
-            by_client[client].sums.spans.update(intervals.from_texts(text or ""))
+            by_client[client].sums.spans.update(spans_from_text(text or ""))
+
+
+def sources_between(session: Session, begin: datetime, end: datetime) -> list[SourceTotals]:
+    """The sources of a span of days, the largest first."""
+    sums = [
+        func.sum(column)
+        for column in (
+            PollSource.requests, PollSource.not_modified, PollSource.conditional, PollSource.bytes,
+        )
+    ]  # fmt: skip
+    rows = session.execute(
+        select(PollSource.source, *sums)
+        .where(
+            PollSource.day >= begin.timestamp() // DAY_SECONDS,
+            PollSource.day <= end.timestamp() // DAY_SECONDS,
+        )
+        .group_by(PollSource.source)
+    )
+    found = [SourceTotals(row[0], *(int(number) for number in row[1:])) for row in rows]
+    return sorted(found, key=lambda part: (-part.requests, part.source))
+
+
+def hidden_by_cache(sources: Sequence[SourceTotals]) -> str:
+    """A warning when a cache seems to hide polls, else ""."""
+    if any(part.source not in (SITE, PROXY) for part in sources):
+        return ""
+    for part in sources:
+        if part.source == PROXY and part.requests >= ENOUGH_POLLS and not part.conditional:
+            return HIDDEN.format(count=part.requests)
+    return ""

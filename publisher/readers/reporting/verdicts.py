@@ -4,8 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from publisher.base.text import counted
-from publisher.readers.intervals import Spans, quantile
-from publisher.readers.sums import ReaderSums, Told
+from publisher.readers.sums import ReaderSums, Spans, Told, quantile
 
 OBEDIENT, FIXED, UNCONDITIONAL = "obedient", "fixed", "unconditional"
 ABUSIVE, TOO_FEW = "abusive", "too-few"

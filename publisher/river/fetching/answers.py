@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import takewhile
 
 from publisher.base.text import number_up_to
 from publisher.core.validators import http_date
@@ -30,12 +31,8 @@ class Validators:
 
     def headers(self) -> dict[str, str]:
         """The conditional request headers, verbatim."""
-        sent = {}
-        if self.etag is not None:
-            sent["If-None-Match"] = self.etag
-        if self.last_modified is not None:
-            sent["If-Modified-Since"] = self.last_modified
-        return sent
+        pair = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
+        return {name: value for name, value in pair.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +97,8 @@ class Fetched:
     @property
     def permanent_url(self) -> str | None:
         """Where the permanent redirects (301, 308) before the first temporary one lead, if any."""
-        target = None
-        for hop in self.hops:
-            if hop.status not in PERMANENT:
-                break
-            target = hop.url
-        return target
+        permanent = list(takewhile(lambda hop: hop.status in PERMANENT, self.hops))
+        return permanent[-1].url if permanent else None
 
 
 def _echoable(value: str | None) -> str | None:
@@ -121,7 +114,8 @@ LONGEST_SILENCE_SECONDS = 7 * 86400
 
 @dataclass(frozen=True, slots=True)
 class HeaderHints:
-    """Freshness as sent. `expires_at` is seconds since 1970 by our clock, not the server's."""
+    """Freshness as sent, by the names of `core.polling.Answer`. `expires_at` is seconds since 1970
+    by our clock, not the server's."""
 
     max_age_seconds: int | None = None
     age_seconds: int | None = None
@@ -151,8 +145,7 @@ def header_hints(headers: Mapping[str, str], now: datetime) -> HeaderHints:
     max_age = number_up_to(_YEAR_SECONDS, directives.get("max-age", "").strip())
     expires = http_date(headers.get("expires")) if max_age is None else None
     if expires is not None:
-        lead = (expires - (http_date(headers.get("date")) or now)).total_seconds()
-        expires_at = int(now.timestamp() + min(max(lead, 0), _YEAR_SECONDS))
+        expires_at = int(now.timestamp() + _lead(expires, headers, now, _YEAR_SECONDS))
     return HeaderHints(
         max_age_seconds=max_age,
         age_seconds=number_up_to(_YEAR_SECONDS, headers.get("age", "").strip()),
@@ -186,7 +179,10 @@ def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> int | None
     if (seconds := number_up_to(LONGEST_SILENCE_SECONDS, value)) is not None:
         return seconds
     moment = http_date(value)
-    if moment is None:
-        return None
+    return int(_lead(moment, headers, now, LONGEST_SILENCE_SECONDS)) if moment else None
+
+
+def _lead(moment: datetime, headers: Mapping[str, str], now: datetime, most: int) -> float:
+    """Seconds from the server's own Date to a moment that it names, at most `most`."""
     lead = (moment - (http_date(headers.get("date")) or now)).total_seconds()
-    return int(min(max(lead, 0), LONGEST_SILENCE_SECONDS))
+    return min(max(lead, 0), most)

@@ -14,10 +14,10 @@ import os
 import random
 import socket
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -46,21 +46,6 @@ _TAKE = text(
 )
 
 log = get_logger("river")
-
-
-class MachineTurns(Protocol):
-    """Locks on machines."""
-
-    def turn(self, machine: str) -> AbstractAsyncContextManager[None]:
-        """Wait for the machine and hold it."""
-        ...
-
-
-def machine_turns(database: Database, options: RiverOptions) -> MachineTurns | None:
-    """The locks of all processes of a site; None with SQLite and no folder for lock files."""
-    if database.on_server:
-        return MachineRows(database, options.lease_real_seconds)
-    return MachineLocks(options.locks_folder, options.per_address) if options.locks_folder else None
 
 
 class MachineLocks:
@@ -212,7 +197,7 @@ class AddressBook(AbstractResolver):
         resolver: AbstractResolver | None = None,
         per_address: int = 1,
         keep_seconds: float = 60.0,
-        turns: MachineTurns | None = None,
+        turns: "MachineLocks | MachineRows | None" = None,
     ) -> None:
         self._turns = turns
         self._resolver = resolver
@@ -220,6 +205,16 @@ class AddressBook(AbstractResolver):
         self._keep_seconds = keep_seconds
         self._known: dict[tuple[str, int], tuple[float, list[ResolveResult]]] = {}
         self._gates: dict[str, tuple[asyncio.Semaphore, int]] = {}
+
+    @classmethod
+    def of(cls, database: Database, options: RiverOptions) -> "AddressBook":
+        """With the locks of all processes of a site; none with SQLite and no folder for them."""
+        turns: MachineLocks | MachineRows | None = None
+        if database.on_server:
+            turns = MachineRows(database, options.lease_real_seconds)
+        elif options.locks_folder:
+            turns = MachineLocks(options.locks_folder, options.per_address)
+        return cls(per_address=options.per_address, turns=turns)
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC

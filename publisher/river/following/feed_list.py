@@ -7,10 +7,10 @@ shown together with its folder, only when it is chosen itself.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
-from sqlalchemy import ColumnElement, Integer, cast, func, or_, select, true
+from sqlalchemy import ColumnElement, Integer, Row, cast, func, or_, select, true
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict
@@ -20,6 +20,8 @@ from publisher.storage.tables.blog import Meta
 from publisher.storage.tables.river import RiverFeed
 
 PAGE = 50
+FeedName = Row[int, str, str, str, str]
+"""Of a subscription: id, title, url, folder, problem."""
 _TITLE: tuple[Any, ...] = (func.lower(RiverFeed.title), RiverFeed.url)
 _FILTERS: dict[str, tuple[str, ColumnElement[bool]]] = {
     "": ("All", true()),
@@ -56,24 +58,6 @@ class FeedQuery:
     page: int = 0
 
 
-class FolderCount(NamedTuple):
-    """A folder, how many feeds it has, and how many of them are shown to others."""
-
-    name: str
-    feeds: int
-    shown: int
-
-
-class FeedName(NamedTuple):
-    """The columns of a subscription that a list of names needs."""
-
-    id: int
-    title: str
-    url: str
-    folder: str
-    problem: str
-
-
 def page_of(session: Session, query: FeedQuery) -> tuple[Sequence[RiverFeed], int]:
     """The feeds of a page, and how many there are on all pages."""
     wanted = [_FILTERS.get(query.only, _FILTERS[""])[1]]
@@ -102,33 +86,26 @@ def _page(
     return session.scalars(found).all(), total
 
 
-def folders(session: Session) -> list[FolderCount]:
-    """All folders by name, "" first."""
-    shown = func.sum(cast(RiverFeed.public, Integer))
-    counted = select(RiverFeed.folder, func.count(), shown).group_by(RiverFeed.folder)
-    return [FolderCount(*row) for row in session.execute(counted.order_by(RiverFeed.folder))]
+def folders(session: Session) -> Sequence[Row[str, int, int]]:
+    """All folders by `name`, "" first: how many `feeds` each has, and how many are `shown`."""
+    shown = func.sum(cast(RiverFeed.public, Integer)).label("shown")
+    columns = RiverFeed.folder.label("name"), func.count().label("feeds"), shown
+    counted = select(*columns).group_by(RiverFeed.folder).order_by(RiverFeed.folder)
+    return session.execute(counted).all()
 
 
-def names(session: Session) -> list[FeedName]:
+def names(session: Session) -> Sequence[FeedName]:
     """The subscriptions that bring items, by folder and title, with few columns."""
     columns = (RiverFeed.id, RiverFeed.title, RiverFeed.url, RiverFeed.folder, RiverFeed.problem)
     bring_items = (RiverFeed.state != "merged", RiverFeed.is_list.is_(False))
     followed = select(*columns).where(*bring_items).order_by(RiverFeed.folder, *_TITLE)
-    return [FeedName(*row) for row in session.execute(followed)]
+    return session.execute(followed).all()
 
 
 _MADE_PRIVATE = "river_made_private"
 _SECRET_WORDS = frozenset({"private", "secret", "token", "auth", "apikey"})
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _SECRET_CHARACTERS = 16
-
-
-@dataclass(frozen=True, slots=True)
-class FolderShown:
-    """What became of a folder: how many feeds are shown, how many were left out as private."""
-
-    shown: int
-    left_out: int
 
 
 def why_private(feed: RiverFeed | FeedRow) -> str:
@@ -164,14 +141,17 @@ def show(feed: RiverFeed, public: bool) -> None:
     feed.public = public
 
 
-def show_folder(session: Session, folder: str, public: bool) -> FolderShown:
-    """Show all subscriptions of a folder except those that look private, or hide them all."""
+def show_folder(session: Session, folder: str, public: bool) -> tuple[int, int]:
+    """Show all subscriptions of a folder except those that look private, or hide them all.
+
+    Returns how many feeds are shown now, and how many were left out as private.
+    """
     inside = (RiverFeed.folder == folder, RiverFeed.is_list.is_(False))
     feeds = session.scalars(select(RiverFeed).where(*inside)).all()
     for feed in feeds:
         feed.public = public and (feed.public or not why_private(feed))
     count = sum(feed.public for feed in feeds)
-    return FolderShown(count, len(feeds) - count if public else 0)
+    return count, len(feeds) - count if public else 0
 
 
 def made_private(session: Session) -> int:

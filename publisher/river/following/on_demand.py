@@ -21,7 +21,7 @@ from publisher.river.fetching import frontier
 from publisher.river.fetching.answers import Credentials, Validators
 from publisher.river.fetching.fetch import FetchLimits, open_fetcher
 from publisher.river.fetching.frontier import HostGate
-from publisher.river.fetching.host_names import AddressBook, machine_turns, work_unit_of
+from publisher.river.fetching.host_names import AddressBook, work_unit_of
 from publisher.river.following import subscriptions
 from publisher.river.following.subscriptions import in_folder
 from publisher.river.observe import check_policy
@@ -31,7 +31,6 @@ from publisher.river.polls.due_polls import DuePoll
 from publisher.river.polls.feed_visit import Visit, names_feeds, read, visit
 from publisher.river.polls.poll_results import settle
 from publisher.river.reading.feed_document import NotAFeed
-from publisher.river.reading.parse import read_document
 from publisher.storage.database import Database
 from publisher.storage.tables.river import RiverFeed, RiverHost, RiverVisit
 
@@ -84,7 +83,9 @@ class OnDemandPoller:
                     return known
         self._check_new(address)
         address, first = asyncio.run(self._look(address, secret, choose_first))
-        if first.problem in _HOPELESS or (first.problem == "dns" and _is_one_word(address)):
+        # A name without a dot is a typing mistake, unless it can be resolved.
+        mistyped = first.problem == "dns" and "." not in (urlsplit(address).hostname or "")
+        if first.problem in _HOPELESS or mistyped:
             raise InvalidData(f"{address}: {first.detail}")
         return self._enrol(address, first, folder, policy, secret)
 
@@ -199,9 +200,8 @@ class _Turns:
     async def poll(self, job: DuePoll) -> Visit:
         """Make a poll whose host is held."""
         options, database = self._poller.options, self._poller.database
-        turns = machine_turns(database, options)
         async with open_fetcher(
-            book=AddressBook(per_address=options.per_address, turns=turns), gate=self._gate,
+            book=AddressBook.of(database, options), gate=self._gate,
             contact_url=options.contact_url, allow_private=options.allow_private,
             limits=self._poller.limits,
         ) as fetcher:  # fmt: skip
@@ -224,24 +224,13 @@ class _Turns:
         self.held -= hosts
 
 
-def _is_one_word(url: str) -> bool:
-    """Whether the host's name has no dot: a typing mistake, unless it can be resolved."""
-    return "." not in (urlsplit(url).hostname or "")
-
-
 def _announced(first: Visit, choose_first: bool) -> str:
     """The feed that a page announces; NotAFeed when there is none, SeveralFeeds when several."""
-    found: tuple[tuple[str, str], ...] = ()
-    try:
-        kind = first.fetched.headers.get("content-type", "")
-        read_document(first.fetched.body, kind, first.fetched.url)
-    except NotAFeed as refusal:
-        found = refusal.alternates
-    if not found:
+    if not first.announced:
         raise NotAFeed(f"{first.fetched.url}: {first.detail}, and announces none")
-    if len(found) > 1 and not choose_first:
-        raise SeveralFeeds(found)
-    return subscriptions.tidy_url(found[0][0])[0]
+    if len(first.announced) > 1 and not choose_first:
+        raise SeveralFeeds(first.announced)
+    return subscriptions.tidy_url(first.announced[0][0])[0]
 
 
 RETRY_PAUSE = timedelta(minutes=1)

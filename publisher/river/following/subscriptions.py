@@ -25,7 +25,7 @@ from publisher.river.fetching.host_names import work_unit_of
 from publisher.river.observe import check_policy
 from publisher.river.polls import item_store
 from publisher.river.polls.poll_rows import FeedRow
-from publisher.storage.tables.river import RiverFeed, RiverList
+from publisher.storage.tables.river import RiverFeed, RiverItem, RiverList
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ def unsubscribe(session: Session, feed: RiverFeed) -> None:
     """Remove a subscription and its items; with a list, also the feeds that came with it."""
     for brought in session.scalars(select(RiverFeed).where(RiverFeed.list_id == feed.id)).all():
         let_go(session, brought)
-    item_store.drop_feed_items(session, feed.id)
+    item_store.drop(session, RiverItem.feed_id == feed.id)
     session.execute(
         update(RiverFeed)
         .where(RiverFeed.merged_into == feed.id)

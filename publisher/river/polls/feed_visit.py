@@ -6,7 +6,7 @@ are not counted, and the first answer that arrives makes all these feeds due at 
 
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import select
@@ -51,7 +51,8 @@ class Visit:
     A followed list brings `listed` instead.
 
     `problem` is a stored name such as ``timeout``, ``status-404`` or ``not-a-feed``, empty
-    when all is well; `detail` says it in words.
+    when all is well; `detail` says it in words. `announced`: the feeds that a page announces,
+    addresses and titles.
     """
 
     job: DuePoll
@@ -61,6 +62,7 @@ class Visit:
     content_hash: bytes = b""
     problem: str = ""
     detail: str = ""
+    announced: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def failed(cls, job: DuePoll, asked: tuple[str, ...] = ()) -> "Visit":
@@ -144,7 +146,8 @@ def read(job: DuePoll, fetched: Fetched) -> Visit:
         document = read_document(fetched.body, kind, fetched.url, unpack(job.window))
     except InvalidData as refusal:
         problem = "not-a-list" if job.is_list else _REFUSALS.get(type(refusal), "unsafe")
-        return Visit(job, fetched, problem=problem, detail=str(refusal))
+        announced = refusal.alternates if isinstance(refusal, NotAFeed) else ()
+        return Visit(job, fetched, problem=problem, detail=str(refusal), announced=announced)
     if document.cut_off:  # the same bytes again must not count as unchanged
         content_hash = b""
     return Visit(job, fetched, document, content_hash=content_hash)
@@ -157,7 +160,6 @@ def names_feeds(fetched: Fetched) -> bool:
 
 def answer_of(visit: Visit, new: list[FeedItem], changed: bool) -> Answer:
     """A visit as the input of a poll policy. An unchanged 200 counts as a 304."""
-    headers = header_hints(visit.fetched.headers, visit.job.at)
     document = visit.document
     dates = (plausible(item.published_at, visit.job.at) for item in new)
     hints = document.hints if document else DocumentHints()
@@ -167,13 +169,10 @@ def answer_of(visit: Visit, new: list[FeedItem], changed: bool) -> Answer:
         changed=changed,
         item_dates=tuple(int(moment.timestamp()) for moment in dates if moment),
         ttl_minutes=hints.ttl_minutes,
-        max_age_seconds=headers.max_age_seconds,
-        age_seconds=headers.age_seconds,
-        expires_at=headers.expires_at,
         update_period_seconds=(hints.syndication_minutes or 0) * 60 or None,
         skip_hours=hints.skip_hours,
         skip_days=hints.skip_days,
-        last_modified_at=headers.last_modified_at,
+        **asdict(header_hints(visit.fetched.headers, visit.job.at)),
         on_demand=visit.job.on_demand,
     )
 

@@ -99,12 +99,7 @@ def _row(feed: RiverFeed | FeedRow, item: FeedItem, now: datetime) -> NewRow:
         "feed_id": feed.id,
         "key": item.key,
         "fingerprint": item.fingerprint,
-        "url": item.url,
-        "title": item.title,
-        "html": item.html,
-        "author": item.author,
-        "enclosures": _files(item),
-        "details": item.details.as_json(),
+        **_content(item),
         "published_at": published,
         "seen_at": now,
         "shown_at": published or now,
@@ -113,8 +108,13 @@ def _row(feed: RiverFeed | FeedRow, item: FeedItem, now: datetime) -> NewRow:
     return columns, item.words
 
 
-def _files(item: FeedItem) -> list[list[object]]:
-    return [[file.url, file.media_type, file.length] for file in item.enclosures]
+def _content(item: FeedItem) -> dict[str, Any]:
+    """The columns that an edit changes."""
+    files = [[file.url, file.media_type, file.length] for file in item.enclosures]
+    return {
+        "url": item.url, "title": item.title, "html": item.html, "author": item.author,
+        "enclosures": files, "details": item.details.as_json(),
+    }  # fmt: skip
 
 
 def _update(session: Session, row: RiverItem, item: FeedItem, now: datetime) -> None:
@@ -123,28 +123,24 @@ def _update(session: Session, row: RiverItem, item: FeedItem, now: datetime) -> 
     row.key, row.fingerprint = item.key, item.fingerprint
     if not edited or row.pruned:
         return
-    row.url, row.title, row.author = item.url, item.title, item.author
-    row.html = item.html
-    row.enclosures, row.details, row.changed_at = _files(item), item.details.as_json(), now
+    for name, value in _content(item).items():
+        setattr(row, name, value)
+    row.changed_at = now
     session.flush()
     SEARCH.remove(session, [row.id])
     SEARCH.add(session, [(row.id, row.title, item.words)])
 
 
-def drop_feed_items(session: Session, feed_id: int) -> None:
-    """Delete all items of a feed."""
-    _drop(session, RiverItem.feed_id == feed_id)
-
-
 def keep_starred(session: Session, feed_id: int) -> int:
     """Delete the items of a feed except starred ones; returns how many stay."""
     starred = RiverItem.id.in_(select(RiverStar.item_id))
-    _drop(session, RiverItem.feed_id == feed_id, ~starred)
+    drop(session, RiverItem.feed_id == feed_id, ~starred)
     kept = select(func.count()).select_from(RiverItem).where(RiverItem.feed_id == feed_id)
     return session.scalar(kept) or 0
 
 
-def _drop(session: Session, *which: ColumnElement[bool]) -> None:
+def drop(session: Session, *which: ColumnElement[bool]) -> None:
+    """Delete these items."""
     SEARCH.remove(session, session.scalars(select(RiverItem.id).where(*which)))
     session.execute(
         delete(RiverItem).where(*which), execution_options={"synchronize_session": False}

@@ -33,11 +33,12 @@ from publisher.river.reading.feed_document import (
     assemble,
     categories,
     digest,
+    looks_like_json,
     newest_part,
+    parse_json_feed,
     web_address,
 )
 from publisher.river.reading.feed_html import alternates, sanitised
-from publisher.river.reading.jsonfeed import looks_like_json, parse_json_feed
 from publisher.river.reading.scan import (
     Scan,
     UnsafeDocument,

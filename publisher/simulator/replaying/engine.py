@@ -18,13 +18,12 @@ from publisher.core.randomness import GOLDEN_BITS, MASK, mixed
 from publisher.core.replay.announcements import RENEWED
 from publisher.core.replay.reader_polls import GOLDEN, PHASES, after_a_document
 from publisher.simulator.clients import ORACLE_RULE
-from publisher.simulator.histories.timelines import Timeline
 from publisher.simulator.publishers import Documents
-from publisher.simulator.replaying import compiled, counted, kernel, responses
+from publisher.simulator.replaying import compiled, counted, kernel
 from publisher.simulator.replaying.counted import Feeds
 from publisher.simulator.replaying.figures import Tally, tally
 from publisher.simulator.replaying.kernel import Client
-from publisher.simulator.replaying.scoring import Scoring, scoring
+from publisher.simulator.timelines import Scoring, Timeline, scoring
 
 WINDOW = 20
 
@@ -67,30 +66,12 @@ def lay_out_alike(
 ) -> Feeds:
     """The result of `lay_out` for many feeds with the same documents, scoring and observed span,
     without an object for each feed."""
-    number = len(names)
-
-    def offsets_of(length: int) -> Ints:
-        return np.arange(number + 1, dtype=np.int64) * length
-
-    return Feeds(
-        ids=np.array([crc32(name.encode()) for name in names], np.uint64),
-        times=times,
-        offsets=offsets,
-        built=np.tile(said.built, number),
-        ttls=np.tile(said.ttls, number),
-        skips=np.tile(said.skips, number),
-        documents=offsets_of(len(said.built)),
-        begins=np.tile(said.begins, number),
-        expiries=np.tile(said.expiries, number),
-        headers=offsets_of(len(said.begins)),
-        etags=np.full(number, said.etag, np.int64),
-        edges=np.tile(scored.edges, number),
-        edge_offsets=offsets_of(len(scored.edges)),
-        starts=np.full(number, span[0], np.int64),
-        ends=np.full(number, span[1], np.int64),
-        last_scored=np.full(number, scored.last_scored, np.int64),
-        seconds=np.full(number, scored.seconds, np.int64),
-    )
+    one = lay_out([Timeline(names[0], times[:0], *span)], [said], [scored])
+    laid = {name: np.tile(part, len(names)) for name, part in one._asdict().items()}
+    for name in ("documents", "headers", "edge_offsets"):
+        laid[name] = np.arange(len(names) + 1, dtype=np.int64) * getattr(one, name)[-1]
+    ids = np.array([crc32(name.encode()) for name in names], np.uint64)
+    return Feeds(**laid | {"ids": ids, "times": times, "offsets": offsets})
 
 
 def one_feed(timeline: Timeline, documents: Documents) -> Feeds:
@@ -114,7 +95,7 @@ def first_polls(feeds: Feeds, policy: PollPolicy, phases: int, seed: int, within
 
 def salts(feeds: Feeds, seed: int) -> Ints:
     """For each feed, the number from which the jitter of its clients is derived."""
-    return np.asarray((scatter(feeds.ids, seed) * responses.PRIME).astype(np.int64))
+    return np.asarray((scatter(feeds.ids, seed) * kernel.PRIME).astype(np.int64))
 
 
 def scatter(ids: NDArray[np.uint64], seed: int) -> NDArray[np.float64]:

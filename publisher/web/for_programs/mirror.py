@@ -13,7 +13,7 @@ from flask import Blueprint, Response, jsonify, render_template, request
 from publisher.base.encryption import hash_token
 from publisher.base.errors import Forbidden, NotFound, StorageUnavailable
 from publisher.core.durations import update_rate
-from publisher.foreign import mirror_poll, mirrors, websub
+from publisher.foreign import mirror_poll, mirrors
 from publisher.installation.settings import load_settings
 from publisher.storage.tables.mirror import Mirror
 from publisher.storage.tables.publishing import Snapshot
@@ -130,7 +130,7 @@ def intent(name: str, key: str) -> Response:
     """Verification of intent: the hub asks whether we meant to subscribe."""
     _subscribed(name, key)
     with site().database.write() as session:
-        challenge = websub.verified(mirrors.named(session, name), request.args, now())
+        challenge = mirrors.verified(mirrors.named(session, name), request.args, now())
     if challenge is None:
         raise NotFound("this subscription was not requested")
     return Response(challenge, content_type="text/plain; charset=utf-8")
@@ -140,7 +140,7 @@ def intent(name: str, key: str) -> Response:
 def content(name: str, key: str) -> Response:
     """The hub announces news; a message without a valid signature is answered 202 and ignored."""
     mirror = _subscribed(name, key)
-    if websub.signed(mirror, request.headers.get("X-Hub-Signature", ""), request.get_data()):
+    if mirrors.signed(mirror, request.headers.get("X-Hub-Signature", ""), request.get_data()):
         _ask(name, f"the hub {mirror.hub_url}")
     return Response("", 202)
 

@@ -11,14 +11,13 @@ from publisher.base.text import whole_number
 from publisher.foreign import mirrors
 from publisher.installation.settings import load_settings
 from publisher.publishing.rebuild import ADDRESSES, RSS
-from publisher.readers import retention
+from publisher.readers import store
 from publisher.readers.reporting import reach
 from publisher.readers.reporting.audience import audience, people_in
 from publisher.readers.reporting.charts import chart
 from publisher.readers.reporting.programs import Program, by_program
 from publisher.readers.reporting.push_arrivals import results
-from publisher.readers.reporting.reader import Reader
-from publisher.readers.reporting.remedies import Remedy, remedy
+from publisher.readers.reporting.reader import Reader, Remedy, remedy
 from publisher.readers.reporting.report import make
 from publisher.readers.reporting.verdicts import VERDICTS, in_words
 from publisher.web.context import admin_required, count_polls, done, login_required, now, site
@@ -101,7 +100,7 @@ def report() -> str:
             verdicts=VERDICTS,
             words=in_words,
             meaning=MEANING,
-            privacy=retention.privacy_text(settings.readers_days),
+            privacy=store.privacy_text(settings.readers_days),
         )
 
 
@@ -110,7 +109,7 @@ def report() -> str:
 def erase() -> Any:
     """Forget every count."""
     with site().database.write() as session:
-        retention.erase(session)
+        store.erase(session)
     return done("All counts have been erased.", "readers.report")
 
 

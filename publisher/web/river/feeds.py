@@ -20,7 +20,7 @@ from publisher.river.following import feed_list, on_demand, reading_list, subscr
 from publisher.river.following.feed_list import FeedQuery
 from publisher.river.following.on_demand import SeveralFeeds
 from publisher.river.observe import OBSERVED, SUMMARY
-from publisher.river.polls import item_store, poll_outcome
+from publisher.river.polls import item_store, poll_results
 from publisher.river.polls.schedule import DEAD_AFTER, dead_for
 from publisher.river.reading import opml
 from publisher.storage.tables.river import RiverFeed
@@ -65,11 +65,10 @@ def show_folder() -> Any:
     """Show a folder's feeds in the blogroll, or hide them."""
     public = request.form.get("public") == "1"
     with site().database.write() as db:
-        result = feed_list.show_folder(db, request.form.get("folder", "")[:200], public)
-    left_out = f", {result.left_out} left out as private" if result.left_out else ""
+        shown, private = feed_list.show_folder(db, request.form.get("folder", "")[:200], public)
+    left_out = f", {private} left out as private" if private else ""
     return done(
-        f"{counted(result.shown, 'feed')} shown{left_out}." if public else "Hidden.",
-        "river.feeds.page",
+        f"{counted(shown, 'feed')} shown{left_out}." if public else "Hidden.", "river.feeds.page"
     )
 
 
@@ -158,7 +157,7 @@ def _act(db: Session, row: RiverFeed, action: str) -> str:
         subscriptions.resume(db, row, now())
         return "It will be polled again."
     if action == "undo-move":
-        return f"Its address is {poll_outcome.undo_last(db, row, now())} again."
+        return f"Its address is {poll_results.undo_last(db, row, now())} again."
     if action == "keep":
         subscriptions.keep(row)
         return "It stays, even if its list drops it."
@@ -225,7 +224,7 @@ def _feed_page(feed_id: int, errors: dict[str, str]) -> str:
         private = feed_list.why_private(row)
         moments = reading_list.recent_moments(db, feed_id)
         gaps = item_store.gaps_of(db, feed_id)
-        past = poll_outcome.history(db, feed_id)
+        past = poll_results.history(db, feed_id)
         waits = on_demand.told_to_wait_until(db, row)
         of_list = db.get(RiverFeed, row.list_id) if row.list_id is not None else None
         brought = subscriptions.size(db, row)

@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from publisher.core.polling import Answer, Memory, PollPolicy, names, parse
+from publisher.core.polling import RULES, Answer, Memory, PollPolicy, parse
 from publisher.core.specs import SpecError
 
 NOW = 1_700_000_000
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", RULES)
 def test_memory_survives_json(name: str) -> None:
     """What a policy remembers comes back unchanged from a JSON column, and decides the same."""
     policy = parse(name)
@@ -32,7 +32,7 @@ def test_memory_of_another_rule_is_not_misread() -> None:
     assert doubling.restore(None) == doubling.start()
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", RULES)
 def test_failed_polls_teach_nothing(name: str) -> None:
     """An error of the server or the network leaves every rule's memory as it was."""
     policy = parse(name)
@@ -41,7 +41,7 @@ def test_failed_polls_teach_nothing(name: str) -> None:
         assert policy.remember(memory, Answer(status), NOW + 60) == memory
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", RULES)
 def test_every_policy_explains_itself(name: str) -> None:
     """`explain` gives at least one reason and the outcome, with the very wait that was decided."""
     policy = parse(name)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from publisher.core.polling import Answer, names, parse
+from publisher.core.polling import RULES, Answer, parse
 from publisher.core.polling.policy import FOREVER
 
 VECTORS = Path(__file__).with_name("vectors.json")
@@ -22,7 +22,7 @@ HOUR, DAY = 3600, 86400
 
 TIGHT = "floor=30,ceiling=45"  # so that both limits decide within the month
 SPECS = [
-    *names(),
+    *RULES,
     f"ttl:{TIGHT},default=20", f"ttl:{TIGHT},default=40", f"max-age:{TIGHT},default=50",
     f"doubling:{TIGHT}", "doubling:factor=adaptive,floor=1,ceiling=240", "doubling:factor=1.25",
     f"adaptive:{TIGHT}", "adaptive:grow=0.4,shrink=0.3,floor=1,ceiling=240",

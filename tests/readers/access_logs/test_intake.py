@@ -14,11 +14,12 @@ from sqlalchemy import func, select
 
 from publisher.installation import Site
 from publisher.publishing.rebuild import ADDRESSES, RSS
-from publisher.readers.access_logs import intake, log_file
-from publisher.readers.access_logs.intake import Follower, Intake, take_in
+from publisher.readers.access_logs import intake, line_formats
+from publisher.readers.access_logs.intake import Follower, Intake, LogReader
 from publisher.readers.access_logs.logged_polls import FeedAddresses, grouped
+from publisher.readers.counter import PROXY
 from publisher.readers.fold import fold
-from publisher.readers.reporting import poll_sources
+from publisher.readers.reporting import report
 from publisher.readers.reporting.report import make
 from publisher.storage.tables.readers import LogPosition, PollBatch
 from tests.conftest import FakeClock
@@ -33,14 +34,14 @@ FEEDS = FeedAddresses({address: name for name, address in ADDRESSES.items()}, RS
 
 def count(site: Site, path: Path, whole: bool = True) -> Intake:
     """Take a log in."""
-    return take_in(site.database, path, FEEDS, site.clock, whole=whole)
+    return LogReader(site.database, FEEDS, site.clock).take_in(path, whole)
 
 
 def polls(site: Site) -> int:
     """All polls that were counted so far."""
     fold(site.database, 15)
     with site.database.read() as session:
-        found = poll_sources.between(
+        found = report.sources_between(
             session, MONDAY - timedelta(days=9), MONDAY + timedelta(days=9)
         )
     return sum(source.requests for source in found)
@@ -125,7 +126,7 @@ def test_two_that_read_at_once_count_everything_once(
     log, other = tmp_path / "log", tmp_path / "other"
     log.write_text("".join(nginx(MONDAY, id=str(number), pop="FRA") for number in range(10)))
     other.write_text("another\n" + log.read_text())
-    monkeypatch.setattr(log_file, "LINES_AT_ONCE", 4)
+    monkeypatch.setattr(line_formats, "LINES_AT_ONCE", 4)
     rivals = [tmp_path / rival]
 
     def slow(*given: object) -> object:
@@ -222,14 +223,12 @@ def test_a_cache_that_hides_polls_is_noticed(
     site: Site, counting: Counting, clock: FakeClock
 ) -> None:
     """Fifty polls passed on by a proxy, none with a validator; with one of them it is no cache."""
-    for number in range(poll_sources.ENOUGH_POLLS):
-        counting.poll(
-            MONDAY + timedelta(minutes=number), agent=f"r{number}", through=poll_sources.PROXY
-        )
+    for number in range(report.ENOUGH_POLLS):
+        counting.poll(MONDAY + timedelta(minutes=number), agent=f"r{number}", through=PROXY)
     counting.fold()
     with site.database.read() as session:
         assert "none of the 50 that a proxy passed on" in make(session, clock(), 1, 15).cache_note
-    counting.poll(MONDAY, NOT_MODIFIED, through=poll_sources.PROXY, if_none_match='W/"one"')
+    counting.poll(MONDAY, NOT_MODIFIED, through=PROXY, if_none_match='W/"one"')
     counting.fold()
     with site.database.read() as session:
         assert make(session, clock(), 1, 15).cache_note == ""

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select
 
 from publisher.base.environment import Environment
-from publisher.core.polling import names
+from publisher.core.polling import RULES
 from publisher.installation import Site, open_site
 from publisher.river.following import subscriptions
 from publisher.river.worker import RiverWorker
@@ -142,7 +142,7 @@ def test_what_a_server_asked_for_goes_back_with_the_clock(river: River, origin: 
     assert river.later(minutes=1) == 1
 
 
-@pytest.mark.parametrize("policy", names())
+@pytest.mark.parametrize("policy", RULES)
 def test_every_policy_survives_a_clock_that_goes_back(
     site: Site, clock: FakeClock, origin: Origin, policy: str
 ) -> None:

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from publisher.blog import update_log
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
-from publisher.readers import retention
+from publisher.readers import store
 from publisher.readers.reporting.audience import ProgramProgress, audience, people_in
 from publisher.web.studio import readers_summary
 from tests.conftest import FakeClock
@@ -102,7 +102,7 @@ def test_what_a_post_reached_months_later(
     counting.fold()
     clock.forward(days=200)
     with site.database.write() as session:
-        retention.prune(session, clock(), 30)
+        store.prune(session, clock(), 30)
         assert audience(session, clock()) == []
     author.post("/studio/login", data={"name": "ada", "password": PASSWORD})
     page = author.get(f"/studio/posts/{post}/reach").text
@@ -114,7 +114,7 @@ def test_what_a_post_reached_months_later(
         f'<a href="/studio/posts/{post}/reach" aria-label="43 people: what it reached">' in listed
     )
     with site.database.write() as session:
-        retention.erase(session)
+        store.erase(session)
     assert "Nothing is known" in author.get(f"/studio/posts/{post}/reach").text
     assert author.get("/studio/posts/99/reach").status_code == 404
     author.post("/studio/", data={"source": "A draft.", "place": "draft"})

@@ -1,20 +1,85 @@
 """Update histories (timelines): read from files, made from instants, and cut to a span.
 
 A timeline file is CSV with a column `updated_at`. In its folder there may be `index.csv` (slug,
-timezone) and `holes.csv` (slug, from, to): gaps in the observation, which are not scored.
+timezone) and `holes.csv` (slug, from, to): gaps in the observation, which are not scored. Millions
+of RFC 3339 instants are parsed at once; unusual shapes are left to `base.dates`. The scored part of
+a timeline lies after the learning period, before the cool-down, outside holes.
 """
 
 import csv
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from publisher.base.dates import parse_rfc3339
 from publisher.base.errors import InvalidData, InvalidInput
-from publisher.core.civil import zone_table
-from publisher.simulator.histories.instants import LATEST, Instants, Malformed, read_instants
+from publisher.core.civil import NEVER, zone_table
+from publisher.core.replay.knob import COOL_DOWN
+
+Instants = NDArray[np.uint32]
+
+LATEST = 2**32 - 2
+"""The latest instant read: one below the largest unsigned 32-bit number, which ends a feed."""
+
+CHUNK = 100_000  # rows at a time: what fits into a processor's cache
+SHAPES = (b"0000-00-00T00:00:00Z", b"0000-00-00T00:00:00+00:00", b"0000-00-00T00:00:00-00:00")
+
+
+class Malformed(ValueError):
+    """`row` (from 0) cannot be read as an instant between 1970 and 2106."""
+
+    def __init__(self, row: int, text: str, problem: str) -> None:
+        super().__init__(f"{problem}: {text[:60]!r}")
+        self.row = row
+
+
+def read_instants(texts: list[bytes]) -> Instants:
+    """Seconds since 1970 of `texts`, in their order; raises Malformed for the first bad one."""
+    values = np.full(len(texts), -1, np.int64)
+    for begin in range(0, len(texts), CHUNK):
+        part = values[begin : begin + CHUNK]
+        wide = np.array(texts[begin : begin + CHUNK], dtype="S26")
+        for shape in SHAPES:
+            if (part < 0).any():
+                _read_shape(wide, shape, part)
+    for row in np.flatnonzero(values < 0):
+        values[row] = _read_one(int(row), texts[row])
+    return values.astype(np.uint32)
+
+
+def _read_shape(wide: NDArray[np.bytes_], shape: bytes, values: NDArray[np.int64]) -> None:
+    """Write into `values` the instants of all rows of this `shape`; of none if one is no date."""
+    letters = wide.view(np.uint8).reshape(-1, 26)
+    pattern = np.frombuffer(shape.ljust(26, b"\0"), np.uint8)
+    digit = pattern == ord("0")
+    fits = (letters[:, ~digit] == pattern[~digit]).all(axis=1)
+    rows = np.flatnonzero(fits & (letters[:, digit] - ord("0") < 10).all(axis=1))
+    try:
+        at = wide[rows].astype("S19").astype("M8[s]").astype(np.int64)
+    except ValueError:
+        return
+    if not shape.endswith(b"Z"):
+        digits = letters[rows, 20:25].astype(np.int64) - ord("0")
+        hours, minutes = (10 * digits[:, tens] + digits[:, tens + 1] for tens in (0, 3))
+        at += (hours * 3600 + minutes * 60) * (-1 if shape[19:20] == b"+" else 1)
+        at[(hours > 23) | (minutes > 59)] = -1
+    values[rows] = np.where(at <= LATEST, at, -1)
+
+
+def _read_one(row: int, text: bytes) -> int:
+    said = text.decode("utf-8", "replace")
+    try:
+        at = int(parse_rfc3339(said).timestamp())
+    except InvalidInput as error:
+        raise Malformed(row, said, str(error).partition(":")[0]) from None
+    if not 0 <= at <= LATEST:
+        raise Malformed(row, said, "not between 1970 and 2106")
+    return at
+
 
 DAY = 86400
 COLUMN = b"updated_at"
@@ -206,3 +271,66 @@ def cut(
     if len(times) == 0:
         raise NothingToScore(f"{timeline.name}: no updates in the time asked for")
     return replace(timeline, times=times, start=int(times[0]), end=stop)
+
+
+LEARNING_DAYS = 28
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """Polls count in ``[begin, end)``, items in ``[begin, last_scored]``, both outside holes.
+
+    edges: 0, then the instants where counting starts, stops, starts ..., then NEVER; seconds: how
+    long polls are counted.
+    """
+
+    begin: int
+    end: int
+    last_scored: int
+    edges: NDArray[np.int64]
+    seconds: int
+
+
+def scoring(timeline: Timeline) -> Scoring:
+    """How `timeline` is scored; NothingToScore if nothing of it would be scored."""
+    holes = tuple((int(begin), int(end)) for begin, end in timeline.holes)
+    found = window(timeline.start, timeline.end, holes, timeline.scored_from)
+    times = timeline.times.astype(np.int64)
+    items = times[(times >= found.begin) & (times <= found.last_scored)]
+    counted = np.searchsorted(found.edges, items, side="right") % 2 == 0
+    if not counted.any():
+        days = (timeline.end - timeline.start) / DAY
+        raise NothingToScore(
+            f"{timeline.name}: nothing to score: of {len(timeline.times)} updates in {days:.1f} "
+            f"days none lies after the learning period and before the last 24 hours"
+        )
+    return found
+
+
+@lru_cache(maxsize=1024)
+def window(
+    start: int,
+    end: int,
+    holes: tuple[tuple[int, int], ...] = (),
+    scored_from: int | None = None,
+) -> Scoring:
+    """How a feed is scored that was observed from `start` to `end`, except in `holes` (ascending).
+
+    The learning period is 28 days or a quarter of the time, whichever is less; or it ends at
+    `scored_from`.
+    """
+    begin = start + min(LEARNING_DAYS * DAY, (end - start) // 4)
+    begin = begin if scored_from is None else max(start, scored_from)
+    edges = [0, begin]
+    for stop, resume in holes:
+        if resume > edges[-1] and stop < end:
+            if stop <= edges[-1]:
+                edges[-1] = resume
+            else:
+                edges += [stop, resume]
+    if edges[-1] < end:
+        edges += [end, NEVER]
+    else:
+        edges[-1] = NEVER
+    seconds = sum(np.diff(edges)[1::2].tolist())
+    return Scoring(begin, end, end - COOL_DOWN, np.array(edges, np.int64), seconds)

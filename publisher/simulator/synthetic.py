@@ -15,8 +15,8 @@ from publisher.base.errors import InvalidInput
 from publisher.core.civil import LAST_SECOND, Zone, period, period_end, period_from, zone_table
 from publisher.core.randomness import GOLDEN_BITS, MASK, mixed
 from publisher.core.specs import Option, SpecError, known, read_options, split_spec
-from publisher.simulator.histories.timelines import DAY, Timeline
 from publisher.simulator.replaying.compiled import as_arrays, available, specialise
+from publisher.simulator.timelines import DAY, Timeline
 
 BLOCK = 1 << 15  # random numbers at a time, so that they stay in the cache
 BEGINNING = 1_672_531_200  # 2023-01-01T00:00:00Z

@@ -1,1 +1,0 @@
-"""Update histories (timelines): read from files, or synthetic."""
