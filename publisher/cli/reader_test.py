@@ -115,15 +115,15 @@ def _run(
 
 def _serve(host: str, port: int, address: str, speed: float) -> "Trace":
     """Serve until Ctrl-C; the trace of the tester whose address was printed."""
-    from publisher.reader_test.tester_server import StrangersDesk, serving
+    from publisher.reader_test.tester_server import serving
     from publisher.reader_test.testers import ReaderTests
 
     over = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: over.set())
     with tempfile.TemporaryDirectory(prefix="reader-test-") as folder:
-        desk = StrangersDesk(ReaderTests(Path(folder), utc_now), speed)
+        desk = ReaderTests(Path(folder), utc_now, speed)
         with serving(desk, host, port, address) as base:
-            word = desk.make("")
+            word = desk.begin("")
             click.echo(f"Subscribe a reader to {base}/{word}/feed.xml", err=True)
             click.echo(f"Its score: {base}/{word}/score   More tests: {base}/", err=True)
             click.echo("Ctrl-C ends the test and prints the score.", err=True)

@@ -107,7 +107,7 @@ class RunDesk:
         with self._lock:
             self.kept.silences.append((self.clock(), seconds * self.kept.speed, gave_up))
 
-    def make(self, speed: str) -> str:
+    def begin(self, typed: str) -> str:
         """The address under test: there is only one."""
         return self.word
 

@@ -17,8 +17,7 @@ from publisher.base.errors import InvalidData, PublisherError
 from publisher.reader_test import scorecard
 from publisher.reader_test.answering import WeekAnswer
 from publisher.reader_test.scorecard import Scorecard
-from publisher.reader_test.tester_trace import Trace, form_fields
-from publisher.reader_test.testers import ReaderTests
+from publisher.reader_test.tester_trace import form_fields
 
 MOST_BODY, MOST_AT_ONCE = 65_536, 64
 PATIENCE_SECONDS = 20.0
@@ -55,47 +54,9 @@ class Desk(Protocol):
         """The score so far."""
         ...
 
-    def make(self, speed: str) -> str:
-        """The word of a new tester."""
+    def begin(self, typed: str) -> str:
+        """The word of a new tester; `typed`: its speed, or ""."""
         ...
-
-
-class StrangersDesk:
-    """Testers in a folder; new ones run at `speed` unless they choose another."""
-
-    def __init__(self, testers: ReaderTests, speed: float) -> None:
-        self._testers, self._speed = testers, speed
-
-    def answer(
-        self, base: str, word: str, method: str, path: str, headers: Mapping[str, str]
-    ) -> WeekAnswer:
-        """The answer to a request, which is kept."""
-        tester = self._testers.named(word)
-        return self._testers.answer(tester, f"{base}/{word}", method, path, dict(headers))
-
-    def trace(self, base: str, word: str) -> Trace:
-        """What a tester has asked so far."""
-        return self._testers.trace(self._testers.named(word), f"{base}/{word}")
-
-    def speed(self, word: str) -> float:
-        """How many times faster than the real one a tester's clock runs."""
-        return self._testers.named(word).speed
-
-    def silence(self, word: str, seconds: float, gave_up: bool) -> None:
-        """A request had no answer; this is kept."""
-        self._testers.silence(self._testers.named(word), seconds, gave_up)
-
-    def card(self, base: str, word: str) -> Scorecard:
-        """The score so far."""
-        return self._testers.card(self._testers.named(word), f"{base}/{word}")
-
-    def make(self, speed: str) -> str:
-        """The word of a new tester."""
-        try:
-            chosen = float(speed) if speed else self._speed
-        except ValueError:
-            chosen = -1.0
-        return self._testers.make(chosen).word
 
 
 @contextmanager
@@ -195,7 +156,7 @@ class _Handler(BaseHTTPRequestHandler):
         """The page on which a tester gets an address."""
         if self.command == "POST":
             typed = form_fields(body).get("speed", "")
-            word = self.desk.make(typed)
+            word = self.desk.begin(typed)
             self._send(WeekAnswer(303, (("Location", f"{self.base}/{word}/score"),)))
             return
         self._page("A test for feed readers", (

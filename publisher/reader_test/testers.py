@@ -10,6 +10,7 @@ import re
 import secrets
 import threading
 from collections import deque
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -71,15 +72,24 @@ class ReaderTest:
 class ReaderTests:
     """The testers of one folder, which is made when the first of them is.
 
-    Raises NotFound for words that are unknown or expired, TooMany where a limit is reached.
+    New ones run at `speed` unless they choose another. `base`: the address below which each tester
+    has its own, by its word. Raises NotFound for words that are unknown or expired, TooMany where a
+    limit is reached.
     """
 
-    def __init__(self, folder: Path, clock: Clock) -> None:
-        self._folder, self._clock = folder, clock
+    def __init__(self, folder: Path, clock: Clock, speed: float = 1.0) -> None:
+        self._folder, self._clock, self._speed = folder, clock, speed
         self._lock = threading.Lock()
         self._new: deque[datetime] = deque(maxlen=NEW_AN_HOUR)
         self._recent: dict[str, deque[datetime]] = {}
         self._cards: dict[str, tuple[float, Scorecard]] = {}  # until when each is kept
+
+    def begin(self, typed: str) -> str:
+        """The word of a new tester, whose speed somebody has typed, or "" for the usual one."""
+        try:
+            return self.make(float(typed) if typed else self._speed).word
+        except ValueError:
+            return self.make(-1.0).word
 
     def make(self, speed: float) -> ReaderTest:
         """A new tester, whose clock runs `speed` times as fast as the real one."""
@@ -106,22 +116,28 @@ class ReaderTests:
             raise NotFound("there is no such test, or it is over")
         return tester
 
+    def speed(self, word: str) -> float:
+        """How many times faster than the real one a tester's clock runs."""
+        return self.named(word).speed
+
     def answer(
-        self, tester: ReaderTest, address: str, method: str, path: str, headers: dict[str, str]
+        self, base: str, word: str, method: str, path: str, headers: Mapping[str, str]
     ) -> WeekAnswer:
-        """The answer to a request of a tester, which is kept. address: the tester's own."""
-        now = self._clock()
+        """The answer to a request of a tester, which is kept."""
+        tester, now = self.named(word), self._clock()
         self._limit(tester, now)
         hours = tester.hours(now)
         known = method if _METHOD.fullmatch(method) else "OTHER"
         asked = Asked(hours * 3600, known, path[:LONGEST_PATH], kept_headers(headers))
         if hours < WEEK_HOURS:
             self._keep(tester, [round(asked.at, 1), known, asked.path, dict(asked.headers)])
-        return answer(WeekPlace(address, tester.begins), hours, known, asked.path, asked.headers)
+        place = WeekPlace(f"{base}/{word}", tester.begins)
+        return answer(place, hours, known, asked.path, asked.headers)
 
-    def silence(self, tester: ReaderTest, seconds: float, gave_up: bool) -> None:
+    def silence(self, word: str, seconds: float, gave_up: bool) -> None:
         """Keep that a request had no answer for so many real seconds; whether the reader hung up.
         The clock of a reader that runs elsewhere is the real one."""
+        tester = self.named(word)
         at = tester.hours(self._clock()) * 3600
         self._keep(tester, [round(at, 1), round(seconds, 1), gave_up])
 
@@ -133,9 +149,10 @@ class ReaderTests:
                 with file.open("a", encoding="utf-8") as kept:
                     kept.write(line)
 
-    def trace(self, tester: ReaderTest, address: str) -> Trace:
+    def trace(self, base: str, word: str) -> Trace:
         """What a tester has asked so far."""
-        trace = Trace(address, tester.begins, speed=tester.speed)
+        tester = self.named(word)
+        trace = Trace(f"{base}/{word}", tester.begins, speed=tester.speed)
         trace.ran = tester.hours(self._clock()) * 3600
         with (
             suppress(FileNotFoundError),
@@ -151,19 +168,20 @@ class ReaderTests:
                         trace.asked.append(Asked(*row))
         return trace
 
-    def card(self, tester: ReaderTest, address: str) -> Scorecard:
+    def card(self, base: str, word: str) -> Scorecard:
         """The score so far. A long trace takes half a second to judge and anybody may ask, so a
         score that was not quick is kept for `SCORE_KEPT` times as long as it took."""
-        until, kept = self._cards.get(tester.word, (0.0, None))
+        self.named(word)
+        until, kept = self._cards.get(word, (0.0, None))
         if kept is not None and monotonic_seconds() < until:
             return kept
         begun = thread_time()
-        found = score(self.trace(tester, address))
+        found = score(self.trace(base, word))
         took = thread_time() - begun
         if took > QUICK_SECONDS:
             if len(self._cards) > MOST_TESTERS:
                 self._cards.clear()
-            self._cards[tester.word] = (monotonic_seconds() + SCORE_KEPT * took, found)
+            self._cards[word] = (monotonic_seconds() + SCORE_KEPT * took, found)
         return found
 
     def _limit(self, tester: ReaderTest, now: datetime) -> None:

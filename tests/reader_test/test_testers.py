@@ -18,14 +18,14 @@ from publisher.reader_test import tester_server
 from publisher.reader_test import testers as testers_module
 from publisher.reader_test.command_runs import RunClock, RunDesk
 from publisher.reader_test.scorecard import score
-from publisher.reader_test.tester_server import StrangersDesk, serving
+from publisher.reader_test.tester_server import serving
 from publisher.reader_test.tester_trace import ONE_SHOT
 from publisher.reader_test.testers import MOST_TESTERS, NEW_AN_HOUR, REQUESTS_A_SECOND, ReaderTests
 from tests.conftest import FakeClock
 from tests.reader_test.invented import MONDAY
 from tests.serving import wait_until
 
-HERE = "http://127.0.0.1:1/word"
+BASE = "http://127.0.0.1:1"
 
 
 @pytest.fixture
@@ -40,15 +40,19 @@ def test_a_test_in_real_time_and_a_faster_one(testers: ReaderTests, clock: FakeC
     assert slow.begins == MONDAY.replace(hour=9)
     for _ in range(3):
         for tester in (slow, fast):
-            testers.answer(tester, HERE, "GET", "feed.xml", {"User-Agent": "R/1"})
+            testers.answer(BASE, tester.word, "GET", "feed.xml", {"User-Agent": "R/1"})
         clock.forward(hours=1)
-    assert [one.hours for one in testers.trace(slow, HERE).asked] == [0.5, 1.5, 2.5]
-    assert [round(one.hours, 1) for one in testers.trace(fast, HERE).asked] == [0.5, 24.5, 48.5]
+    assert [one.hours for one in testers.trace(BASE, slow.word).asked] == [0.5, 1.5, 2.5]
+    assert [round(one.hours, 1) for one in testers.trace(BASE, fast.word).asked] == [
+        0.5,
+        24.5,
+        48.5,
+    ]
     clock.forward(days=2)
-    assert testers.answer(fast, HERE, "GET", "feed.xml", {}).status == 410
-    assert len(testers.trace(fast, HERE).asked) == 3
-    assert testers.trace(fast, HERE).ran == 168 * 3600
-    assert score(testers.trace(fast, HERE)).requests == 3
+    assert testers.answer(BASE, fast.word, "GET", "feed.xml", {}).status == 410
+    assert len(testers.trace(BASE, fast.word).asked) == 3
+    assert testers.trace(BASE, fast.word).ran == 168 * 3600
+    assert score(testers.trace(BASE, fast.word)).requests == 3
 
 
 def test_addresses_cannot_be_guessed_and_expire(testers: ReaderTests, clock: FakeClock) -> None:
@@ -74,10 +78,10 @@ def test_their_number_is_limited(testers: ReaderTests, clock: FakeClock, tmp_pat
     assert len(list((tmp_path / "tests").iterdir())) == 1
     for _ in range(MOST_TESTERS - 1):
         tester = testers.make(1)
-        testers.answer(tester, HERE, "GET", "feed.xml", {"User-Agent": "x" * 90})
+        testers.answer(BASE, tester.word, "GET", "feed.xml", {"User-Agent": "x" * 90})
         clock.forward(minutes=3)
     tester = testers.make(1)  # in place of the one that nobody used
-    testers.answer(tester, HERE, "GET", "feed.xml", {"User-Agent": "x" * 90})
+    testers.answer(BASE, tester.word, "GET", "feed.xml", {"User-Agent": "x" * 90})
     with pytest.raises(TooMany, match="under way"):
         testers.make(1)
 
@@ -89,14 +93,14 @@ def test_size_and_rate_are_limited(
     tester = testers.make(1)
     monkeypatch.setattr(testers_module, "MOST_BYTES", 5_000)
     for _ in range(REQUESTS_A_SECOND):
-        testers.answer(tester, HERE, "GET" * 90, "p" * 9999, {"User-Agent": "x" * 99_999})
+        testers.answer(BASE, tester.word, "GET" * 90, "p" * 9999, {"User-Agent": "x" * 99_999})
     with pytest.raises(TooMany, match="one test"):
-        testers.answer(tester, HERE, "GET", "feed.xml", {})
+        testers.answer(BASE, tester.word, "GET", "feed.xml", {})
     clock.forward(seconds=2)
-    assert testers.answer(tester, HERE, "GET", "feed.xml", {}).status == 200
+    assert testers.answer(BASE, tester.word, "GET", "feed.xml", {}).status == 200
     (file,) = (tmp_path / "tests").iterdir()
     assert file.stat().st_size <= 5_100
-    asked = testers.trace(tester, HERE).asked[0]
+    asked = testers.trace(BASE, tester.word).asked[0]
     assert (asked.method, len(asked.path), len(asked.headers["user-agent"])) == ("OTHER", 200, 300)
 
 
@@ -110,7 +114,7 @@ def test_speeds_are_checked(testers: ReaderTests, speed: float) -> None:
 @pytest.fixture
 def base(testers: ReaderTests) -> Iterator[str]:
     """The server of testers; its address."""
-    with serving(StrangersDesk(testers, 1.0), "127.0.0.1", 0) as address:
+    with serving(testers, "127.0.0.1", 0) as address:
         yield address
 
 
@@ -217,10 +221,10 @@ def test_silence_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_silences_of_strangers_are_kept(testers: ReaderTests) -> None:
     """In the tester's file, beside its requests."""
     tester = testers.make(24)
-    testers.answer(tester, HERE, "GET", "feed.xml", {})
-    testers.silence(tester, 30.04, True)
-    testers.answer(tester, HERE, "SILENCE", "[1, 2, 3]", {})
-    trace = testers.trace(tester, HERE)
+    testers.answer(BASE, tester.word, "GET", "feed.xml", {})
+    testers.silence(tester.word, 30.04, True)
+    testers.answer(BASE, tester.word, "SILENCE", "[1, 2, 3]", {})
+    trace = testers.trace(BASE, tester.word)
     assert (len(trace.asked), trace.silences) == (2, [(1800.0, 30.0, True)])
 
 
@@ -249,5 +253,5 @@ def test_an_hour_ends(testers: ReaderTests, clock: FakeClock) -> None:
 def test_a_public_address_of_its_own(testers: ReaderTests) -> None:
     """In a container: what the feed names is the address that readers see."""
     address = "http://tests.example:80"
-    with serving(StrangersDesk(testers, 1.0), "127.0.0.1", 0, f"{address}/") as named:
+    with serving(testers, "127.0.0.1", 0, f"{address}/") as named:
         assert named == address

@@ -14,7 +14,7 @@ from publisher.base.errors import NotFound
 from publisher.blog.members.throttle import network
 from publisher.reader_test import scorecard
 from publisher.reader_test.tester_trace import form_fields
-from publisher.reader_test.testers import ReaderTest, ReaderTests
+from publisher.reader_test.testers import ReaderTests
 from publisher.web.context import now, settings, site
 from publisher.web.limits import Pace
 
@@ -42,8 +42,8 @@ def _testers() -> ReaderTests:
     return found
 
 
-def _address(tester: ReaderTest) -> str:
-    return f"{site().site_url}/reader-test/{tester.word}"
+def _base() -> str:
+    return f"{site().site_url}/reader-test"
 
 
 @pages.get("/reader-test")
@@ -64,12 +64,12 @@ def begin() -> AnyResponse:
 @pages.get("/reader-test/<word>/score")
 def card(word: str) -> Response:
     """The address to subscribe to, and the score so far."""
-    tester = _testers().named(word)
-    found = _testers().card(tester, _address(tester))
+    tester, address = _testers().named(word), f"{_base()}/{word}"
+    found = _testers().card(_base(), word)
     page = render_template(
-        "reader_test/score.html", feed=f"{_address(tester)}/feed.xml", tester=tester,
+        "reader_test/score.html", feed=f"{address}/feed.xml", tester=tester,
         verdicts=Markup(scorecard.fragment(found)),  # noqa: S704  # nosec B704
-        badge=f"{_address(tester)}/badge.svg",
+        badge=f"{address}/badge.svg",
     )  # fmt: skip
     return _fresh(Response(page))
 
@@ -77,16 +77,14 @@ def card(word: str) -> Response:
 @pages.get("/reader-test/<word>/score.json")
 def as_json(word: str) -> Response:
     """The score as JSON."""
-    tester = _testers().named(word)
-    found = _testers().card(tester, _address(tester))
+    found = _testers().card(_base(), word)
     return _fresh(Response(scorecard.as_json(found), content_type="application/json"))
 
 
 @pages.get("/reader-test/<word>/badge.svg")
 def badge(word: str) -> Response:
     """The score as a badge."""
-    tester = _testers().named(word)
-    found = _testers().card(tester, _address(tester))
+    found = _testers().card(_base(), word)
     return _fresh(Response(scorecard.badge(found), content_type="image/svg+xml"))
 
 
@@ -94,10 +92,9 @@ def badge(word: str) -> Response:
 @blueprint.route("/reader-test/<word>/<path:path>", methods=["GET", "POST"])
 def feed(word: str, path: str) -> Response:
     """The test feed. A web server cannot break a connection off: 504 stands for such faults."""
-    tester = _testers().named(word)
     query = request.query_string.decode("ascii", "replace")
     served = _testers().answer(
-        tester, _address(tester), request.method, f"{path}?{query}" if query else path,
+        _base(), word, request.method, f"{path}?{query}" if query else path,
         {**dict(request.headers.items()), **form_fields(request.get_data())},
     )  # fmt: skip
     answer = Response(served.body, 504 if served.fault else served.status)
