@@ -33,7 +33,7 @@ def test_one_click_mends_the_address(
     rebuild(live.site)
     live.app.extensions["front"].refresh()
     guid = guid_of(page)
-    banner = page.get_by_role("region", name="The site's address")
+    banner = page.get_by_role("region", name="The site’s address")
     expect(banner).to_contain_text(f"You are at {live.url}")
     expect(banner).to_contain_text(f"readers are given {ELSEWHERE}")
     assert overflow(page) == 0

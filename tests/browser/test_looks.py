@@ -32,7 +32,9 @@ def test_from_the_studio_to_the_reader(live: Live, browse: Browse, log_in: objec
     page.get_by_label("Photographs").check()
     expect(frame.locator("body.look-photo")).to_be_visible()
     page.get_by_label("Book").check()
-    page.get_by_label("CSS", exact=True).fill("body { display: none; background: rgb(1, 2, 3) }")
+    page.get_by_label("Your own CSS", exact=True).fill(
+        "body { display: none; background: rgb(1, 2, 3) }"
+    )
     page.get_by_role("button", name="Save").click()
     page.get_by_role("link", name="See the blog").click()
     page.wait_for_url(f"{live.url}/")

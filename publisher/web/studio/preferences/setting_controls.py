@@ -44,7 +44,7 @@ _PLANNER_WORDS = {
     "auto": "whichever suits the waiting times above",
     "look-ahead": "the longest wait that delays posts little enough",
     "planned": "the best plan for the coming day",
-    "winer": "Winer's rule of 2002: 15, 60 or 480 minutes; no other setting counts",
+    "winer": "Winer’s rule of 2002: 15, 60 or 480 minutes; no other setting counts",
 }
 
 _GROUPS = (
@@ -54,7 +54,7 @@ _GROUPS = (
         (
             Control("title", "Title"),
             Control("description", "Description", "One sentence, shown below the title."),
-            Control("language", "Language", "Code of your posts' language: en, de, pt-BR."),
+            Control("language", "Language", "Code of your posts’ language: en, de, pt-BR."),
             Control(
                 "timezone",
                 "Time zone",
@@ -117,7 +117,7 @@ _GROUPS = (
                 kind="choice",
                 options=(("", "not chosen"), *((name, name) for name in category_names())),
             ),
-            Control("podcast_author", "Who makes it", "If left empty, the blog's title."),
+            Control("podcast_author", "Who makes it", "If left empty, the blog’s title."),
             Control(
                 "podcast_email",
                 "E-mail of the owner",
@@ -269,12 +269,12 @@ _GROUPS = (
             Control("river_keep_visit_days", "Days to keep the history of polls", kind="number"),
             Control(
                 "river_estimator",
-                "A crawler's results: what is counted",
+                "A crawler’s results: what is counted",
                 kind="choice",
                 options=(("changes", "changes"), ("nochanges", "visits without one")),
             ),
-            Control("river_visits", "A crawler's results: visits for an estimate", kind="number"),
-            Control("river_metadata", "A crawler's results: fields to keep",
+            Control("river_visits", "A crawler’s results: visits for an estimate", kind="number"),
+            Control("river_metadata", "A crawler’s results: fields to keep",
                     "Names, separated by spaces."),
         ),
         folded=True,
