@@ -77,7 +77,7 @@ def nothing_remembered(history: counts.History, now: int, half_life: int) -> Non
     """Replaces `remember`: a poll is worth `poll_minutes`."""
 
 
-def even_weekday(tables: Tables, weekday: int, mean: float, seen: Exposure) -> float:
+def even_weekday(tables: Tables, weekday: int, total: float, seen: Exposure) -> float:
     """Replaces `weekday_factor`: all weekdays alike."""
     return 1.0
 
@@ -87,7 +87,7 @@ def as_often(tables: Tables, fading: float, place: int) -> float:
     return 1.0
 
 
-def flat_minutes(tables: Tables, fading: float, within: Counts) -> None:
+def flat_minutes(tables: Tables, total: float, fading: float, within: Counts) -> None:
     """Replaces `spread_within`: no pattern within the hour."""
     for slot in range(288):
         within[slot] = 1.0
@@ -113,8 +113,7 @@ PARTS = (
     Part("PRIOR 1/4", {"counts.PRIOR": 0.25}),
     Part("PRIOR 4", {"counts.PRIOR": 4.0}),
     Part("forecaster recent", {"mixture.START": (0.25, 0.0, 0.3, 0.3),
-                               "mixture.HANDED_OUT": (0.7, 0.0, 0.05, 0.05)},
-         (mixture.recent_rate,)),
+                               "mixture.HANDED_OUT": (0.7, 0.0, 0.05, 0.05)}),
     Part("forecaster flat", {"mixture.START": (0.25, 0.15, 0.0, 0.6),
                              "mixture.HANDED_OUT": (0.7, 0.2, 0.0, 0.1)}),
     Part("forecaster daily", {"mixture.START": (0.25, 0.15, 0.6, 0.0),
@@ -124,7 +123,7 @@ PARTS = (
     Part("all forecasters but the habits", {"mixture.START": (1.0, 0.0, 0.0, 0.0),
                                             "mixture.HANDED_OUT": (1.0, 0.0, 0.0, 0.0)},
          (mixture.learn, mixture.weights_at, mixture.weighed, mixture.sharpened, mixture.silence,
-          mixture.rates, mixture.recent_rate, mixture.shape, mixture.seen_at)),
+          mixture.rates, mixture.shape, mixture.seen_at)),
     Part("START and HANDED_OUT equal", {"mixture.START": (0.25,) * 4,
                                         "mixture.HANDED_OUT": (0.25,) * 4}),
     Part("share redistributed (SHARE)", {"mixture.SHARE": 1e-9}),

@@ -69,7 +69,7 @@ def ruled(label: str, rule: TtlRule, chooser: Chooser, etag: int = DOCUMENT) -> 
         first = int(timeline.times[0]) if len(timeline.times) else timeline.end
         zone = zone_table(timeline.zone)
         holes: Any = timeline.holes.ravel()
-        tables = Tables(*([0.0] * size for size in SIZES))
+        tables = Tables(*([0.0] * size for size in SIZES.values()))
         hours = (timeline.end - timeline.start) // HOUR + 2
         most = len(timeline.times) + hours + len(zone.starts)
         room = (most,) * 3 + (hours * SLOTS + most if exact else 0,) * 2
@@ -79,7 +79,7 @@ def ruled(label: str, rule: TtlRule, chooser: Chooser, etag: int = DOCUMENT) -> 
             timeline.end,
             as_arrays(History(tables, zone, holes, Past(0, first, first, 0), list(START), [0.0])),
             as_arrays(in_numbers),
-            as_arrays(workspace(in_numbers, hours=0)),
+            as_arrays(workspace(in_numbers)),
             _documents(np.zeros(size, kind) for size, kind in zip(room, KINDS, strict=True)),
         )
         run = specialise(publish, label, choose=chooser)

@@ -117,7 +117,7 @@ def announced(log: OwnLog, activity: Activity, rule: TtlRule) -> Announced:
     said = Announced([0] * most, [0] * most, [0] * most, [0] * headers, [0] * headers)
     history = activity.history(log.start)
     number, headers = publish(
-        log.times, log.start, log.end, history, chosen, workspace(chosen, hours=0), said
+        log.times, log.start, log.end, history, chosen, workspace(chosen), said
     )
     return Announced(*(part[:number] for part in said[:3]), *(part[:headers] for part in said[3:]))
 

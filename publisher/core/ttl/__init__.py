@@ -16,7 +16,7 @@ Theory of operation
        weekday   f_w = (c_w + 1) / (mean c_w + 1)
        cell      r_hw = (c_hw + k r_h f_w) / (d / 7 + k)           k = 1 week, more if c_hw is small
        minutes   a pattern within each hour, shrunk towards that of all hours, and that to flat
-       silence   g_a = (seen_a + 1) / (due_a + 1), for a silence of class a (0 min .. 8 days)
+       silence   g_a = (seen_a + 1) / (due_a + 1), for a silence of class a (0 min .. 7 days)
    The silence factor g applies until the first update only, the usual rate after it: this
    approximates a renewal process. Integrated over five-minute steps it gives N(t), the updates
    expected by t, and W(t) = integral of N, their accumulated waiting (`Curve`).
@@ -55,7 +55,8 @@ Theory of operation
    computes nothing. The max-age sent is a minute less, and at most an hour with a new post. Where
    a share s >= 1/4 of the updates of step j comes in its first five seconds, an expiry at j is
    moved five seconds later, and a client that polls then has N(j) + s (N(j + 1) - N(j)) already.
-   Expiries in warm-up are moved in the same way.
+   Expiries in warm-up are moved too: readers that keep the minute at which they began (CommaFeed)
+   keep a good one.
 
 6. What surrounds it (`decision`, `reasons`). The document is built at g, the later of the last
    update and the top of the local hour, from updates up to g. A scheduled post is certain, so it

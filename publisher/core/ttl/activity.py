@@ -1,12 +1,8 @@
 """`Activity`: the decayed counts of an author's updates (the histogram), a checkpoint of the log.
 
-The checkpoint holds all that a ttl decision needs to know of the past. `fold` adds updates one by
-one; its size does not depend on the length of the log.
-
-Decay with half-life H: every H days the whole table is halved, which is exact in binary floating
-point, and a new update counts 2 ** (time since the last halving / H). So a count read later,
-multiplied by 2 ** -(time since the last halving / H), is the sum of 2 ** -(age / H) over all
-updates. A log split into any number of parts folds to the same bits.
+`fold` adds updates one by one; the size does not depend on the length of the log. Every half-life
+all tables are halved, which is exact in binary floating point, and a new update counts 2 ** (time
+since the last halving / half-life). So a log split into any number of parts folds to the same bits.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +15,7 @@ from publisher.core.ttl.counts import SIZES, History, Past, Tables, decay
 from publisher.core.ttl.mixture import START, after
 
 HALF_LIFE_DAYS = 90
-FORMAT = 9  # version of `to_dict`; a stored checkpoint of another version is rebuilt from the log
+FORMAT = 10  # version of `to_dict`; a stored checkpoint of another version is rebuilt from the log
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +32,15 @@ class Activity:
     first: int | None = None
     last: int | None = None
     updates: int = 0
-    hours: tuple[float, ...] = (0.0,) * SIZES.hours
-    weekdays: tuple[float, ...] = (0.0,) * SIZES.weekdays
-    week: tuple[float, ...] = (0.0,) * SIZES.week
-    minutes: tuple[float, ...] = (0.0,) * SIZES.minutes
-    seen: tuple[float, ...] = (0.0,) * SIZES.seen
-    due: tuple[float, ...] = (0.0,) * SIZES.due
-    recent: tuple[float, ...] = (0.0,) * SIZES.recent
-    early: tuple[float, ...] = (0.0,) * SIZES.early
-    winer: tuple[float, ...] = (0.0,) * SIZES.winer
+    hours: tuple[float, ...] = (0.0,) * SIZES["hours"]
+    weekdays: tuple[float, ...] = (0.0,) * SIZES["weekdays"]
+    week: tuple[float, ...] = (0.0,) * SIZES["week"]
+    minutes: tuple[float, ...] = (0.0,) * SIZES["minutes"]
+    seen: tuple[float, ...] = (0.0,) * SIZES["seen"]
+    due: tuple[float, ...] = (0.0,) * SIZES["due"]
+    recent: tuple[float, ...] = (0.0,) * SIZES["recent"]
+    early: tuple[float, ...] = (0.0,) * SIZES["early"]
+    winer: tuple[float, ...] = (0.0,) * SIZES["winer"]
     beliefs: tuple[float, ...] = START
     settled: float = 0.0
 
@@ -88,7 +84,7 @@ class Activity:
     def by_dates(self) -> "Activity":
         """The same without `early`, for updates known only by the dates of a feed's items: the
         second in such a date is not when the item became visible."""
-        return replace(self, early=(0.0,) * SIZES.early)
+        return replace(self, early=(0.0,) * SIZES["early"])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON or table rows; `from_dict` restores the same bits."""
@@ -100,7 +96,7 @@ class Activity:
         if stored.get("format") != FORMAT:
             raise ValueError("a checkpoint of another format")
         values = {name: stored[name] for name in cls.__dataclass_fields__}
-        for name, size in zip(Tables._fields, SIZES, strict=True):
+        for name, size in SIZES.items():
             values[name] = tuple(float(count) for count in values[name])
             if len(values[name]) != size:
                 raise ValueError(f"a checkpoint with {len(values[name])} {name}, not {size}")

@@ -12,7 +12,6 @@ from publisher.core.ttl.planner import CELLS, Cells, ServedSpan, look_ahead, pla
 from publisher.core.ttl.poll_worth import poll_worth
 from publisher.core.ttl.rule import (
     LOOK_AHEAD,
-    PLANNED,
     WARM_UP_SECONDS,
     WINERS,
     RuleNumbers,
@@ -30,14 +29,12 @@ class Workspace(NamedTuple):
     header: HeaderPlan
 
 
-def workspace(rule: RuleNumbers, hours: int = 24) -> Workspace:
-    """Zeroed lists long enough for `choose`. The curve reaches at least `hours` beyond the longest
-    ttl; with the planner `planned`, its horizon instead."""
-    if rule.planner == PLANNED:
-        hours = rule.horizon
-    steps = max(((hours + 2) * 60 + rule.menu[-1]) * 60 // STEP_SECONDS, STEPS) + 1
+def workspace(rule: RuleNumbers) -> Workspace:
+    """Zeroed lists long enough for `choose`; the curve reaches the horizon beyond the longest
+    ttl."""
+    steps = max(((rule.horizon + 2) * 60 + rule.menu[-1]) * 60 // STEP_SECONDS, STEPS) + 1
     return Workspace(
-        [0.0] * SIZES.minutes,
+        [0.0] * SIZES["minutes"],
         Curve([0.0] * steps, [0.0] * steps),
         planned_table(rule),
         header_plan(),

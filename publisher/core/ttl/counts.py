@@ -63,26 +63,7 @@ class Exposure(NamedTuple):
     days: float
 
 
-class Sizes(NamedTuple):
-    hours: int = 24
-    weekdays: int = 7
-    week: int = 168
-    minutes: int = 288
-    seen: int = 13
-    due: int = 13
-    recent: int = 24
-    early: int = 12
-    winer: int = 24
-
-
-SIZES = Sizes()
-# Where each class of silence begins, in seconds: 0, 5, 15, 30 minutes; 1, 2, 4, 8, 16 hours; 1, 2,
-# 4, 8 days. The last entry, 16 days, ends the last class: `due` counts nothing beyond it.
-AGES = (
-    *(60 * minutes for minutes in (0, 5, 15, 30)),
-    *(3600 * hours for hours in (1, 2, 4, 8, 16)),
-    *(DAY_SECONDS * days for days in (1, 2, 4, 8, 16)),
-)
+SIZES = dict(zip(Tables._fields, (24, 7, 168, 288, 13, 13, 24, 12, 24), strict=True))
 WARM_UP_DAYS = 2
 WARM_UP_UPDATES = 5
 EARLY_SECONDS = 5  # of each five minutes: programs that post at a full minute do so within them
@@ -93,6 +74,9 @@ PRIOR = 1.0
 DOUBT = 15.0  # more such weeks for an hour of the week without updates
 STEP_SECONDS = 300  # of the forecast, and of the counts of minutes
 STEP_MINUTES = STEP_SECONDS / 60.0
+# Where each class of silence begins, in seconds: 0, 5, 10, 20, 40 minutes, and so on up to a week.
+# The last entry, two weeks, ends the last class: `due` counts nothing beyond it.
+AGES = (0, *(STEP_SECONDS << doublings for doublings in range(SIZES["seen"])))
 
 
 def decay(age: int, half_life: int) -> float:
@@ -170,14 +154,6 @@ def fade(tables: Tables, times: int, half_life: int) -> None:
         tables.due[place] *= factor
 
 
-def interrupted(holes: Sequence[int], begin: int, end: int) -> bool:
-    """Whether one of the `holes` overlaps the time from `begin` to `end`."""
-    touched = False
-    for hole in range(0, len(holes), 2):
-        touched = touched or (holes[hole] < end and holes[hole + 1] > begin)
-    return touched
-
-
 def age_class(age: int) -> int:
     """The class (index into `AGES`) of a silence of `age` seconds; the last one has no end."""
     place = 0
@@ -191,27 +167,14 @@ def hour_rate(tables: Tables, hour: int, seen: Exposure) -> float:
     return (tables.hours[hour] * seen.fading + PRIOR / 24.0) / seen.days
 
 
-def weekday_mean(tables: Tables, fading: float) -> float:
-    """Mean decayed count of the seven weekdays."""
-    total = 0.0
-    for weekday in range(7):
-        total += tables.weekdays[weekday]
-    return total * fading / 7.0
-
-
-def week_rate(tables: Tables, slot: int, mean: float, seen: Exposure) -> float:
-    """Expected updates in an hour of the week: its own rate, shrunk towards hour x weekday;
-    `mean` is the `weekday_mean`."""
-    return cell_rate(tables, slot, weekday_factor(tables, slot // 24, mean, seen), seen)
-
-
-def weekday_factor(tables: Tables, weekday: int, mean: float, seen: Exposure) -> float:
-    """Updates of a weekday relative to the mean day (1: as many); `mean` is the `weekday_mean`."""
-    return (tables.weekdays[weekday] * seen.fading + PRIOR) / (mean + PRIOR)
+def weekday_factor(tables: Tables, weekday: int, total: float, seen: Exposure) -> float:
+    """Updates of a weekday relative to the mean day (1: as many); total: decayed, of all days."""
+    return (tables.weekdays[weekday] * seen.fading + PRIOR) / (total / 7.0 + PRIOR)
 
 
 def cell_rate(tables: Tables, slot: int, factor: float, seen: Exposure) -> float:
-    """`week_rate` where the `weekday_factor` is already known."""
+    """Expected updates in an hour of the week: its own rate, shrunk towards hour x weekday; factor:
+    the `weekday_factor`."""
     usual = hour_rate(tables, slot % 24, seen) * factor
     own = tables.week[slot] * seen.fading
     weeks = PRIOR + DOUBT / (1.0 + own * own)
@@ -224,18 +187,13 @@ def silence_factor(tables: Tables, fading: float, place: int) -> float:
     return seen / (tables.due[place] * fading * fading + PRIOR)
 
 
-def minute_pattern(tables: Tables, part: int, fading: float) -> float:
+def minute_pattern(tables: Tables, part: int, total: float, fading: float) -> float:
     """The rate of one of the twelve five minutes of all hours relative to the mean of the twelve,
-    shrunk towards 1.
-
-    The total comes from the 24 hourly counts, which hold the same updates as the 288 slots.
-    """
-    total = common = 0.0
-    for hour in range(24):
-        total += tables.hours[hour]
+    shrunk towards 1; total: updates in all of them, decayed."""
+    common = 0.0
     for slot in range(part, 288, 12):
         common += tables.minutes[slot]
-    return (common * fading + PRIOR) / (total * fading / 12.0 + PRIOR)
+    return (common * fading + PRIOR) / (total / 12.0 + PRIOR)
 
 
 def within_hour(tables: Tables, slot: int, common: float, fading: float) -> float:
@@ -245,9 +203,9 @@ def within_hour(tables: Tables, slot: int, common: float, fading: float) -> floa
     return own / (tables.hours[slot // 12] * fading / 12.0 + PRIOR)
 
 
-def spread_within(tables: Tables, fading: float, within: Counts) -> None:
+def spread_within(tables: Tables, total: float, fading: float, within: Counts) -> None:
     """Fill `within` with the 288 factors of `within_hour`."""
     for part in range(12):
-        common = minute_pattern(tables, part, fading)
+        common = minute_pattern(tables, part, total, fading)
         for slot in range(part, 288, 12):
             within[slot] = within_hour(tables, slot, common, fading)

@@ -1,10 +1,5 @@
-"""The ttl decision (`decide`): a pure function of past updates, scheduled posts and the moment.
-
-The document is built at g, the later of the last update and the top of the local hour, and served
-until the next build. It is fetched at any minute in between, so the decision must suit all of them.
-
-While too little is known (`warming_up`), the rule of Dave Winer's "Algorithm for ttl element"
-(2002) decides from the time since the last update; afterwards the planner, from a forecast.
+"""The ttl decision (`decide`): a pure function of past updates, scheduled posts and the moment
+(section 6 of the theory of operation).
 """
 
 from collections.abc import Iterable

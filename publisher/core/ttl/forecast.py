@@ -41,7 +41,7 @@ def look_forward(
     seen = seen_at(history, now, rule.half_life)
     weights, fading = weights_at(history, now, seen), seen.habits.fading
     if rule.profile == WEEK_MINUTE:
-        spread_within(tables, fading, within)
+        spread_within(tables, seen.total, fading, within)
     number[0] = waiting[0] = 0.0
     quiet, step, at, steps = 1.0, 0, begin, len(number) - 1
     clock = period(zone, begin)

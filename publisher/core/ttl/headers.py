@@ -1,17 +1,9 @@
-"""What the headers announce: until when a copy is good, by the five minutes in which it is fetched.
+"""What the headers announce: until when a copy is good, by the five minutes in which it is fetched
+(section 5 of the theory of operation).
 
-The feed's ttl is one number for a whole document; Cache-Control and Expires are made for each
-response, so they can use the same forecast at the minute of the fetch. The plan is computed
-backwards over five-minute steps: V(i), the least cost to come for a client that polls at step i, is
-    V(i) = min over j of  P + hidden(i, j) + V(j),     i + 3 <= j <= i + 288   (15 to 1440 minutes)
-    hidden(i, j) = W(j) - W(i) - 5 (j - i) N(i)        (`forecast.hides`, on the grid).
-For fixed j this is a line in N(i) with slope -5 j, so the minimum is the lower envelope of lines
-that come in order of slope, evaluated at falling N(i): one pass with a queue ("convex hull trick").
-
-Many programs post on the dot: in the first seconds of a full hour or five minutes. Where a share s
-of at least 1/4 of the updates of a step comes so, an expiry at that step is moved just after those
-seconds: a client that polls at step i then has N(i) + s (N(i + 1) - N(i)) already. Expiries are
-moved in warm-up too: readers that keep the minute at which they began (CommaFeed) keep a good one.
+For a fixed step j, hidden(i, j) + V(j) is a line in N(i) with slope -5 j, so the minimum over j is
+the lower envelope of lines that come in order of slope, evaluated at falling N(i): one pass with a
+queue ("convex hull trick").
 """
 
 from collections.abc import MutableSequence
@@ -29,18 +21,16 @@ from publisher.core.ttl.counts import (
     knows_enough,
 )
 from publisher.core.ttl.forecast import Curve, usual_cost
+from publisher.core.ttl.rule import HORIZON_HOURS, WARM_UP_MINUTES
 
 SLOTS = HOUR_SECONDS // STEP_SECONDS
-SHORTEST = 3  # steps that a copy is kept: 15 minutes
-LONGEST = DAY_SECONDS // STEP_SECONDS
-HORIZON = 432  # steps of the plan: a day and a half
+SHORTEST, LONGEST = WARM_UP_MINUTES[0] * 60 // STEP_SECONDS, DAY_SECONDS // STEP_SECONDS
+HORIZON = HORIZON_HOURS * SLOTS
 STEPS = HORIZON + LONGEST
 # Max-age is less by this, so that a reader woken by cron is not a tick late; and never shorter.
 TICK_SECONDS = 60
 JUST_AFTER = EARLY_SECONDS + TICK_SECONDS  # added to an expiry: max-age then ends 5 s after a step
-# Share of the updates of a slot that come in its first seconds. Less than the least is chance. The
-# most is below 1, as an update may be late: then a client that polled on the dot polls once more.
-LEAST_ON_THE_DOT, MOST_ON_THE_DOT = 0.25, 0.95
+LEAST_ON_THE_DOT = 0.25  # share of a slot's updates that come in its first seconds; less is chance
 
 
 class HeaderPlan(NamedTuple):
@@ -131,7 +121,7 @@ def on_the_dot(tables: Tables, dots: Counts) -> bool:
         total = 0.0
         for place in range(slot, len(tables.minutes), SLOTS):
             total += tables.minutes[place]
-        share = min(tables.early[slot] / (total + PRIOR), MOST_ON_THE_DOT)
+        share = tables.early[slot] / (total + PRIOR)
         dots[slot] = share if share >= LEAST_ON_THE_DOT else 0.0
         found = found or share >= LEAST_ON_THE_DOT
     return found

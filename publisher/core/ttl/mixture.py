@@ -1,11 +1,5 @@
-"""A mixture of four forecasters, weighted by how well each predicted the recent updates.
-
-The table of habits alone takes a month to adapt when an author's hours change. So four forecasters
-run side by side, from the most specific to the simplest. Each update changes their weights, called
-beliefs, by its likelihood under each: the forecaster's rate at that moment times its probability of
-the silence before (a Poisson process). A fixed share of all weight is redistributed at each update,
-so that the forecaster that is right now is found within days (Herbster and Warmuth, "Tracking the
-best expert", 1998).
+"""A mixture of four forecasters, weighted by how well each predicted the recent updates (section 2
+of the theory of operation). The table of habits alone takes a month to adapt when hours change.
 
     habits   the rates of `forecast`: hour of the week, silence, minute; half-life 90 days
     recent   hour of the day, half-life 12 days
@@ -31,20 +25,17 @@ from publisher.core.ttl.counts import (
     Counts,
     Exposure,
     History,
-    Tables,
     age_class,
     bare_days,
     cell_rate,
     decay,
     exposure,
-    interrupted,
+    exposure_days,
     knows_enough,
     minute_pattern,
     record,
     silence_factor,
-    week_rate,
     weekday_factor,
-    weekday_mean,
     within_hour,
 )
 from publisher.core.ttl.poll_worth import remember
@@ -68,11 +59,11 @@ class Four(NamedTuple):
 
 class Seen(NamedTuple):
     """What turns the counts into the forecasters' rates at one moment. habits, recent: exposures;
-    mean: the `weekday_mean`; level: updates a day."""
+    total: decayed updates; level: updates a day."""
 
     habits: Exposure
     recent: Exposure
-    mean: float
+    total: float
     level: float
 
 
@@ -85,11 +76,11 @@ def seen_at(history: History, now: int, half_life: int) -> Seen:
         bare_days(history.holes, past.first, now, RECENT_SECONDS) + PRIOR,
     )
     total = 0.0
-    for hour in range(24):
-        total += tables.hours[hour]
+    for count in tables.hours:
+        total += count
+    total *= habits.fading
     days = bare_days(history.holes, past.first, now, half_life) + PRIOR
-    level = (total * habits.fading + PRIOR) / days
-    return Seen(habits, recent, weekday_mean(tables, habits.fading), level)
+    return Seen(habits, recent, total, (total + PRIOR) / days)
 
 
 def shape(hour: int) -> float:
@@ -103,17 +94,13 @@ def rates(history: History, slot: int, seen: Seen) -> Four:
     """Updates that each forecaster expects in `slot`, an hour of the week."""
     usual, tables = shape(slot % 24), history.tables
     return Four(
-        week_rate(tables, slot, seen.mean, seen.habits),
-        recent_rate(tables, slot, usual, seen),
+        cell_rate(
+            tables, slot, weekday_factor(tables, slot // 24, seen.total, seen.habits), seen.habits
+        ),
+        (tables.recent[slot % 24] * seen.recent.fading + usual / 24.0) / seen.recent.days,
         seen.level / 24.0,
         seen.level / 24.0 * usual,
     )
-
-
-def recent_rate(tables: Tables, slot: int, usual: float, seen: Seen) -> float:
-    """Updates that `recent` expects in the hour `slot`; `usual`: its `shape`, used as the prior."""
-    count = tables.recent[slot % 24] * seen.recent.fading + usual / 24.0
-    return count / seen.recent.days
 
 
 def silence(history: History, now: int, seen: Seen, weight: float) -> Four:
@@ -122,30 +109,32 @@ def silence(history: History, now: int, seen: Seen, weight: float) -> Four:
     weight: factor with which the updates that the hours of the week predicted are added to the
     table `due`, by the age of the silence; 0 leaves the table unchanged.
     """
-    zone, last, tables, level = history.zone, history.past.last, history.tables, seen.level / 24.0
-    end, fading = min(now, last + AGES[len(AGES) - 1]), seen.habits.fading
-    at, place, weekday, clock = last, 0, -1, period(zone, last)
-    broken, factor = silence_factor(tables, fading, 0), 1.0
-    habits = recent = flat = daily = 0.0
+    zone, last, tables = history.zone, history.past.last, history.tables
+    end, fading, due = min(now, last + AGES[len(AGES) - 1]), seen.habits.fading, tables.due
+    at, weekday, clock = last, -1, period(zone, last)
+    place, limit, broken, factor = 0, last + AGES[1], silence_factor(tables, fading, 0), 1.0
+    habits = lately = shaped = 0.0
     while at < end:
         clock = period_from(zone, clock, at)
-        until = min(end, end_of_hour(zone, clock, at), last + AGES[place + 1])
-        hours, slot = (until - at) / 3600.0, week_hour(at + zone.offsets[clock])
+        until, slot = min(end, end_of_hour(zone, clock, at)), week_hour(at + zone.offsets[clock])
         if slot // 24 != weekday:
             weekday = slot // 24
-            factor = weekday_factor(tables, weekday, seen.mean, seen.habits)
-        usual = shape(slot % 24)
-        own = cell_rate(tables, slot, factor, seen.habits) * hours
-        habits += own * broken
-        tables.due[place] += weight * own
-        recent += recent_rate(tables, slot, usual, seen) * hours
-        flat += level * hours
-        daily += level * usual * hours
-        at = until
-        if at == last + AGES[place + 1] and at < end:
-            place += 1
-            broken = silence_factor(tables, fading, place)
-    return Four(habits, recent, flat, daily)
+            factor = weekday_factor(tables, weekday, seen.total, seen.habits)
+        own, hours = cell_rate(tables, slot, factor, seen.habits) / 3600.0, (until - at) / 3600.0
+        lately += tables.recent[slot % 24] * hours
+        shaped += shape(slot % 24) * hours
+        while at < until:
+            then = limit if limit < until else until
+            more = own * (then - at)
+            habits += more * broken
+            due[place] += more * weight
+            at = then
+            if at == limit and at < end:
+                place += 1
+                limit, broken = last + AGES[place + 1], silence_factor(tables, fading, place)
+    level = seen.level / 24.0
+    recent = (lately * seen.recent.fading + shaped / 24.0) / seen.recent.days
+    return Four(habits, recent, level * max(end - last, 0) / 3600.0, level * shaped)
 
 
 def weighed(beliefs: Counts, gains: Four) -> Four:
@@ -194,7 +183,8 @@ def learn(history: History, at: int, half_life: int) -> None:
         for place in range(len(START)):
             beliefs[place] = START[place]
         return
-    if at <= past.last or past.number < 2 or interrupted(history.holes, past.last, at):
+    watched = bare_days(history.holes, past.last, at, half_life)
+    if at <= past.last or past.number < 2 or watched < exposure_days(past.last, at, half_life):
         return
     seen = seen_at(history, at, half_life)
     local = local_second(history.zone, at)
@@ -206,7 +196,7 @@ def learn(history: History, at: int, half_life: int) -> None:
         weight = 1.0 / (seen.habits.fading * seen.habits.fading)
     waited = silence(history, at, seen, weight)
     history.tables.seen[age] += weight
-    common = minute_pattern(history.tables, slot % 12, seen.habits.fading)
+    common = minute_pattern(history.tables, slot % 12, seen.total, seen.habits.fading)
     pattern = within_hour(history.tables, slot, common, seen.habits.fading)
     now = weighed(
         beliefs,

@@ -1,9 +1,5 @@
-"""Two ways to choose a ttl from the expected updates: `look-ahead` and `planned`.
-
-A copy fetched at s and kept for a minutes costs one poll, counted as `worth` minutes, plus the
-waiting of the updates that it hides. The document is the same for all copies fetched until the next
-hour, so all costs are means over the minutes at which it may be fetched.
-"""
+"""Two ways to choose a ttl from the expected updates: `look-ahead` and `planned` (sections 3 and 4
+of the theory of operation)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,12 +1,7 @@
-"""What one poll is worth at a blog, in minutes of waiting: `poll_minutes`, moved away from a tie.
-
-With a coarse menu a blog whose rate lies between two values would alternate between them, and half
-the time at 60 minutes and half at 480 costs 2.5 times as many polls times waiting as either alone.
-Polls times waiting is least where the worth of a poll equals the waiting per poll that it leads to:
-a fixed point. There is one near each value of the menu 15/60/480. One of them is remembered, and at
-each update it is found anew, by iteration from the one before: a blog stays at its value until its
-rate has changed several times over. With the default of `poll_minutes` that is the worth of a poll;
-with another it is as many times larger or smaller. With other menus it is `poll_minutes`.
+"""What one poll is worth at a blog, in minutes of waiting: with the menu 15/60/480 a fixed point,
+with others `poll_minutes` (section 4 of the theory of operation). At a tie between two values the
+ttl would alternate, and half the time at 60 minutes and half at 480 costs 2.5 times as many polls
+times waiting as either alone.
 """
 
 from publisher.core.civil import DAY_SECONDS
@@ -33,9 +28,9 @@ def remember(history: History, now: int, half_life: int) -> None:
     """
     hours, seen = history.tables.hours, exposure(history, now, half_life)
     total = squares = 0.0
-    for hour in range(24):
-        total += hours[hour]
-        squares += hours[hour] * hours[hour]
+    for count in hours:
+        total += count
+        squares += count * count
     # Of 24 numbers n the variance over the mean is (24 sum n^2 / sum n - sum n) / 24.
     index = (squares / total - total / 24.0) * seen.fading
     shown = min(max(index / CHANCE - 1.0, 0.0), 1.0)
@@ -52,8 +47,8 @@ def remember(history: History, now: int, half_life: int) -> None:
         # Of two values a and b the longer costs less where the rate is below 2 worth / (a b).
         high, low = 2.0 * worth / (short * middle), 2.0 * worth / (middle * long)
         polls = waiting = 0.0
-        for hour in range(24):
-            rate = even + by_count * hours[hour]  # updates a minute
+        for count in hours:
+            rate = even + by_count * count  # updates a minute
             ttl = long if rate < low else middle if rate < high else short
             polls += 1.0 / ttl
             waiting += rate * ttl

@@ -23,7 +23,7 @@ from publisher.core.ttl.headers import (
 from publisher.core.ttl.rule import TtlRule
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
-EMPTY = Tables(*([0.0] * size for size in SIZES))
+EMPTY = Tables(*([0.0] * size for size in SIZES.values()))
 
 
 def uneven(seed: int) -> Curve:
