@@ -16,7 +16,6 @@ from pathlib import Path
 from sqlalchemy import func, select
 
 from bench import servers
-from bench.blog import TEXT
 from bench.load import cpu_seconds, descendants, scratch, spent, whole_cpu_seconds
 from bench.table import Table
 from publisher.base.environment import Environment
@@ -25,13 +24,14 @@ from publisher.blog.writing.content import Content, checked
 from publisher.installation import open_site
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.database import Database
-from publisher.storage.tables.readers import PollHour, ReaderClient
+from publisher.storage.tables.readers import PollBatch, PollHour, ReaderClient
 
 READERS, DAY_SECONDS, QUARTER_SECONDS = 5_000, 86_400, 900
 POLLS = READERS * DAY_SECONDS // QUARTER_SECONDS
-SPEED = 600.0
-SETTLE_SECONDS, IDLE_SECONDS, MOST_SECONDS_AFTER = 10, 20, 60.0
+SPEED = 300.0  # a day in five minutes
+SETTLE_SECONDS, IDLE_SECONDS, MOST_SECONDS_AFTER = 10, 60, 120.0
 _DAY = timedelta(days=1)
+TEXT = "Words that say little, in a sentence as long as people write them. " * 8  # without links
 POSTS_AT = (8, 12, 19)  # hours of the day at which a post comes out
 PROGRAMS, AGGREGATORS, WITHOUT_VALIDATORS = 40, 10, 7  # every tenth reader is one, or has none
 
@@ -91,6 +91,7 @@ def run() -> list[Table]:
         site = stack.enter_context(
             servers.running(lambda port: [*servers.serve(port), *shifted], instance)
         )
+        time.sleep(SETTLE_SECONDS)  # what a start does later is no poll
         before, begun = _by_process(site.pid), time.monotonic()
         nginx_before = whole_cpu_seconds(nginx.pid)
         statuses = _ask([site, nginx], folder)
@@ -127,7 +128,7 @@ def _blog(instance: Path, begin: datetime) -> Path:
             for hour in POSTS_AT:
                 at = begin + timedelta(days=day, hours=hour, minutes=7)
                 now = min(at, begin)
-                content = checked(Content(TEXT[:220], f"Day {day}, {hour}"))
+                content = checked(Content(TEXT, f"Day {day}, {hour}"))
                 posts.publish(session, posts.create(session, content, None, now), at, now)
     rebuild(site)
     site.database.close()
@@ -166,8 +167,12 @@ def _wait_until_counted(instance: Path, polls: int) -> int:
         while time.monotonic() < end:
             with database.read() as session:
                 counted = session.scalar(select(func.sum(PollHour.requests))) or 0
-                if counted >= polls:
-                    return session.scalar(select(func.count()).select_from(ReaderClient)) or 0
+                waiting, readers = (
+                    session.scalar(select(func.count()).select_from(table))
+                    for table in (PollBatch, ReaderClient)
+                )
+                if counted >= polls and not waiting:
+                    return readers or 0
             time.sleep(1.0)
     raise RuntimeError(f"{counted} of {polls} polls counted")
 

@@ -59,7 +59,7 @@ def running(command: Callable[[int], list[str]], instance: Path) -> Iterator[Run
     process = subprocess.Popen(command(port), env=environment, stdout=log, stderr=log, cwd=instance)
     try:
         while not _answers(port):
-            if process.poll() is not None or time.monotonic() - begun > 30:
+            if process.poll() is not None or time.monotonic() - begun > 60:
                 raise RuntimeError(f"no answer: {(instance / 'bench.log').read_text()[-2000:]}")
             time.sleep(0.01)
         yield Running(port, process.pid, instance, time.monotonic() - begun)

@@ -5,7 +5,6 @@ stored as it comes, a page is made by a thread, and the server's sweep ends what
 """
 
 import asyncio
-from collections import deque
 from typing import Any
 
 from publisher.delivery.front import Poll
@@ -42,7 +41,7 @@ class Connection(asyncio.Protocol):
         self._working = False  # a thread works on the page
         self._requests: RequestParser | None = None  # made when there are bytes to parse
         self._page: Page | None = None  # the one that is being answered
-        self._queue: deque[Message | Refused] | None = None  # requests that wait for their turn
+        self._queue: list[Message | Refused] = []  # requests that wait for their turn
         self._raw = b""
         self._unsent = 0
         self.since = shared.second
@@ -120,8 +119,8 @@ class Connection(asyncio.Protocol):
         """Release everything; a page that a thread works on is closed when the thread is done."""
         self._last = True
         self._shared.lose(self, self._peer)
-        waiting, self._queue = self._queue, None
-        for message in waiting or ():
+        waiting, self._queue = self._queue, []
+        for message in waiting:
             if isinstance(message, Message):
                 message.drop()
         if self._requests is not None:
@@ -225,8 +224,6 @@ class Connection(asyncio.Protocol):
         return b""
 
     def _put(self, following: Message | Refused) -> None:
-        if self._queue is None:
-            self._queue = deque()
         self._queue.append(following)
         self._advance()
 
@@ -234,7 +231,7 @@ class Connection(asyncio.Protocol):
         """Answer queued requests, until a page or the peer has to be waited for."""
         while self._queue and self._page is None and not self._waits():
             self.since = self._shared.second
-            following = self._queue.popleft()
+            following = self._queue.pop(0)
             if isinstance(following, Message):
                 self._answer(following)
             else:
