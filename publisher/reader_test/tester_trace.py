@@ -5,7 +5,7 @@ what is in it, so everything is cut to lengths and numbers that fit into memory.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -126,11 +126,10 @@ def _seconds(value: Any) -> float:
     return number
 
 
-def kept_headers(headers: Mapping[str, str] | Iterable[tuple[str, str]]) -> dict[str, str]:
+def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """Of a request's headers those that the judge reads, names in lower case, values cut."""
-    pairs = headers.items() if isinstance(headers, Mapping) else headers
     kept = {}
-    for name, value in pairs:
+    for name, value in headers.items():
         small = name.lower()
         if small in KEPT:
             kept[small] = str(value)[:LONGEST_VALUE]
