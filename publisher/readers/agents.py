@@ -13,7 +13,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _COMPATIBLE = re.compile(r"compatible;\s*([^;/()]+?)\s*(?:/\s*([^;()\s]+))?\s*(?=[;()]|$)")
 _PRODUCT = re.compile(r"([^/();,+]*[^/();,+\s-])(?:\s*/\s*v?([\w.+~-]+))?")
-_BROWSERS = re.compile(r"\b(Firefox|Edg|OPR|Vivaldi|Chrome|Version)/([\d.]+)")
+_BROWSERS = re.compile(r"\b(Firefox|Edg|OPR|Vivaldi|HeadlessChrome|Chrome|Version)/([\d.]+)")
 _NAMED = {"Edg": "Edge", "OPR": "Opera", "Version": "Safari"}
 _NOISE = re.compile(r"\bfeed-?id[:=]\S+|\s-\s.*")
 _SUBSCRIBERS = re.compile(r"(\d{1,18})\s*(?:subscriber|reader|user)s?\b", re.IGNORECASE)

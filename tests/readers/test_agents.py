@@ -29,6 +29,12 @@ CASES = [
         "118.0.0.0",
         0,
     ),
+    (
+        "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 HeadlessChrome/118.0.0.0 Safari/537.36",
+        "HeadlessChrome",
+        "118.0.0.0",
+        0,
+    ),
     ("curl/8.5.0", "curl", "8.5.0", 0),
     ("", "unnamed", "", 0),
     ("///", "unnamed", "", 0),
