@@ -38,6 +38,7 @@ class Device:
         """A context of its own, logged in."""
         self.context = self.browser.new_context(base_url=self.blog.url)
         self.context.set_default_timeout(WAIT)
+        self.context.set_default_navigation_timeout(60_000)  # a busy machine is slow, not wrong
         # The faked clock's performance has no entries; pages ask it whether Back led to them.
         self.context.add_init_script(
             "window.entries = performance.getEntriesByType.bind(performance)"
