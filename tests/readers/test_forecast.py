@@ -204,6 +204,8 @@ def test_so_many_people_have_it_by_then(week: Watched) -> None:
     assert len(told) == 21
     assert {one.reach.people for one in told} == {sum(one.people for one in readers)}
     assert len({round(one.reach.minutes) for one in told}) > 8, "the times differ"
+    # One fewer: a laptop that was closed once is taken for a reader with an interval of its own
+    # (`visits.rhythm_after` knows one late visit only), and then sleeps through the night.
     assert all(had >= told - 1 for told, had, _, _ in rows), "never fewer by more than one"
     assert error <= 0.05 < wrong, rows
 
