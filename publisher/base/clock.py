@@ -10,7 +10,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
 
 from publisher.base.dates import format_rfc3339, parse_instant
 from publisher.base.errors import InvalidInput, StorageUnavailable
@@ -50,13 +49,6 @@ class ShiftedClock:
         return f"{format_rfc3339(self.anchor)} {format_rfc3339(self.start)} {self.speed!r}"
 
 
-class _Reading(NamedTuple):
-    """One reading of another clock: how many seconds it took; its time and ours (`_RUNNING`)."""
-
-    seconds: float
-    pair: tuple[datetime, float]
-
-
 class AskedClock:
     """Follows another clock (the database server's), which `ask` reads every 30 seconds.
 
@@ -67,13 +59,14 @@ class AskedClock:
 
     def __init__(self, ask: Clock) -> None:
         self._ask = ask
-        reading = self._read()
-        while reading.seconds > _MOST_BACK.total_seconds():  # too slow to be exact to a second
-            again = self._read()
-            if again.seconds >= reading.seconds:
+        seconds, self._known = self._read()
+        while seconds > _MOST_BACK.total_seconds():  # too slow to be exact to a second
+            before = seconds
+            seconds, again = self._read()
+            if seconds >= before:
                 break
-            reading = again
-        self._latest, here = self._known = reading.pair
+            self._known = again
+        self._latest, here = self._known
         self._ask_at = here + _ASK_SECONDS
 
     def __call__(self) -> datetime:
@@ -91,16 +84,16 @@ class AskedClock:
     def ask_again(self) -> None:
         """Read the other clock now; a failure or an answer after more than a second is ignored."""
         with suppress(StorageUnavailable):
-            reading = self._read()
-            if reading.seconds <= _MOST_BACK.total_seconds():
-                self._known = reading.pair
+            seconds, known = self._read()
+            if seconds <= _MOST_BACK.total_seconds():
+                self._known = known
 
-    def _read(self) -> _Reading:
-        """Call `ask`; its time is taken to be that of the middle of the call."""
+    def _read(self) -> tuple[float, tuple[datetime, float]]:
+        """Call `ask`: how many seconds it took; its time and ours (`_RUNNING`) in the middle."""
         before = time.clock_gettime(_RUNNING)
         moment = self._ask()
         after = time.clock_gettime(_RUNNING)
-        return _Reading(after - before, (moment, (before + after) / 2))
+        return after - before, (moment, (before + after) / 2)
 
 
 def clock_from_text(text: str) -> ShiftedClock:

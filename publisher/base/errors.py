@@ -4,6 +4,10 @@ Rules and use-cases raise these; the command line turns them into one line and a
 web into a page or a JSON answer with `http_status`. Any other exception is a bug.
 """
 
+from typing import TypeVar
+
+T = TypeVar("T")
+
 
 class PublisherError(Exception):
     """Any error whose message is a sentence for people.
@@ -43,6 +47,13 @@ class NotFound(PublisherError):
 
     exit_code = 2
     http_status = 404
+
+
+def must_exist(value: T | None, message: str) -> T:
+    """`value`; NotFound with the message for None."""
+    if value is None:
+        raise NotFound(message)
+    return value
 
 
 class Gone(PublisherError):

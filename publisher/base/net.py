@@ -89,8 +89,6 @@ def guarded_connector(
     allow_private: bool = False,
     resolver: AbstractResolver | None = None,
     limit: int = 100,
-    limit_per_host: int = 0,
-    keepalive_seconds: float = 15.0,
 ) -> aiohttp.TCPConnector:
     """An aiohttp connector behind the guard; needs a running event loop.
 
@@ -101,8 +99,6 @@ def guarded_connector(
     return aiohttp.TCPConnector(
         resolver=resolver,
         limit=limit,
-        limit_per_host=limit_per_host,
-        keepalive_timeout=keepalive_seconds,
         socket_factory=guarded_socket_factory(allow_private),
     )
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from sqlalchemy import ColumnElement, Select, and_, exists, or_, select, update
 from sqlalchemy.orm import Session, joinedload, selectinload
 
-from publisher.base.errors import Gone, NotFound
+from publisher.base.errors import Gone, NotFound, must_exist
 from publisher.base.text import plain_text
 from publisher.blog.slugs import tag_slug
 from publisher.blog.writing.content import PROSE
@@ -135,10 +135,10 @@ def authors(session: Session) -> Sequence[Author]:
 def author_called(session: Session, name: str) -> Author:
     """The author with this name; NotFound, with the same message, if there is none or they have no
     published post."""
-    author = session.scalar(select(Author).where(Author.name == name, _has_posts()))
-    if author is None:
-        raise NotFound("there is no such author")
-    return author
+    return must_exist(
+        session.scalar(select(Author).where(Author.name == name, _has_posts())),
+        "there is no such author",
+    )
 
 
 def _has_posts() -> ColumnElement[bool]:

@@ -1,13 +1,12 @@
 """Tags: which post has which, and when a tag's list of published posts last changed."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from sqlalchemy import and_, delete, func, insert, select, update
+from sqlalchemy import Row, and_, delete, func, insert, select, update
 from sqlalchemy.orm import Session
 
-from publisher.base.errors import FieldErrors, NotFound
+from publisher.base.errors import FieldErrors, must_exist
 from publisher.base.text import clean
 from publisher.blog.published import is_listed
 from publisher.blog.slugs import tag_slug
@@ -84,36 +83,23 @@ def names_of(session: Session, post_id: int) -> tuple[str, ...]:
     return tuple(session.scalars(query.where(PostTag.post_id == post_id).order_by(Tag.slug)))
 
 
-@dataclass(frozen=True)
-class Used:
-    """A tag and how much it is used: `shown` posts that readers see, `posts` with drafts."""
-
-    id: int
-    name: str
-    slug: str
-    shown: int
-    posts: int
-
-
-def used(session: Session) -> list[Used]:
-    """All tags, by name; deleted posts do not count."""
-    alive = func.count(Post.id)
+def used(session: Session) -> Sequence[Row[int, str, str, int, int]]:
+    """All tags, by name, with how much each is used: `shown` posts that readers see, `posts` with
+    drafts; deleted posts do not count."""
+    shown, alive = func.count(PostTag.published_at).label("shown"), func.count(Post.id)
     query = (
-        select(Tag.id, Tag.name, Tag.slug, func.count(PostTag.published_at), alive)
+        select(Tag.id, Tag.name, Tag.slug, shown, alive.label("posts"))
         .outerjoin(PostTag, PostTag.tag_id == Tag.id)
         .outerjoin(Post, and_(Post.id == PostTag.post_id, Post.status != "deleted"))
         .group_by(Tag.id, Tag.name, Tag.slug)
         .order_by(Tag.slug)
     )
-    return [Used(*row) for row in session.execute(query)]
+    return session.execute(query).all()
 
 
 def get(session: Session, tag_id: int) -> Tag:
     """The tag with this number; NotFound when there is none."""
-    tag = session.get(Tag, tag_id)
-    if tag is None:
-        raise NotFound("there is no such tag")
-    return tag
+    return must_exist(session.get(Tag, tag_id), "there is no such tag")
 
 
 def rename(session: Session, tag: Tag, name: str, now: datetime) -> Tag | None:

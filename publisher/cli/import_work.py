@@ -15,13 +15,7 @@ from publisher.blog import update_log
 from publisher.blog.members import authors
 from publisher.blog.post_files import media
 from publisher.blog.slugs import SlugPool
-from publisher.exchange.importing import (
-    confined_reading,
-    images,
-    site_contents,
-    sources,
-    writer,
-)
+from publisher.exchange.importing import confined_reading, images, sources, writer
 from publisher.exchange.importing import dry_run as plan
 from publisher.exchange.importing.dry_run import Ready
 from publisher.exchange.importing.formats.fields import is_web_address
@@ -61,7 +55,7 @@ def run(
         confined_reading.store_media(place, batch.site, here.environment.media)
     if dry_run:
         with here.database.read() as db:
-            planned = plan.make_plan(db, found, author, site_contents.names(batch))
+            planned = plan.make_plan(db, found, author, writer.author_names(batch))
             redirects = list(islice(writer.moved(db, planned), MOST_LISTED))
         if with_images:
             wanted = {name for one in planned.new_posts() for name in images.wanted(one.post)}
@@ -105,7 +99,7 @@ def _store(
 
     database, done = here.database, 0
     with database.write() as db:
-        site_contents.people_and_settings(db, batch)
+        writer.people_and_settings(db, batch)
     with database.read() as db:
         planned, pool = plan.make_plan(db, found, heir), SlugPool(db)
         redirects = list(islice(writer.moved(db, planned), MOST_LISTED))
@@ -119,9 +113,9 @@ def _store(
             database.give_way()
         update_log.fold_anew(database)
         if batch.site is not None:
-            site_contents.log(database, batch.site)
+            writer.log_updates(database, batch.site)
             with database.write() as db:
-                site_contents.media_rows(db, batch.site)
+                writer.media_rows(db, batch.site)
         rebuild(here)
     except StorageUnavailable as error:
         if not done:

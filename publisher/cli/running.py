@@ -46,7 +46,7 @@ def serve(
     tls_cert: str | None, tls_key: str | None,
 ) -> None:  # fmt: skip
     """Run the site: web workers, and one scheduler process for the hourly job."""
-    from publisher.operations.serve import serve as run
+    from publisher.operations.supervisor import serve as run
 
     clock = None
     if clock_start is not None or clock_speed is not None:
@@ -131,7 +131,7 @@ def demo(seed: int) -> None:
     import random
     import secrets
 
-    from publisher.cli.demo import build, posts_and_past, readers_week
+    from publisher.cli.demo import build, readers_week
     from publisher.publishing.rebuild import rebuild
 
     here, rng = site(), random.Random(seed)  # noqa: S311 - a history, not a secret
@@ -143,7 +143,7 @@ def demo(seed: int) -> None:
     build.store_files(here.environment.media, uploads)
     with here.database.write() as db:
         number = build.build(db, uploads, passwords, rng, now)
-        feeds = posts_and_past.follow(db, now)
+        feeds = build.follow(db, now)
     polls = readers_week.live(here, rng, now)
     rebuild(here)
     click.echo(

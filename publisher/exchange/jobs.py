@@ -15,7 +15,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.environment import Environment
-from publisher.base.errors import Conflict, NotFound
+from publisher.base.errors import Conflict, must_exist
 from publisher.installation.settings import Settings
 from publisher.storage.tables.blog import Job, JobKind, JobState
 
@@ -68,10 +68,7 @@ def ask(
 
 def get(session: Session, number: int) -> Job:
     """One job; NotFound when there is none."""
-    job = session.get(Job, number)
-    if job is None:
-        raise NotFound("there is no such job, or not any more")
-    return job
+    return must_exist(session.get(Job, number), "there is no such job, or not any more")
 
 
 def latest(session: Session, limit: int = 20) -> Sequence[Job]:

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
-from publisher.base.errors import FieldErrors, InvalidInput, NotFound, TooMany
+from publisher.base.errors import FieldErrors, InvalidInput, TooMany, must_exist
 from publisher.base.net import OutgoingError, Reply, check_url, request_public
 from publisher.base.system.confined import Limits, Unreadable, read
 from publisher.blog import published
@@ -119,9 +119,7 @@ def decide(session: Session, author: Author, mention_id: int, show: bool) -> Men
 
     Raises Forbidden unless `author` may edit the post.
     """
-    row = session.get(Mention, mention_id)
-    if row is None:
-        raise NotFound("there is no such mention")
+    row = must_exist(session.get(Mention, mention_id), "there is no such mention")
     permissions.editable(session, author, row.post_id)
     row.state = "shown" if show else "refused"
     database.content_changed(session)  # the post's page changes

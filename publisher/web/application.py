@@ -24,7 +24,7 @@ from publisher.web import (
     page_answers,
     page_look,
     rendering,
-    request_forgery,
+    request_checks,
     river,
     studio,
     style,
@@ -41,11 +41,11 @@ from publisher.web.for_programs import (
     reader_api_items,
     reader_test,
 )
-from publisher.web.limits import MOVING_BYTES, TEXT_BYTES, LimitedRequest
 from publisher.web.micropub import views as micropub
-from publisher.web.readers import advise, report, worth
+from publisher.web.readers import report, worth
+from publisher.web.request_checks import MOVING_BYTES, TEXT_BYTES, LimitedRequest
 from publisher.web.studio import mentions
-from publisher.web.studio.account_pages import login, passkeys, setup
+from publisher.web.studio.account_pages import account, login, setup
 from publisher.web.xml_rpc import calls as xmlrpc
 
 _HEADERS = {
@@ -58,7 +58,7 @@ _HEADERS = {
 _BLUEPRINTS = (
     mirror.pages,
     reader_test.pages,
-    advise.blueprint,
+    worth.advise_blueprint,
     assets.blueprint,
     indieauth.consent_blueprint,
     blog.blueprint,
@@ -72,7 +72,7 @@ _BLUEPRINTS = (
     metrics.blueprint,
     micropub.blueprint,
     mirror.blueprint,
-    passkeys.blueprint,
+    account.passkeys_blueprint,
     posts.preview_blueprint,
     reader_api_items.blueprint,
     reader_test.blueprint,
@@ -107,8 +107,8 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
     app.url_map.converters["int"] = RowNumber
     page_answers.number_requests(app)
     metrics.prepare(app)
-    request_forgery.prepare(app)
-    request_forgery.prepare_form_keys(app)
+    request_checks.prepare(app)
+    request_checks.prepare_form_keys(app)
     rendering.prepare(app)
     page_look.prepare(app)
     translations.prepare(app)

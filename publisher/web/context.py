@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from publisher.base import environment
+from publisher.base.dates import parse_rfc3339
 from publisher.base.errors import (
     Forbidden,
     InvalidInput,
@@ -87,6 +88,16 @@ def page_start(db: Session) -> Post | None:
     return published.shown(db, number)
 
 
+def place_in_list(text: str) -> tuple[datetime, int] | None:
+    """The place that an address names as moment~number; None for anything else."""
+    moment, _, number = text.partition("~")
+    try:
+        place = parse_rfc3339(moment), whole_number(number, 2**63 - 1)
+    except InvalidInput:
+        return None
+    return None if place[1] is None else (place[0], place[1])
+
+
 def author() -> Author | None:
     """The author who is logged in, or None."""
     if "author" not in g:
@@ -97,6 +108,12 @@ def author() -> Author | None:
                 db.expunge_all()
     found: Author | None = g.author
     return found
+
+
+def sent_token(scheme: str = "bearer") -> str:
+    """The secret in the request's header `Authorization`; "" for none of this scheme."""
+    kind, _, secret = request.headers.get("Authorization", "").partition(" ")
+    return secret.strip() if kind.lower() == scheme else ""
 
 
 def bearer_of(secret: str) -> ApiToken | None:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
-from flask import Flask, Response, current_app, g, jsonify, render_template, request
+from flask import Flask, Response, current_app, g, jsonify, make_response, render_template, request
 from markupsafe import escape
 from werkzeug.exceptions import HTTPException
 
@@ -66,9 +66,7 @@ def page(status: int, message: str = "", heading: str = "") -> Response:
     usual = usual.format(number=f" as {request_number()}" if request_number() else "")
     heading = gettext(heading or known)
     if wants_json():
-        answer = jsonify(error=message or usual)
-        answer.status_code = status
-        return answer
+        return make_response(jsonify(error=message or usual), status)
     words: dict[str, Any] = {
         "status": status,
         "heading": heading,

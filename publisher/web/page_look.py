@@ -24,29 +24,14 @@ _HEADING = re.compile(r'<(h[2-6]) id="([^"]+)">(.*?)</\1>', re.DOTALL)
 
 def prepare(app: Flask) -> None:
     """Register these globals and filters with an application's templates."""
-    app.jinja_env.globals.update(
-        style_address=style_address,
-        look_address=look_address,
-        looks_address=looks_address,
-        theme_colours=theme_colours,
-        look_font=look_font,
-        photographs=photographs,
-        plate_of=plate_of,
-        picture_of=picture_of,
-        label_of=label_of,
-        leads_here=leads_here,
-        logo=logo,
-        card_address=card_address,
-    )
-    app.jinja_env.filters.update(
-        links=parse_links,
-        right_to_left=right_to_left,
-        markdown=render,
-        place_name=place_name,
-        opening=opening,
-        anchored=anchored,
-        drawn=shown,
-    )
+    for function in (
+        style_address, look_address, looks_address, theme_colours, look_font, photographs, plate_of,
+        picture_of, label_of, leads_here, logo, card_address,
+    ):  # fmt: skip
+        app.jinja_env.globals[function.__name__] = function
+    app.jinja_env.filters |= {"links": parse_links, "markdown": render, "drawn": shown}
+    for words in (right_to_left, place_name, opening, anchored):
+        app.jinja_env.filters[words.__name__] = words
 
 
 def leads_here(target: str) -> bool:

@@ -49,32 +49,18 @@ def prepare(app: Flask) -> None:
         address_fixed=lambda: bool(site().environment.site_url),
         new_name=lambda: secrets.token_urlsafe(12),
     )
-    app.jinja_env.filters.update(
-        sentence=sentence,
-        poll_problem=in_words,
-        rfc3339=format_rfc3339,
-        span=span,
-        updates=updates,
-        counted=counted,
-        first_words=first_words,
-        first_picture=first_picture,
-        description=description,
-        reading_minutes=reading_minutes,
-        kilobytes=kilobytes,
-        minutes=minutes,
-        agent=agent,
-        # These depend on settings, which can change between requests.
-        day=_when_asked(day),
-        clock=_when_asked(clock),
-        clock_seconds=_when_asked(clock_seconds),
-        moment=_when_asked(moment),
-        public_day=_when_asked(public_day),
-        public_moment=_when_asked(public_moment),
-        month_name=_when_asked(month_name),
-        month_of_year=_when_asked(month_of_year),
-        day_of_month=_when_asked(day_of_month),
-        url=_when_asked(url),
-    )
+    app.jinja_env.filters |= {"poll_problem": in_words, "rfc3339": format_rfc3339}
+    for plain in (
+        sentence, span, updates, counted, first_words, first_picture, description, reading_minutes,
+        kilobytes, minutes, agent,
+    ):  # fmt: skip
+        app.jinja_env.filters[plain.__name__] = plain
+    # These depend on settings, which can change between requests.
+    for say in (
+        day, clock, clock_seconds, moment, public_day, public_moment, month_name, month_of_year,
+        day_of_month, url,
+    ):  # fmt: skip
+        app.jinja_env.filters[say.__name__] = _when_asked(say)
     app.context_processor(_values)
 
 

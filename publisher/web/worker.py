@@ -21,7 +21,7 @@ from publisher.base.system.logs import get_logger
 from publisher.base.system.processes import end_with_parent
 from publisher.delivery.http_server import HttpServer
 from publisher.web.application import close_app, create_app, current_site
-from publisher.web.limits import body_limit
+from publisher.web.request_checks import body_limit
 
 
 def server_context(certificate: Path, key: Path) -> ssl.SSLContext:

@@ -60,7 +60,7 @@ def test_pages_follow_each_other(site: Site, clock: FakeClock) -> None:
     with site.database.read() as db:
         while rows := overview.rows(db, overview.Filter(), 1, limit=2, after=after):
             seen += [row.began for row in rows]
-            after = overview.Cursor(rows[-1].when, rows[-1].id)
+            after = rows[-1].when, rows[-1].id
     assert seen == [f"Post {number}" for number in reversed(range(7))]
 
 

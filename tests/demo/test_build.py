@@ -16,7 +16,7 @@ from publisher.blog import update_log
 from publisher.blog.members import authors
 from publisher.blog.post_files.media import Accepted
 from publisher.blog.writing import posts
-from publisher.cli.demo import build, posts_and_past, readers_week
+from publisher.cli.demo import build, readers_week
 from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import rebuild, signals_at
 from publisher.readers.reporting.programs import by_program
@@ -125,7 +125,7 @@ def test_a_blog_in_use_is_left_alone(site: Site) -> None:
 def test_early_in_the_day_nothing_lies_ahead(clock: FakeClock) -> None:
     """A morning post of today that has not come yet belongs to yesterday."""
     midnight = clock().replace(hour=0, minute=5)
-    at = posts_and_past.moment(0, "09:00", midnight, ZoneInfo("UTC"))
+    at = build.moment(0, "09:00", midnight, ZoneInfo("UTC"))
     assert at == midnight.replace(hour=9, minute=0) - timedelta(days=1)
 
 
@@ -133,7 +133,7 @@ def test_a_week_of_readers_and_a_river(site: Site, clock: FakeClock) -> None:
     """Programs polite and not, pings and who came after them, and feeds that ask nobody."""
     fill(site)
     with site.database.write() as db:
-        feeds = posts_and_past.follow(db, clock())
+        feeds = build.follow(db, clock())
     polls = readers_week.live(site, random.Random(1), clock())
     with site.database.read() as db:
         report = make(db, clock(), 7, 15)

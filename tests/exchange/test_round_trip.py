@@ -22,7 +22,7 @@ from publisher.blog.members import authors
 from publisher.blog.post_files import media
 from publisher.blog.writing import posts
 from publisher.exchange.export import export, target
-from publisher.exchange.importing import confined_reading, dry_run, site_contents, sources, writer
+from publisher.exchange.importing import confined_reading, dry_run, sources, writer
 from publisher.exchange.importing.formats import markdown_files
 from publisher.installation import Site, open_site
 from publisher.installation.settings import Settings, store_setting
@@ -50,11 +50,11 @@ def take(site: Site, source: Path) -> dry_run.Plan:
     assert batch.site is not None
     confined_reading.store_media(place, batch.site, site.environment.media)
     with site.database.write() as db:
-        site_contents.people_and_settings(db, batch)
+        writer.people_and_settings(db, batch)
         planned = dry_run.make_plan(db, found, None)
         writer.store(db, planned, site.clock(), count_updates=False)
-        site_contents.media_rows(db, batch.site)
-    site_contents.log(site.database, batch.site)
+        writer.media_rows(db, batch.site)
+    writer.log_updates(site.database, batch.site)
     return planned
 
 

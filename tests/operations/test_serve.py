@@ -13,7 +13,7 @@ import pytest
 
 from publisher.base.environment import METRICS_FOLDER, Environment
 from publisher.base.system import processes
-from publisher.operations import serve
+from publisher.operations import supervisor
 from tests.databases import settings_of
 from tests.serving import Server, alive, answers, free_port, kill, serving, wait_until
 
@@ -183,9 +183,9 @@ def test_nobody_connects_before_a_worker_answers(
         def run(self) -> None:
             """Nobody answers yet."""
 
-    monkeypatch.setattr(serve, "Supervisor", Workers)
+    monkeypatch.setattr(supervisor, "Supervisor", Workers)
     monkeypatch.setenv(METRICS_FOLDER, "")  # `serve` sets it for its workers
-    serve.serve(environment, "127.0.0.1", free_port(), 1, None)
+    supervisor.serve(environment, "127.0.0.1", free_port(), 1, None)
     assert listening == [0]
 
 

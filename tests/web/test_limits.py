@@ -5,7 +5,7 @@ from flask.testing import FlaskClient
 
 from publisher.base.system import confined
 from publisher.installation import Site
-from publisher.web.limits import FORM_BYTES, MOST_FIELDS, TEXT_BYTES, body_limit
+from publisher.web.request_checks import FORM_BYTES, MOST_FIELDS, TEXT_BYTES, body_limit
 from publisher.web.xml_rpc import values
 from tests.factories import make_author
 

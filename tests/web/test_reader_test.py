@@ -12,7 +12,7 @@ from publisher.installation.settings import store_settings
 from publisher.reader_test.scorecard import Scorecard, score
 from publisher.reader_test.tester_trace import Trace
 from publisher.web.for_programs import reader_test
-from publisher.web.limits import Pace
+from publisher.web.request_checks import Pace
 from tests.conftest import SITE_URL, FakeClock
 
 PATHS = ("/reader-test", f"/reader-test/{'x' * 22}/feed.xml", f"/reader-test/{'x' * 22}/score")

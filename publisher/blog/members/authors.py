@@ -11,7 +11,7 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
 from publisher.base.encryption import hash_token
-from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound
+from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, must_exist
 from publisher.base.text import clean
 from publisher.blog.members import permissions, throttle
 from publisher.storage import database
@@ -68,19 +68,18 @@ def name_problem(name: str) -> str:
 
 def named(session: Session, name: str) -> Author:
     """The author called `name`; NotFound when there is none."""
-    author = session.scalar(select(Author).where(Author.name == name))
-    if author is None:
-        raise NotFound(f"there is no author called {name[:60]!r}")
-    return author
+    return must_exist(
+        session.scalar(select(Author).where(Author.name == name)),
+        f"there is no author called {name[:60]!r}",
+    )
 
 
 def formerly(session: Session, name: str) -> Author:
     """The author who was once called `name`, or has the posts of that one; NotFound for nobody."""
     row = session.get(Meta, f"{FORMER}{name}")
-    author = session.get(Author, int(row.value)) if row else None
-    if author is None:
-        raise NotFound("there is no such author")
-    return author
+    return must_exist(
+        session.get(Author, int(row.value)) if row else None, "there is no such author"
+    )
 
 
 def _keep_former_name(session: Session, name: str, author: Author) -> None:

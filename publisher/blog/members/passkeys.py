@@ -42,14 +42,6 @@ class Place:
     name: str
 
 
-@dataclass(frozen=True)
-class SigningRequest:
-    """What a browser is asked to sign: its options as JSON, and the challenge in them."""
-
-    options: str
-    challenge: bytes
-
-
 def place_of(site_url: str, title: str) -> Place | None:
     """The `Place` of a site; None where browsers allow no passkeys: no host name, or no TLS."""
     parts = urlsplit(site_url)
@@ -72,8 +64,8 @@ def in_use(session: Session) -> bool:
     return session.scalar(select(Passkey.id).limit(1)) is not None
 
 
-def ask_to_make(session: Session, place: Place, author: Author) -> SigningRequest:
-    """The options for a device to create a passkey for `author`."""
+def ask_to_make(session: Session, place: Place, author: Author) -> tuple[str, bytes]:
+    """The options for a device to create a passkey for `author`, as JSON, and their challenge."""
     from webauthn import generate_registration_options, options_to_json
     from webauthn.helpers import structs
 
@@ -92,7 +84,7 @@ def ask_to_make(session: Session, place: Place, author: Author) -> SigningReques
             for row in listed(session, author)
         ],
     )
-    return SigningRequest(options_to_json(options), options.challenge)
+    return options_to_json(options), options.challenge
 
 
 def add(
@@ -136,15 +128,15 @@ def add(
     return row
 
 
-def ask_to_log_in(place: Place) -> SigningRequest:
-    """The options for a device to log somebody in; the device itself knows whom."""
+def ask_to_log_in(place: Place) -> tuple[str, bytes]:
+    """The same to log somebody in; the device itself knows whom."""
     from webauthn import generate_authentication_options, options_to_json
     from webauthn.helpers import structs
 
     options = generate_authentication_options(
         rp_id=place.host, user_verification=structs.UserVerificationRequirement.REQUIRED
     )
-    return SigningRequest(options_to_json(options), options.challenge)
+    return options_to_json(options), options.challenge
 
 
 def log_in(

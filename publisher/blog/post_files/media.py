@@ -15,7 +15,13 @@ from datetime import datetime
 from sqlalchemy import String, cast, or_, select
 from sqlalchemy.orm import Session
 
-from publisher.base.errors import Conflict, InvalidData, NotFound, StorageUnavailable, TooLarge
+from publisher.base.errors import (
+    Conflict,
+    InvalidData,
+    StorageUnavailable,
+    TooLarge,
+    must_exist,
+)
 from publisher.base.media_files import Attachment, MediaFiles
 from publisher.base.system import confined
 from publisher.base.system.confined import Limits
@@ -247,14 +253,6 @@ def _name(
 LIBRARY_PAGE = 12
 
 
-@dataclass(frozen=True)
-class Use:
-    """A post that shows a file."""
-
-    post_id: int
-    title: str
-
-
 def find_files(session: Session, words: str, before: int | None = None) -> Sequence[Media]:
     """A page of files with all `words` in name or description, newest first, and one more file
     if there is a next page."""
@@ -273,16 +271,14 @@ def find_files(session: Session, words: str, before: int | None = None) -> Seque
 
 def get_file(session: Session, media_id: int) -> Media:
     """The file with this number; NotFound when there is none."""
-    row = session.get(Media, media_id)
-    if row is None:
-        raise NotFound("there is no such file")
-    return row
+    return must_exist(session.get(Media, media_id), "there is no such file")
 
 
-def uses(session: Session, rows: Sequence[Media]) -> dict[int, list[Use]]:
-    """The posts that show each file, drafts and deleted ones included, by the file's number."""
+def uses(session: Session, rows: Sequence[Media]) -> dict[int, list[tuple[int, str]]]:
+    """Number and title of the posts that show each file, drafts and deleted ones included, by the
+    file's number."""
     marks = {row.id: mark(row) for row in rows}
-    found: dict[int, list[Use]] = {row.id: [] for row in rows}
+    found: dict[int, list[tuple[int, str]]] = {row.id: [] for row in rows}
     if not rows:
         return found
     columns = (Post.html, Post.source, Post.image, Post.enclosure_url, Post.transcript)
@@ -291,7 +287,7 @@ def uses(session: Session, rows: Sequence[Media]) -> dict[int, list[Use]]:
     for post_id, title, *texts in posts:
         for media_id, sign in marks.items():
             if any(sign in text for text in texts):
-                found[media_id].append(Use(post_id, title or f"note {post_id}"))
+                found[media_id].append((post_id, title or f"note {post_id}"))
     return found
 
 
@@ -302,7 +298,7 @@ def remove_file(session: Session, row: Media) -> list[str]:
     """
     shown = uses(session, [row])[row.id]
     if shown:
-        raise Conflict(f"it is used in “{shown[0].title}”")
+        raise Conflict(f"it is used in “{shown[0][1]}”")
     sign, known = mark(row), load_settings(session)
     if sign in f"{known.logo} {known.icon} {known.header} {known.footer} {known.css}":
         raise Conflict("the look of the site uses it")

@@ -57,12 +57,8 @@ class Row:
     unsaved_at: datetime | None = None
 
 
-@dataclass(frozen=True)
-class Cursor:
-    """The place in the list after which the next page begins."""
-
-    when: datetime
-    post_id: int
+Cursor = tuple[datetime, int]
+"""The place in the list after which the next page begins: `when` and number of the post before."""
 
 
 def rows(
@@ -76,7 +72,8 @@ def rows(
     query = _filtered(session, wanted).order_by(_WHEN.desc(), Post.id.desc()).limit(limit)
     if after is not None:
         # The first condition is one by which an index of an expression can seek.
-        query = query.where(after.when >= _WHEN, or_(after.when > _WHEN, Post.id < after.post_id))
+        when, post_id = after
+        query = query.where(when >= _WHEN, or_(when > _WHEN, Post.id < post_id))
     found = session.execute(query).all()
     if not found:
         return []
@@ -107,7 +104,7 @@ def walk(session: Session, wanted: Filter, limit: int | None = None) -> Iterator
         yield from page
         if len(page) < PAGE:
             return
-        after = Cursor(page[-1].when, page[-1].id)
+        after = page[-1].when, page[-1].id
         left = None if left is None else left - PAGE
 
 

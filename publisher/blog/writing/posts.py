@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from publisher.base.errors import Conflict, InvalidInput, NotFound
+from publisher.base.errors import Conflict, InvalidInput, must_exist
 from publisher.blog import published, tags, update_log
 from publisher.blog.published import is_listed, is_public
 from publisher.blog.slugs import free_slug, made_slug, slug_from
@@ -28,10 +28,7 @@ BACKDATED = timedelta(minutes=1)  # a post is backdated if its date lies further
 
 def get(session: Session, post_id: int) -> Post:
     """The post with this number; NotFound when there is none."""
-    post = session.get(Post, post_id)
-    if post is None:
-        raise NotFound(f"there is no post {post_id}")
-    return post
+    return must_exist(session.get(Post, post_id), f"there is no post {post_id}")
 
 
 def create(session: Session, value: Content, author_id: int | None, now: datetime) -> Post:

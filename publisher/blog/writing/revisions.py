@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from difflib import SequenceMatcher
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
 from publisher.base.dates import format_rfc3339
-from publisher.base.errors import NotFound
+from publisher.base.errors import must_exist
 from publisher.base.text import counted, whole_number
 from publisher.blog.writing import posts
 from publisher.blog.writing.content import FIELDS, Content, from_plain
@@ -120,17 +121,6 @@ def _words(text: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class RevisionSummary:
-    """One save in the list: when, by whom, and whether it was minor."""
-
-    version: int
-    saved_at: datetime
-    minor: bool
-    author: str
-    words: int
-
-
-@dataclass(frozen=True)
 class Change:
     """What differs in one field between two states of a post; `label` names it to people."""
 
@@ -139,31 +129,26 @@ class Change:
     pieces: list[Piece]
 
 
-def history(session: Session, post: Post, limit: int = 200) -> Sequence[RevisionSummary]:
-    """The newest saves of a post, newest first."""
-    rows = session.execute(
-        select(Revision, Author.display_name)
+def history(session: Session, post: Post, limit: int = 200) -> Sequence[Row[Any]]:
+    """The newest saves of a post, newest first: version, saved_at, minor, author, content."""
+    columns = (Revision.version, Revision.saved_at, Revision.minor, Revision.content)
+    query = (
+        select(*columns, Author.display_name.label("author"))
         .outerjoin(Author, Author.id == Revision.author_id)
         .where(Revision.post_id == post.id)
         .order_by(Revision.version.desc())
-        .limit(limit)
     )
-    return [
-        RevisionSummary(
-            row.version, row.saved_at, row.minor, name or "", len(row.content["source"].split())
-        )
-        for row, name in rows
-    ]
+    return session.execute(query.limit(limit)).all()
 
 
 def get(session: Session, post: Post, version: int) -> Revision:
     """The version with this number; NotFound when there is none."""
-    found = session.scalar(
-        select(Revision).where(Revision.post_id == post.id, Revision.version == version)
+    return must_exist(
+        session.scalar(
+            select(Revision).where(Revision.post_id == post.id, Revision.version == version)
+        ),
+        f"this post has no version {version}",
     )
-    if found is None:
-        raise NotFound(f"this post has no version {version}")
-    return found
 
 
 def mark(session: Session, post: Post) -> str:

@@ -1,11 +1,17 @@
-"""Fill an empty instance with the demonstration: people, settings, media, posts, history."""
+"""Fill an empty instance with the demonstration: people, settings, media, posts, history.
+
+The history is random updates at the rates of the authors' usual day; the river's subscriptions have
+prepared items and are never polled.
+"""
 
 import random
+import tomllib
 import uuid
 from collections.abc import Mapping
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time, timedelta
 from importlib import resources
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import select
@@ -18,13 +24,16 @@ from publisher.blog.members import authors
 from publisher.blog.post_files import media
 from publisher.blog.post_files.media import Accepted
 from publisher.blog.writing import posts
-from publisher.cli.demo import posts_and_past
-from publisher.cli.demo.posts_and_past import Text, all_texts
 from publisher.exchange.importing import dry_run, writer
 from publisher.exchange.importing.dry_run import ready
+from publisher.exchange.importing.formats import markdown_files
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.installation.settings import store_setting
-from publisher.storage.tables.blog import Post
+from publisher.river.following import subscriptions
+from publisher.river.polls import item_store
+from publisher.river.reading.feed_document import FeedItem
+from publisher.river.reading.feed_html import sanitised
+from publisher.storage.tables.blog import Post, PostKind, PostStatus
 from publisher.storage.tables.credentials import Author
 
 ZONE = "Europe/Lisbon"
@@ -35,15 +44,121 @@ SETTINGS = {
 }
 PEOPLE = {"mara": "Mara Lind", "tomas": "Tomas Reis"}
 _CORRECTED = "Patience is a protocol"
+HERE = resources.files("publisher.cli.demo")
 _EPISODE = "304.mp3"
 # Half a minute of MPEG-1 layer III: 32 kbit/s, mono, 32 kHz, frames of 144 bytes and 36 ms.
 _SILENCE = (bytes([0xFF, 0xFB, 0x18, 0xC0]) + bytes(140)) * 833
 
 
+@dataclass(frozen=True)
+class Text:
+    """A post as in its file; all fields but `source` are in the front matter.
+
+    `day`: how many days ago (negative: in the future); `time`: local civil time, hh:mm. In the
+    source and in `image`, `{lighthouse}` and other names of `pictures/` are replaced by addresses.
+    """
+
+    day: int
+    time: str
+    source: str
+    title: str = ""
+    tags: tuple[str, ...] = ()
+    by: str = "mara"
+    summary: str = ""
+    image: str = ""
+    image_alt: str = ""
+    status: PostStatus = "published"
+    kind: PostKind = "post"
+    episode: bool = False
+
+
+def all_texts() -> list[Text]:
+    """Every post, in the order of the files' names."""
+    found = sorted(HERE.joinpath("posts").iterdir(), key=lambda path: path.name)
+    return [_text(path.read_text("utf-8")) for path in found if path.name.endswith(".md")]
+
+
+def _text(file: str) -> Text:
+    fields, source = markdown_files.split_front_matter(file)
+    values: dict[str, Any] = {
+        **fields,
+        "day": int(fields["day"]),
+        "tags": tuple(fields.get("tags", ())),
+        "episode": "episode" in fields,
+    }
+    return Text(source=source, **values)
+
+
+DAYS = 91
+WEEKEND = 0.6
+
+# Updates an hour, by local hour: busy mornings, few in the afternoon, more in the evening, none at
+# night.
+RATES = (
+    0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.05, 1.1, 1.7, 1.9, 1.8, 1.5,
+    1.2, 0.9, 0.45, 0.4, 0.4, 0.3, 0.1, 0.8, 0.7, 0.2, 0.08, 0.0,
+)  # fmt: skip
+
+
+def history(rng: random.Random, now: datetime, zone: ZoneInfo) -> list[datetime]:
+    """The times of posts and edits in the last three months, oldest first, before `now`."""
+    today = now.astimezone(zone).date()
+    found = []
+    for back in range(DAYS, -1, -1):
+        day = today - timedelta(days=back)
+        share = WEEKEND if day.weekday() >= 5 else 1.0
+        for hour, rate in enumerate(RATES):
+            start = datetime.combine(day, time(hour), zone).astimezone(UTC)
+            number = _poisson(rng, rate * share)
+            found += [start + timedelta(seconds=rng.randrange(3600)) for _ in range(number)]
+    return sorted(moment for moment in found if moment < now)
+
+
+def moment(day: int, clock: str, now: datetime, zone: ZoneInfo) -> datetime:
+    """`day` days ago at a civil time; a day earlier if that would be after `now`."""
+    hour, minute = map(int, clock.split(":"))
+    date = now.astimezone(zone).date() - timedelta(days=day)
+    at = datetime.combine(date, time(hour, minute), zone).astimezone(UTC)
+    return at - timedelta(days=1) if day >= 0 and at >= now else at
+
+
+def _poisson(rng: random.Random, mean: float) -> int:
+    """A random number from the Poisson distribution with this mean (Knuth's method)."""
+    number, product, limit = 0, rng.random(), 2.718281828459045**-mean
+    while product > limit:
+        number += 1
+        product *= rng.random()
+    return number
+
+
+def follow(session: Session, now: datetime) -> int:
+    """Subscribe to all feeds, paused, and store their items; returns the number of feeds."""
+    rows: list[item_store.NewRow] = []
+    feeds = tomllib.loads(HERE.joinpath("neighbours.toml").read_text("utf-8"))["feed"]
+    for told in feeds:
+        feed = subscriptions.subscribe(
+            session, told["url"], now, now, title=told["title"], folder=told["folder"]
+        )
+        items = [_item(told["url"], item, now) for item in told["items"]]
+        item_store.keep(session, feed, items, now, rows)
+        feed.last_new_at = max(item.published_at for item in items if item.published_at)
+        subscriptions.pause(feed)
+        feed.reasons = ["its items came with the demonstration; it is not polled"]
+    item_store.insert_new(session, rows)
+    return len(feeds)
+
+
+def _item(url: str, told: dict[str, Any], now: datetime) -> FeedItem:
+    address = f"{url.rpartition('/')[0]}/{told['hours']}"
+    at = now - timedelta(hours=told["hours"])
+    markup = f"<p>{told['text']}</p>"
+    return sanitised(FeedItem(address, address, told["title"], markup, published_at=at), address)
+
+
 def files() -> dict[str, Accepted]:
     """The media of the demonstration by name, ready to be stored; slow, so call it outside a
     transaction."""
-    pictures = resources.files(__package__).joinpath("pictures").iterdir()
+    pictures = HERE.joinpath("pictures").iterdir()
     found = {path.name.removesuffix(".png"): media.accept(path.read_bytes()) for path in pictures}
     return found | {_EPISODE: media.accept(_SILENCE)}
 
@@ -70,7 +185,7 @@ def build(
     texts = [_imported(text, addresses, uploads[_EPISODE], now) for text in all_texts()]
     planned = dry_run.make_plan(session, list(ready(Batch(texts), now)), None)
     writer.store(session, planned, now)
-    past = posts_and_past.history(rng, now, ZoneInfo(ZONE))
+    past = history(rng, now, ZoneInfo(ZONE))
     update_log.record_all(session, past, "loaded")
     _correct(session, now)
     return len(texts)
@@ -112,9 +227,7 @@ def _imported(
         image_alt=text.image_alt,
         tags=text.tags,
         by=(text.by,),
-        published_at=posts_and_past.moment(text.day, text.time, now, ZoneInfo(ZONE))
-        if dated
-        else None,
+        published_at=moment(text.day, text.time, now, ZoneInfo(ZONE)) if dated else None,
         enclosure=episode.attachment if text.episode else None,
     )
 

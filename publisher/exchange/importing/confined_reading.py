@@ -16,7 +16,7 @@ from publisher.base.media_files import MediaFiles
 from publisher.base.system.confined import Limits, read, stream
 from publisher.blog.post_files import media
 from publisher.blog.post_files.media import Accepted
-from publisher.exchange.importing import dry_run, site_contents, sources
+from publisher.exchange.importing import dry_run, sources
 from publisher.exchange.importing.dry_run import Ready
 from publisher.exchange.importing.formats import own_export, recognition
 from publisher.exchange.importing.formats.fields import is_web_address
@@ -152,4 +152,25 @@ def _beside(source: object, name: str) -> bytes:
 def _media(place: Located, site: ImportedSite) -> Iterator[Accepted]:
     with sources.opened(place) as source:
         if isinstance(source, Folder):
-            yield from site_contents.files(site, source)
+            yield from media_files(site, source)
+
+
+def media_files(site: ImportedSite, source: Folder) -> Iterator[Accepted]:
+    """The files of the media folder, checked and ready to be stored.
+
+    Raises InvalidData for a file that is not what its name says.
+    """
+    groups: dict[str, list[str]] = {}
+    for path in site.files:
+        name = path.rpartition("/")[2]
+        if not media.is_name(name):
+            raise InvalidData(f"media/{name[:60]}: not a name that this program gives")
+        groups.setdefault(name[:20], []).append(path)
+    for row in site.media:
+        digest = row["digest"]
+        paths = sorted(groups.get(digest[:20], []), key=len)
+        held = {path.rpartition("/")[2]: source.read(path, media.MAX_BYTES) for path in paths}
+        if not held or media.digest_of(next(iter(held.values()))) != digest:
+            raise InvalidData(f"media/{digest[:20]}: missing, or not the file it was")
+        kind = media.CONTENT_TYPES[row["extension"]]
+        yield Accepted(digest, kind, row["extension"], row["width"], row["height"], 0, held)

@@ -283,12 +283,14 @@ def make_plan(
             if ours is None:
                 dates[place] = one.post.published_at or _UNDATED
                 _count_new(plan, one, coming)
-            elif same(ours.content, one.content):
+                continue
+            post_id, value, stays = ours
+            if same(value, one.content):
                 plan.known += 1
-            elif ours.edited or ours.deleted:
+            elif stays:
                 plan.kept += 1
             else:
-                plan.changed.append((ours.post_id, place))
+                plan.changed.append((post_id, place))
     plan.new = sorted(dates, key=dates.__getitem__)
     if everybody_else is not None:
         plan.author_ids[""] = everybody_else.id
@@ -318,24 +320,15 @@ def same(here: Content, there: Content) -> bool:
     return ours == theirs
 
 
-@dataclass(frozen=True)
-class _Here:
-    """A post of ours; `edited` when a person has saved it here."""
-
-    post_id: int
-    content: Content
-    edited: bool
-    deleted: bool
-
-
-def _known(session: Session, guids: Sequence[str]) -> dict[str, _Here]:
-    """Those of our posts that have one of `guids`, some hundreds of them."""
+def _known(session: Session, guids: Sequence[str]) -> dict[str, tuple[int, Content, bool]]:
+    """Those of our posts that have one of `guids`, some hundreds of them: number, content, and
+    whether ours stays, as a person has saved or deleted it here."""
     by_person = exists().where(Revision.post_id == Post.id, Revision.author_id.is_not(None))
     found = {}
     query = select(Post, by_person).where(Post.guid.in_(guids)).options(selectinload(Post.tags))
     for post, edited in session.execute(query):
         value = content.of_post(post, tuple(tag.name for tag in post.tags))
-        found[post.guid] = _Here(post.id, value, edited, post.status == "deleted")
+        found[post.guid] = post.id, value, edited or post.status == "deleted"
     session.expunge_all()
     return found
 

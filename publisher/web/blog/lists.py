@@ -5,7 +5,6 @@ Only authors with published posts have a page, so that log-in names cannot be gu
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -165,14 +164,6 @@ def several_authors(db: Session) -> bool:
 NEWEST = 5
 
 
-@dataclass(frozen=True, slots=True)
-class ReaderLink:
-    """A feed reader and the address that opens it with the feed filled in."""
-
-    name: str
-    address: str
-
-
 # Name and address; the feed's address is appended, quoted as part of a query.
 _WEB_READERS = (
     ("Feedly", "https://feedly.com/i/subscription/feed/"),
@@ -204,13 +195,13 @@ def subscribe() -> str:
         )
 
 
-def web_readers(feed: str) -> list[ReaderLink]:
+def web_readers(feed: str) -> list[tuple[str, str]]:
     """Readers on the web, and the program for `feed:` links on the visitor's device."""
-    own = ReaderLink(gettext("A program on this device"), f"feed:{feed}")
-    return [*(ReaderLink(name, start + quote(feed, safe="")) for name, start in _WEB_READERS), own]
+    own = gettext("A program on this device"), f"feed:{feed}"
+    return [*((name, start + quote(feed, safe="")) for name, start in _WEB_READERS), own]
 
 
-def podcast_readers(feed: str) -> list[ReaderLink]:
+def podcast_readers(feed: str) -> list[tuple[str, str]]:
     """Podcast programs: links whose scheme replaces https."""
     bare = feed.partition("://")[2]
-    return [ReaderLink(name, scheme + bare) for name, scheme in _PODCAST_SCHEMES]
+    return [(name, scheme + bare) for name, scheme in _PODCAST_SCHEMES]

@@ -6,11 +6,11 @@ addresses of posts, here or on a former blog, to the present ones.
 
 from typing import Any
 
-from flask import Blueprint, make_response, redirect, render_template, request
+from flask import Blueprint, redirect, render_template, request
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
-from publisher.base.errors import Gone, NotFound
+from publisher.base.errors import Gone, NotFound, must_exist
 from publisher.blog import post_addresses, published
 from publisher.blog.markup.markdown import render
 from publisher.blog.writing import posts
@@ -73,9 +73,7 @@ def _moved(db: Session) -> Response:
     written = request.environ.get("RAW_URI", request.path).partition("?")[0]
     plain = [request.path.rstrip("/"), written.rstrip("/")]
     spellings = [request.path, written, *plain, *(f"{spelling}/" for spelling in plain)]
-    found = published.moved(db, *dict.fromkeys(spellings))
-    if found is None:
-        raise NotFound("There is no such page.")
+    found = must_exist(published.moved(db, *dict.fromkeys(spellings)), "There is no such page.")
     return redirect(posts.path(found), 301)
 
 
@@ -118,8 +116,8 @@ def preview_page(token: str) -> Any:
         post = post_addresses.preview_of(db, token)
         if published.is_public(post):
             return redirect(posts.path(post))
-        response = make_response(render_template("studio/preview.html", post=post))
-    response.headers["Cache-Control"] = "private, no-store"
-    response.headers["X-Robots-Tag"] = "noindex, nofollow"
-    response.headers["Referrer-Policy"] = "no-referrer"
-    return response
+        return render_template("studio/preview.html", post=post), {
+            "Cache-Control": "private, no-store",
+            "X-Robots-Tag": "noindex, nofollow",
+            "Referrer-Policy": "no-referrer",
+        }

@@ -6,8 +6,6 @@ import re
 import threading
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
 from xml.sax.saxutils import escape
 
 from flask import Blueprint, Response, current_app, redirect, request
@@ -106,31 +104,18 @@ def sitemap_part(part: int) -> Response:
     return _file(part)
 
 
-@dataclass
-class Sitemaps:
-    """The sitemap files of one application, compressed, each with the state it was made from and
-    its ETag. They are kept because 45,000 addresses take half a second."""
-
-    made: dict[int, tuple[object, bytes, str]] = field(default_factory=dict)
-    making: threading.Lock = field(default_factory=threading.Lock)
-
-
-@sitemap_blueprint.record
-def _prepare(state: Any) -> None:
-    state.app.extensions["sitemaps"] = Sitemaps()
-
-
 def _file(part: int) -> Response:
-    """One file, made once for each state of the site."""
-    kept: Sitemaps = current_app.extensions["sitemaps"]
+    """One file, made once for each state of the site, as 45,000 addresses take half a second; kept
+    compressed, with the state it was made from and its ETag."""
+    kept, making = current_app.extensions.setdefault("sitemaps", ({}, threading.Lock()))
     with site().database.read() as db:
         state = (database.content_serial(db), own_address())
-    with kept.making:
-        made_from, packed, tag = kept.made.get(part, (None, b"", ""))
+    with making:
+        made_from, packed, tag = kept.get(part, (None, b"", ""))
         if made_from != state:
             packed = _packed(_addresses(part))
             tag = hashlib.sha256(packed).hexdigest()[:24]
-            kept.made[part] = state, packed, tag
+            kept[part] = state, packed, tag
     gzipped = accepts_gzip(request.headers.get("Accept-Encoding", ""))
     response = Response(packed if gzipped else _unpacked(packed), content_type=_XML)
     response.headers["Cache-Control"] = "no-cache"

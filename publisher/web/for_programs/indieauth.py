@@ -3,20 +3,30 @@
 `/indieauth/auth` is the consent page. If the program or its redirect address is wrong, this page
 shows the error; every other error is sent back to the program, as OAuth requires. Programs call
 `/indieauth/metadata`, the exchange of a code, tokens and their revocation: these addresses ignore
-cookies, so no form key is needed. `indieauth_client` checks and describes a program.
+cookies, so no form key is needed.
+
+A program (client) is identified only by an address, its `client_id`. The page there is untrusted:
+it is fetched with a size limit, behind the guard against private addresses, and read in a confined
+process, only for a name and for the addresses to which an answer may be sent.
 """
 
+import json
+import re
+from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import SplitResult, urlencode, urlsplit
 
 from flask import Blueprint, Response, jsonify, make_response, redirect, render_template, request
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidInput, PublisherError
+from publisher.base.net import OutgoingError, Reply, request_public
+from publisher.base.system.confined import Limits, Unreadable, read
+from publisher.base.text import joined, one_line
 from publisher.blog.members import authors, tokens
+from publisher.publishing.mention_documents import program_in_page
 from publisher.storage.tables.credentials import Author, AuthorizationCode
 from publisher.web.context import login_required, me, my_row, now, own_address, site
-from publisher.web.for_programs import indieauth_client
 from publisher.web.micropub import program_posts
 
 consent_blueprint = Blueprint("indieauth_pages", __name__)
@@ -30,6 +40,24 @@ WORDS = {
     "river": "read the river, mark and follow",
 }
 _ALSO = {"undelete": "delete", "post": "create"}  # other names of the same
+
+
+@dataclass(frozen=True, slots=True)
+class ClientApp:
+    """A program: its address, its name ("" if unknown), and the addresses answers may go to."""
+
+    address: str
+    name: str = ""
+    redirects: tuple[str, ...] = ()
+
+    @property
+    def host(self) -> str:
+        """The host of its address, by which a person recognises it."""
+        return urlsplit(self.address).netloc
+
+    def may_be_answered_at(self, redirect_uri: str) -> bool:
+        """Whether an answer may go there: to its own origin, or where its page says."""
+        return _origin(redirect_uri) == _origin(self.address) or redirect_uri in self.redirects
 
 
 @consent_blueprint.get("/indieauth/auth")
@@ -86,13 +114,13 @@ def offered(scope: str) -> list[str]:
     return [name for name in tokens.SCOPES if name in named]
 
 
-def _asking(values: Any) -> indieauth_client.ClientApp:
+def _asking(values: Any) -> ClientApp:
     """The program, if its two addresses belong together; InvalidInput otherwise."""
-    address = indieauth_client.checked_id(values.get("client_id", ""))
-    place = indieauth_client.checked_redirect(values.get("redirect_uri", ""))
+    address = checked_id(values.get("client_id", ""))
+    place = checked_redirect(values.get("redirect_uri", ""))
     here = site()
     agent = f"Publisher (+{own_address()}/)"
-    found = indieauth_client.look_up(address, agent, here.environment.allow_private)
+    found = look_up(address, agent, here.environment.allow_private)
     if not found.may_be_answered_at(place):
         raise InvalidInput(
             f"{found.host} asks for an answer at {place[:80]}, an address that is not its own and "
@@ -101,26 +129,25 @@ def _asking(values: Any) -> indieauth_client.ClientApp:
     return found
 
 
-def _wanted(values: Any, asking: indieauth_client.ClientApp) -> tokens.Request:
+def _wanted(values: Any, asking: ClientApp) -> tokens.Request:
     if values.get("response_type", "code") not in ("code", "id"):
         raise InvalidInput("response_type: must be code")
     if values.get("code_challenge_method", "S256") != "S256":
         raise InvalidInput("code_challenge_method: must be S256")
-    if len(values.get("state", "")) > indieauth_client.MAX_ADDRESS:
+    if len(values.get("state", "")) > MAX_ADDRESS:
         raise InvalidInput("state: it is too long")
     scope = " ".join(offered(values.get("scope", "")))
     place, challenge = values["redirect_uri"], values.get("code_challenge", "")
     return tokens.Request(asking.address, place, scope, challenge)
 
 
-def _answer(values: Any, asking: indieauth_client.ClientApp, answer: dict[str, str]) -> Response:
+def _answer(values: Any, asking: ClientApp, answer: dict[str, str]) -> Response:
     """Send the browser back to the program."""
     place: str = values["redirect_uri"]
     state = {"state": values["state"]} if values.get("state") else {}
     query = urlencode({**answer, **state, "iss": f"{own_address()}/"})
-    response = make_response(redirect(f"{place}{'&' if '?' in place else '?'}{query}", 303))
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    back = redirect(f"{place}{'&' if '?' in place else '?'}{query}", 303)
+    return make_response(back, {"Cache-Control": "no-store"})
 
 
 def _may_lead_to(response: Response, place: str) -> Response:
@@ -179,9 +206,7 @@ def token() -> Response:
         answer = _issued(db, agreed) if agreed and agreed.scope else None
     if answer is None:
         return _refusal("invalid_grant", "this code cannot be used, or no scope was agreed to")
-    response = jsonify(answer)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return make_response(jsonify(answer), {"Cache-Control": "no-store"})
 
 
 @blueprint.post("/indieauth/revoke")
@@ -244,10 +269,8 @@ def _issued(db: Session, agreed: AuthorizationCode) -> dict[str, Any]:
     }
 
 
-def _refusal(code: str, words: str) -> Response:
-    response = jsonify(error=code, error_description=words)
-    response.status_code = 400
-    return response
+def _refusal(code: str, words: str, status: int = 400) -> Response:
+    return make_response(jsonify(error=code, error_description=words), status)
 
 
 @blueprint.errorhandler(PublisherError)
@@ -258,3 +281,102 @@ def _known(error: PublisherError) -> Response:
         response.status_code = 401
         response.headers["WWW-Authenticate"] = "Bearer"
     return response
+
+
+MAX_ADDRESS = 2000
+MAX_BYTES = 250_000
+TIMEOUT_SECONDS = 5.0
+READING = Limits(seconds=5.0)
+MAX_NAME = 60
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+# Not schemes of programs: a browser would run or show what follows the colon.
+_NOT_SCHEMES = {"javascript", "data", "vbscript", "about", "blob", "file", "view-source"}
+
+
+def checked_id(address: str) -> str:
+    """`address`, if it is a valid `client_id`; InvalidInput names the rule that it breaks."""
+    parts = _split(address, "client_id")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InvalidInput("client_id: an address with http or https is needed")
+    if parts.fragment or "@" in parts.netloc:
+        raise InvalidInput("client_id: it must not have a fragment or a user name")
+    if not parts.path or any(part in (".", "..") for part in parts.path.split("/")):
+        raise InvalidInput('client_id: it must have a path, without "." and ".." in it')
+    return address
+
+
+def checked_redirect(address: str) -> str:
+    """`address`, if a browser can be redirected to it; InvalidInput otherwise."""
+    parts = _split(address, "redirect_uri")
+    web = parts.scheme in ("http", "https")
+    if not parts.scheme or parts.scheme in _NOT_SCHEMES or (web and not parts.hostname):
+        raise InvalidInput("redirect_uri: an address of the program is needed")
+    if parts.fragment or "@" in parts.netloc:
+        raise InvalidInput("redirect_uri: it must not have a fragment or a user name")
+    return address
+
+
+def look_up(address: str, user_agent: str, allow_private: bool) -> ClientApp:
+    """The program at `address` as its page describes it; only its address if there is nothing."""
+    if urlsplit(address).hostname in _LOOPBACK and not allow_private:
+        return ClientApp(address)  # on the author's own machine, which we cannot reach
+    try:
+        reply = request_public(
+            address,
+            user_agent=user_agent,
+            headers={"Accept": "application/json, text/html;q=0.9"},
+            allow_private=allow_private,
+            max_bytes=MAX_BYTES,
+            timeout_seconds=TIMEOUT_SECONDS,
+        )
+    except OutgoingError:
+        return ClientApp(address)
+    return _read(address, reply) if reply.status == 200 else ClientApp(address)
+
+
+def _read(address: str, reply: Reply) -> ClientApp:
+    if "json" in reply.headers.get("content-type", ""):
+        return _from_json(address, reply.body.decode("utf-8", "replace"))
+    try:
+        name, links = read(program_in_page, READING, reply.body)
+    except Unreadable:
+        return ClientApp(address)
+    return ClientApp(address, _name_line(name), tuple(joined(reply.url, href) for href in links))
+
+
+def _from_json(address: str, text: str) -> ClientApp:
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return ClientApp(address)
+    if not isinstance(document, dict) or document.get("client_id") != address:
+        return ClientApp(address)
+    listed = document.get("redirect_uris")
+    places = (
+        tuple(one for one in listed if isinstance(one, str)) if isinstance(listed, list) else ()
+    )
+    return ClientApp(address, _name_line(str(document.get("client_name", ""))), places)
+
+
+def _split(address: str, field: str) -> SplitResult:
+    if not address:
+        raise InvalidInput(f"the program that sent you here did not give its {field}")
+    # No backslash: browsers read it as a slash, and would take what precedes it as the host.
+    if len(address) > MAX_ADDRESS or not re.fullmatch(r"[\x21-\x5b\x5d-\x7e]+", address):
+        raise InvalidInput(f"{field}: an address in plain ASCII is needed")
+    try:
+        parts = urlsplit(address)
+        _ = parts.port
+    except ValueError as error:
+        raise InvalidInput(f"{field}: this is not an address") from error
+    return parts
+
+
+def _origin(address: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(address)
+    usual = {"http": 80, "https": 443}.get(parts.scheme)
+    return parts.scheme, parts.hostname, parts.port or usual
+
+
+def _name_line(text: str) -> str:
+    return one_line(text)[:MAX_NAME]

@@ -12,7 +12,7 @@ from flask import Blueprint, Response, redirect, request, send_file, send_from_d
 from werkzeug.wrappers import Response as AnyResponse
 from werkzeug.wsgi import wrap_file
 
-from publisher.base.errors import NotFound
+from publisher.base.errors import NotFound, must_exist
 from publisher.base.media_files import SANDBOX, MediaFolder
 from publisher.base.system.whole_files import whole_file
 from publisher.blog import published
@@ -32,9 +32,7 @@ FOR_EVER = "public, max-age=31536000, immutable"
 def file(name: str) -> Response:
     """One file, with byte ranges for players that seek."""
     place = site().environment.media
-    size = place.size(name) if media.is_name(name) else None
-    if size is None:
-        raise NotFound("there is no such file")
+    size = must_exist(place.size(name) if media.is_name(name) else None, "there is no such file")
     wanted = request.range
     if wanted is None or wanted.units != "bytes" or len(wanted.ranges) != 1:
         request.environ.pop("HTTP_RANGE", None)  # an unknown unit: ignored, as RFC 9110 requires

@@ -26,7 +26,7 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from publisher.base.clock import monotonic_seconds
@@ -41,7 +41,7 @@ from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.credentials import LoginSession
 from publisher.storage.tables.publishing import Delivery, Snapshot
 from publisher.storage.tables.river import RiverFeed, RiverHost
-from publisher.web.context import bearer_of, now, site
+from publisher.web.context import bearer_of, now, sent_token, site
 
 blueprint = Blueprint("metrics", __name__)
 
@@ -62,63 +62,44 @@ class SiteCollector(Collector):
     """Figures of one site at one moment."""
 
     def __init__(self, db: Session, moment: datetime, instance: Path) -> None:
-        self._db = db
-        self._now = moment
-        self._instance = instance
+        self._db, self._now, self._instance = db, moment, instance
 
     def collect(self) -> Iterator[Metric]:
         """The metric families: all are counts of rows, or columns of small tables."""
-        states = GaugeMetricFamily("publisher_posts", "Posts by state.", labels=["state"])
-        for state, count in self._db.execute(
-            select(Post.status, func.count()).group_by(Post.status)
-        ):
-            states.add_metric([state], count)
-        yield states
-        updates = self._db.scalar(select(func.count()).select_from(Update)) or 0
+        yield self._by_state("publisher_posts", "Posts by state.", Post.status)
+        updates = self._number(select(func.count()).select_from(Update))
         yield CounterMetricFamily("publisher_updates", "Updates in the log.", updates)
-        due = posts.next_due(self._db)
-        yield GaugeMetricFamily(
-            "publisher_schedule_overdue_seconds",
-            "How late the next scheduled post is.",
-            self._since(due),
-        )
-        sessions = self._db.scalar(select(func.count()).select_from(LoginSession)) or 0
-        yield GaugeMetricFamily("publisher_login_sessions", "Browsers logged in.", sessions)
-        if (silent_seconds := processes.heartbeat_age_seconds(self._instance)) is not None:
-            yield GaugeMetricFamily(
-                "publisher_scheduler_silent_seconds", "Since the last beat.", silent_seconds
-            )
         yield from self._snapshots()
-        yield from self._pings()
-        yield from self._river()
+        yield self._by_state("publisher_river_feeds", "Subscriptions.", RiverFeed.state)
+        for name, words, value in self._figures():
+            yield GaugeMetricFamily(f"publisher_{name}", words, value)
 
-    def _pings(self) -> Iterator[Metric]:
-        """Waiting pings to hubs and clouds, whether due or later."""
-        count, first = self._db.execute(
-            select(func.count(), func.min(Delivery.created_at)).where(Delivery.next_at.is_not(None))
-        ).one()
-        yield GaugeMetricFamily("publisher_pings_waiting", "Pings not delivered yet.", count)
-        yield GaugeMetricFamily(
-            "publisher_pings_oldest_seconds", "Age of the oldest of them.", self._since(first)
-        )
-
-    def _river(self) -> Iterator[Metric]:
-        """Subscriptions by state, and how late the poll is that waits longest."""
-        states = GaugeMetricFamily("publisher_river_feeds", "Subscriptions.", labels=["state"])
-        by_state = select(RiverFeed.state, func.count()).group_by(RiverFeed.state)
-        for state, count in self._db.execute(by_state):
-            states.add_metric([state], count)
-        yield states
+    def _figures(self) -> Iterator[tuple[str, str, float]]:
+        """Name, meaning and value of the gauges without a label."""
+        late = self._since(posts.next_due(self._db))
+        yield "schedule_overdue_seconds", "How late the next scheduled post is.", late
+        sessions = self._number(select(func.count()).select_from(LoginSession))
+        yield "login_sessions", "Browsers logged in.", sessions
+        if (silent_seconds := processes.heartbeat_age_seconds(self._instance)) is not None:
+            yield "scheduler_silent_seconds", "Since the last beat.", silent_seconds
+        # Waiting pings to hubs and clouds, whether due or later.
+        waiting = select(func.count(), func.min(Delivery.created_at))
+        count, first = self._db.execute(waiting.where(Delivery.next_at.is_not(None))).one()
+        yield "pings_waiting", "Pings not delivered yet.", count
+        yield "pings_oldest_seconds", "Age of the oldest of them.", self._since(first)
         failing = select(func.count()).where(RiverFeed.state == "active", RiverFeed.failures > 0)
-        yield GaugeMetricFamily(
-            "publisher_river_failing",
-            "Feeds whose last poll failed.",
-            self._db.scalar(failing) or 0,
-        )
+        yield "river_failing", "Feeds whose last poll failed.", self._number(failing)
         due = self._db.scalar(select(func.min(RiverHost.free_at)))
-        yield GaugeMetricFamily(
-            "publisher_river_overdue_seconds", "How late the next host is.", self._since(due)
-        )
+        yield "river_overdue_seconds", "How late the next host is.", self._since(due)
+
+    def _number(self, query: Select[int]) -> int:
+        return self._db.scalar(query) or 0
+
+    def _by_state(self, name: str, words: str, column: Any) -> GaugeMetricFamily:
+        states = GaugeMetricFamily(name, words, labels=["state"])
+        for state, count in self._db.execute(select(column, func.count()).group_by(column)):
+            states.add_metric([state], count)
+        return states
 
     def _since(self, moment: datetime | None) -> float:
         return max(0.0, (self._now - moment).total_seconds()) if moment else 0.0
@@ -129,18 +110,14 @@ class SiteCollector(Collector):
         size = GaugeMetricFamily("publisher_feed_bytes", "Its size, not compressed.", labels=label)
         age = GaugeMetricFamily("publisher_feed_age_seconds", "Since its build.", labels=label)
         builds = CounterMetricFamily("publisher_feed_builds", "Builds so far.", labels=label)
-        rows = select(
-            Snapshot.name,
-            Snapshot.ttl_minutes,
-            func.length(Snapshot.body),
-            Snapshot.built_at,
-            Snapshot.serial,
-        )
-        for name, ttl_minutes, length, built_at, serial in self._db.execute(rows):
-            ttl.add_metric([name], ttl_minutes)
-            size.add_metric([name], length)
-            age.add_metric([name], (self._now - built_at).total_seconds())
-            builds.add_metric([name], serial)
+        columns = (Snapshot.ttl_minutes, func.length(Snapshot.body), Snapshot.serial)
+        for name, built_at, *found in self._db.execute(
+            select(Snapshot.name, Snapshot.built_at, *columns)
+        ):
+            values = (*found, (self._now - built_at).total_seconds())
+            families: tuple[Any, ...] = (ttl, size, builds, age)
+            for family, value in zip(families, values, strict=True):
+                family.add_metric([name], value)
         yield from (ttl, size, age, builds)
 
 
@@ -155,10 +132,7 @@ def _from_here() -> bool:
 
 
 def _admin_token() -> bool:
-    kind, _, token = request.headers.get("Authorization", "").partition(" ")
-    if kind.lower() != "bearer":
-        return False
-    found = bearer_of(token.strip())
+    found = bearer_of(sent_token())
     return found is not None and permissions.is_admin(found.author)
 
 

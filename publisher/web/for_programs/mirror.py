@@ -8,7 +8,7 @@ it can only have an origin checked, at most once a minute.
 from datetime import timedelta
 from hmac import compare_digest
 
-from flask import Blueprint, Response, jsonify, render_template, request
+from flask import Blueprint, Response, jsonify, make_response, render_template, request
 
 from publisher.base.encryption import hash_token
 from publisher.base.errors import Forbidden, NotFound, StorageUnavailable
@@ -17,7 +17,7 @@ from publisher.foreign import mirror_poll, mirrors
 from publisher.installation.settings import load_settings
 from publisher.storage.tables.mirror import Mirror
 from publisher.storage.tables.publishing import Snapshot
-from publisher.web.context import login_required, now, site
+from publisher.web.context import login_required, now, sent_token, site
 from publisher.web.rendering import moment
 from publisher.web.xml_rpc.values import answer, read_call
 
@@ -79,8 +79,7 @@ def ttl(name: str) -> Response:
         reasons=shown.decision["reasons"] if shown else [],
         problem=problem,
     )
-    told.headers["Cache-Control"] = "public, max-age=60"
-    return told
+    return make_response(told, {"Cache-Control": "public, max-age=60"})
 
 
 @blueprint.post("/mirror/ping")
@@ -100,8 +99,7 @@ def weblog_updates() -> Response:
 @blueprint.post("/mirror/<name>/ping")
 def ping(name: str) -> Response:
     """A ping with the mirror's token: its origin is checked soon."""
-    scheme, _, sent = request.headers.get("Authorization", "").partition(" ")
-    token = sent.strip() if scheme.lower() == "bearer" else request.form.get("token", "")
+    token = sent_token() or request.form.get("token", "")
     with site().database.read() as session:
         known = mirrors.named(session, name).token_hash
     if not token or not compare_digest(hash_token(token), known):

@@ -10,7 +10,7 @@ from functools import wraps
 from itertools import zip_longest
 from typing import Concatenate, ParamSpec, TypeVar
 
-from flask import Blueprint, Response, jsonify, request
+from flask import Blueprint, Response, jsonify, make_response, request
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, InvalidInput, NotFound, PublisherError
@@ -20,7 +20,7 @@ from publisher.river.following import streams, subscriptions
 from publisher.river.following.streams import LABEL, READING_LIST, STARRED, STATE
 from publisher.storage.tables.credentials import Author
 from publisher.storage.tables.river import RiverFeed
-from publisher.web.context import bearer_of, now, site
+from publisher.web.context import bearer_of, now, sent_token, site
 
 blueprint = Blueprint("reader_api", __name__)
 
@@ -51,9 +51,7 @@ def for_reader(view: Callable[Concatenate[Author, P], R]) -> Callable[P, R]:
 
     @wraps(view)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-        scheme, _, rest = request.headers.get("Authorization", "").partition(" ")
-        secret = rest.strip().removeprefix("auth=") if scheme.lower() == "googlelogin" else ""
-        return view(_owner(secret), *args, **kwargs)
+        return view(_owner(sent_token("googlelogin").removeprefix("auth=")), *args, **kwargs)
 
     return checked
 
@@ -84,8 +82,7 @@ def preferences(_: Author) -> Response:
 @blueprint.errorhandler(PublisherError)
 def refuse(error: PublisherError) -> Response:
     """An error as one line of text, because these programs show nothing else."""
-    answer = plain(f"Error={error}\n")
-    answer.status_code = error.http_status
+    answer = make_response(plain(f"Error={error}\n"), error.http_status)
     if error.http_status == 401:
         answer.headers["WWW-Authenticate"] = "GoogleLogin"
     return answer

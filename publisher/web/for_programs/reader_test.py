@@ -16,7 +16,7 @@ from publisher.reader_test import scorecard
 from publisher.reader_test.tester_trace import form_fields
 from publisher.reader_test.testers import ReaderTests
 from publisher.web.context import now, settings, site
-from publisher.web.limits import Pace
+from publisher.web.request_checks import Pace
 
 pages = Blueprint("reader_test_pages", __name__)
 blueprint = Blueprint("reader_test", __name__)
@@ -71,21 +71,19 @@ def card(word: str) -> Response:
         verdicts=Markup(scorecard.fragment(found)),  # noqa: S704  # nosec B704
         badge=f"{address}/badge.svg",
     )  # fmt: skip
-    return _fresh(Response(page))
+    return _fresh(page, "text/html; charset=utf-8")
 
 
 @pages.get("/reader-test/<word>/score.json")
 def as_json(word: str) -> Response:
     """The score as JSON."""
-    found = _testers().card(_base(), word)
-    return _fresh(Response(scorecard.as_json(found), content_type="application/json"))
+    return _fresh(scorecard.as_json(_testers().card(_base(), word)), "application/json")
 
 
 @pages.get("/reader-test/<word>/badge.svg")
 def badge(word: str) -> Response:
     """The score as a badge."""
-    found = _testers().card(_base(), word)
-    return _fresh(Response(scorecard.badge(found), content_type="image/svg+xml"))
+    return _fresh(scorecard.badge(_testers().card(_base(), word)), "image/svg+xml")
 
 
 @blueprint.route("/reader-test/<word>/", defaults={"path": ""}, methods=["GET", "POST"])
@@ -108,6 +106,5 @@ def feed(word: str, path: str) -> Response:
     return answer
 
 
-def _fresh(answer: Response) -> Response:
-    answer.headers["Cache-Control"] = "no-store"
-    return answer
+def _fresh(body: str, kind: str) -> Response:
+    return Response(body, content_type=kind, headers={"Cache-Control": "no-store"})

@@ -1,7 +1,6 @@
 """Micropub (W3C): programs create, update and delete posts with an API token.
 
 What a program publishes has no undo window: it enters the feed at once. These addresses take no
-cookie, so they need no CSRF token. `request` reads what is asked for and its files, `entry` turns
-it into a post's content, `views` carries it out; `program_posts` checks the token, and is for
-XML-RPC too.
+cookie, so they need no CSRF token. `views` reads what is asked for and carries it out, `entry`
+turns it into a post's content; `program_posts` checks the token, and is for XML-RPC too.
 """

@@ -14,8 +14,8 @@ from publisher.blog.writing import editing, posts, revisions
 from publisher.blog.writing.content import Content, from_plain, same
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import ApiToken
-from publisher.web.context import bearer_of, now
-from publisher.web.limits import FORM_BYTES, Pace
+from publisher.web.context import bearer_of, now, sent_token
+from publisher.web.request_checks import FORM_BYTES, Pace
 
 STAYS = "a published post stays published and has a date; it can be deleted"
 
@@ -75,8 +75,7 @@ def authorised() -> ApiToken:
 
     A large body is read only if a valid token is in the header.
     """
-    scheme, _, sent = request.headers.get("Authorization", "").partition(" ")
-    in_header = sent.strip() if scheme.lower() == "bearer" else ""
+    in_header = sent_token()
     token = bearer_of(in_header) if in_header else None
     if in_header and token is None:
         raise Unauthorized("this access token is not valid")

@@ -1,26 +1,32 @@
-"""The endpoints /micropub and /micropub/media."""
+"""The endpoints /micropub and /micropub/media: a request is read as one value, however it
+was sent (form, multipart, JSON), and carried out.
+"""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import zip_longest
 from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import HTTPException
 
 from publisher.base.dates import parse_instant
 from publisher.base.errors import Forbidden, InvalidInput, PublisherError, TooMany
+from publisher.base.media_files import Attachment, MediaFiles
 from publisher.base.text import whole_number
 from publisher.blog import post_addresses
 from publisher.blog.members import permissions
-from publisher.blog.post_files import media
+from publisher.blog.post_files import enclosures, media
+from publisher.blog.post_files.media import Accepted
 from publisher.blog.published import is_public
 from publisher.blog.writing import overview, posts
 from publisher.blog.writing.content import Content
 from publisher.installation.settings import load_settings
 from publisher.publishing.rebuild import rebuild
-from publisher.storage.tables.blog import Post
+from publisher.storage.tables.blog import Media, Post
 from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import now, site
 from publisher.web.micropub import entry
@@ -33,13 +39,129 @@ from publisher.web.micropub.program_posts import (
     may_write,
     set_state,
 )
-from publisher.web.micropub.request import (
-    ACTIONS,
-    MicropubRequest,
-    own_enclosure,
-    read_request,
-    record,
-)
+
+MAX_JSON_BYTES = 4 * 1024 * 1024
+ACTIONS = ("create", "update", "delete", "undelete")
+
+
+@dataclass(frozen=True)
+class Upload:
+    """One file: checked and encoded, with its name and description."""
+
+    accepted: Accepted
+    name: str
+    alt: str = ""
+
+
+@dataclass(frozen=True)
+class MicropubRequest:
+    """The action, the post's address, and the entry's properties; its pictures and its sound.
+
+    `update` holds the replace, add and delete of an update.
+    """
+
+    action: str
+    url: str = ""
+    properties: entry.Properties = field(default_factory=dict)
+    update: dict[str, Any] = field(default_factory=dict)
+    photos: tuple[Upload, ...] = ()
+    audio: Upload | None = None
+
+    @property
+    def uploads(self) -> tuple[Upload, ...]:
+        """Every file."""
+        return (*self.photos, self.audio) if self.audio else self.photos
+
+
+def read_request() -> MicropubRequest:
+    """The present request as a value; InvalidInput when it is not valid Micropub."""
+    try:
+        return _read()
+    except RecursionError as error:
+        raise InvalidInput("the values are nested too deeply") from error
+
+
+def _read() -> MicropubRequest:
+    body = _read_json() if request.is_json else None
+    action = str(body.get("action", "create") if body else request.form.get("action", "create"))
+    if action not in ACTIONS:
+        raise InvalidInput(f"action: must be one of {', '.join(ACTIONS)}")
+    if action == "create":
+        return _read_create(body)
+    if body is None and action == "update":
+        raise InvalidInput("an update is sent as JSON")
+    url = body.get("url") if body else request.form.get("url")
+    update = entry.localised(body, site().site_url) if body else {}
+    return MicropubRequest(action, entry.text(url, "url"), update=update)
+
+
+def _read_json() -> dict[str, Any]:
+    if (request.content_length or 0) > MAX_JSON_BYTES:
+        raise InvalidInput(f"a request has at most {MAX_JSON_BYTES:,} bytes")
+    body = request.get_json(silent=True)
+    if not isinstance(body, dict):
+        raise InvalidInput("a JSON object is needed")
+    return body
+
+
+def _read_create(body: dict[str, Any] | None) -> MicropubRequest:
+    kind = body.get("type") if body else [f"h-{request.form.get('h', 'entry')}"]
+    if kind != ["h-entry"]:
+        raise InvalidInput("only an h-entry can be created")
+    if body:
+        unknown = body.keys() - {"type", "properties", "action", "access_token"}
+        if lost := [name for name in unknown if not name.startswith("mp-")]:
+            raise InvalidInput(f"{min(lost)[:40]}: cannot be kept: only properties are")
+        properties = entry.from_json(body.get("properties", {}))
+    else:
+        properties = entry.from_form(request.form.items(multi=True))
+    alts, photos = properties.pop("mp-photo-alt", []), properties.get("photo", [])
+    properties["photo"] = [
+        {"value": photo, "alt": alt} if alt and isinstance(photo, str) else photo
+        for photo, alt in zip_longest(photos, alts[: len(photos)], fillvalue="")
+    ]
+    pictures, sounds = _accepted(alts[len(photos) :])
+    if any(alts[len(photos) + len(pictures) :]):
+        raise InvalidInput("mp-photo-alt: there are more descriptions than pictures")
+    properties = entry.localised(properties, site().site_url)
+    audio = sounds[0] if sounds else None
+    return MicropubRequest("create", properties=properties, photos=tuple(pictures), audio=audio)
+
+
+def _accepted(alts: list[Any]) -> tuple[list[Upload], list[Upload]]:
+    """The pictures and the sound of the form, checked; `alts` describe the pictures, in order.
+
+    Raises InvalidInput for a file under another name than photo and audio, and what
+    `media.accept` raises.
+    """
+    photos, sounds = list[Upload](), list[Upload]()
+    for sent_as, file in request.files.items(multi=True):
+        found, name = media.accept(file.stream.read()), sent_as.removesuffix("[]")
+        is_sound = found.content_type.startswith("audio/")
+        if name == "photo" and not is_sound:
+            alt = "".join(map(str, alts[len(photos) : len(photos) + 1]))
+            photos.append(Upload(found, file.filename or "", alt))
+        elif name == "audio" and is_sound:
+            sounds.append(Upload(found, file.filename or ""))
+        else:
+            raise InvalidInput(f"{name[:40]}: a picture as photo or a sound as audio is needed")
+    if len(sounds) > 1:
+        raise InvalidInput(f"audio: a post has one here, and {len(sounds)} were sent")
+    return photos, sounds
+
+
+def own_enclosure(session: Session, place: MediaFiles, address: str) -> Attachment | None:
+    """The sound of ours at `address`; None when it is none of ours."""
+    name = address.removeprefix(media.PREFIX)
+    if name == address or not media.is_name(name):
+        return None
+    row = session.scalar(select(Media).where(Media.digest.startswith(name[:20])))
+    if row is None or not row.content_type.startswith("audio/"):
+        return None
+    with place.open(name) as file:
+        found = enclosures.recognise_sound(file.read())
+    return Attachment(address, row.content_type, row.bytes, found.seconds if found else 0)
+
 
 blueprint = Blueprint("micropub", __name__)
 
@@ -57,7 +179,7 @@ def act() -> Response:
     authorised()
     wanted = read_request()
     token = may_write("delete" if wanted.action == "undelete" else wanted.action)
-    for upload in wanted.files.all:
+    for upload in wanted.uploads:
         media.store(site().environment.media, upload.accepted)
     with site().database.write() as db:
         response = _DO[wanted.action](db, token, wanted)
@@ -97,12 +219,13 @@ def query() -> Response:
 
 
 def _create(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
-    properties, files = wanted.properties, wanted.files
-    record(db, files.all, token.author_id, now())
-    shown = [{"value": one.accepted.path, "alt": one.alt} for one in files.photos]
-    properties = {**properties, "photo": [*properties.get("photo", []), *shown]}
-    if files.audio:
-        properties["audio"] = [*properties.get("audio", []), files.audio.accepted.path]
+    for one in wanted.uploads:
+        media.record(db, one.accepted, one.name, token.author_id, now(), one.alt)
+    shown = [{"value": one.accepted.path, "alt": one.alt} for one in wanted.photos]
+    properties = {**wanted.properties}
+    properties["photo"] = [*properties.get("photo", []), *shown]
+    if wanted.audio:
+        properties["audio"] = [*properties.get("audio", []), wanted.audio.accepted.path]
     value = _with_enclosure(db, entry.to_content(properties), wanted)
     if not value.source.strip() and value.enclosure is None:
         raise InvalidInput("content: write something first; the post would have only a title")
@@ -130,8 +253,8 @@ def _update(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
 
 def _with_enclosure(db: Session, value: Content, wanted: MicropubRequest) -> Content:
     """The content with size, type and length of its sound, where the sound is ours."""
-    if wanted.files.audio:
-        return replace(value, enclosure=wanted.files.audio.accepted.attachment)
+    if wanted.audio:
+        return replace(value, enclosure=wanted.audio.accepted.attachment)
     if value.enclosure is None:
         return value
     own = own_enclosure(db, site().environment.media, value.enclosure.url)
@@ -262,7 +385,7 @@ def _after() -> overview.Cursor | None:
     post_id = whole_number(number)
     if post_id is None:
         raise InvalidInput("after: take it from paging of the page before")
-    return overview.Cursor(parse_instant(moment, UTC), post_id)
+    return parse_instant(moment, UTC), post_id
 
 
 def _shown(local: entry.Properties) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.clock import real_seconds
 from publisher.base.dates import format_rfc3339, parse_rfc3339
-from publisher.base.errors import PublisherError
+from publisher.base.errors import InvalidData, PublisherError
 from publisher.installation import Site
 from publisher.storage.tables.blog import Meta
 from publisher.web.context import site
@@ -117,21 +117,26 @@ def begin(here: Site, state: State, ask: Callable[[], Rows]) -> threading.Thread
     return thread
 
 
-def run(here: Site, *arguments: str) -> Rows:
-    """The JSON that a command of ours prints; PublisherError with the command's own message."""
+def run(
+    here: Site,
+    *arguments: str,
+    seconds: float = LONGEST_SECONDS,
+    late: str = "it took too long; it is tried again tomorrow",
+) -> Any:
+    """The JSON that a command of ours prints; InvalidData with the command's own message."""
     command = [sys.executable, "-m", "publisher", *arguments]
+    own = {"PUBLISHER_SITE_URL": here.site_url}
     with subprocess.Popen(
-        command, env=here.environment.variables(), stdin=subprocess.DEVNULL,
+        command, env=here.environment.variables() | own, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as child:  # fmt: skip
         os.setpriority(os.PRIO_PROCESS, child.pid, NICE)
         try:
-            printed, complaint = child.communicate(timeout=LONGEST_SECONDS)
+            printed, complaint = child.communicate(timeout=seconds)
         except subprocess.TimeoutExpired as error:
             child.kill()
-            raise PublisherError("it took too long; it is tried again tomorrow") from error
+            raise PublisherError(late) from error
     if child.returncode != 0:
         last_line = (complaint.strip().splitlines() or ["no answer"])[-1]
-        raise PublisherError(last_line.removeprefix("publisher: "))
-    rows: Rows = json.loads(printed)
-    return rows
+        raise InvalidData(last_line.removeprefix("publisher: "))
+    return json.loads(printed)

@@ -1,11 +1,15 @@
 """`/readers/worth`: how much is knowing your day worth? `/readers/simulated` redirects here.
 
 Runs the command `publisher simulate --mine` in a process of its own; the page waits by reloading.
+
+`/readers/advise`: which ttl any feed should have. Runs the command `publisher advise`, one at a
+time, behind the guard against private addresses, and keeps each answer for an hour.
 """
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,13 +17,17 @@ from typing import Any
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
+from publisher.base.dates import cities, find_zone
+from publisher.base.errors import InvalidData, InvalidInput, TooMany
 from publisher.blog import update_log
 from publisher.core.ttl.decision import warming_up
 from publisher.foreign import mirrors
+from publisher.foreign.advise import CLIENTS, in_words
 from publisher.installation import Site
 from publisher.installation.settings import Settings, load_settings
 from publisher.readers.reporting.report import make
 from publisher.readers.reporting.verdicts import OBEDIENT
+from publisher.river.following.subscriptions import tidy_url
 from publisher.web.context import count_polls, login_required, now, site
 from publisher.web.readers import background_commands
 
@@ -149,3 +157,51 @@ def read(rows: Sequence[Mapping[str, Any]]) -> Worth:
         found[False, "max-age"], found[True, "ttl"],
         found.get((False, WHOLE)), found.get((True, WHOLE)),
     )  # fmt: skip
+
+
+advise_blueprint = Blueprint("advise", __name__)
+
+ADVICE_SECONDS, KEPT, MOST_KEPT = 120, timedelta(hours=1), 50
+_asking = threading.Lock()
+_known: dict[tuple[str, str], tuple[datetime, dict[str, Any]]] = {}
+
+
+def advice(here: Site, url: str, zone: str, at: datetime) -> dict[str, Any]:
+    """The advice of the last hour, or the command's; TooMany while another feed is checked."""
+    known = _known.get((url, zone))
+    if known is not None and known[0] <= at < known[0] + KEPT:
+        return known[1]
+    if not _asking.acquire(blocking=False):
+        raise TooMany("another feed is being checked; try again in a moment", 10)
+    try:
+        found: dict[str, Any] = background_commands.run(
+            here, "advise", url, "--timezone", zone, "--json", seconds=ADVICE_SECONDS,
+            late="this took too long; try again later",
+        )  # fmt: skip
+    finally:
+        _asking.release()
+    while len(_known) >= MOST_KEPT:
+        del _known[next(iter(_known))]
+    _known[url, zone] = at, found
+    return found
+
+
+@advise_blueprint.get("/readers/advise")
+@login_required
+def form() -> tuple[str, int] | str:
+    """The form, and with `?url=` the answer below it."""
+    typed, zone = request.args.get("url", "").strip(), request.args.get("timezone", "").strip()
+    with site().database.read() as db:
+        zone = zone or load_settings(db).timezone
+    found, problem = None, ""
+    if typed:
+        try:
+            zone = find_zone(zone)
+            found = advice(site(), tidy_url(typed)[0], zone, now())
+        except (InvalidInput, InvalidData) as error:
+            problem = str(error)
+    page = render_template(
+        "readers/advise.html", url=typed, zone=zone, zones=cities(), found=found, problem=problem,
+        clients=CLIENTS, in_words=in_words,
+    )  # fmt: skip
+    return (page, 422) if problem else page

@@ -4,7 +4,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from flask import (
+    Blueprint,
+    Response,
+    flash,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidInput, PublisherError
@@ -290,8 +299,7 @@ def export_opml() -> Response:
     """The list of all feeds, for another program."""
     with site().database.read() as db:
         answer = _opml(subscriptions.everyone(db), complete=True)
-    answer.headers["Cache-Control"] = "private, no-store"
-    return answer
+    return make_response(answer, {"Cache-Control": "private, no-store"})
 
 
 def _opml(feeds: Sequence[RiverFeed], *, complete: bool) -> Response:

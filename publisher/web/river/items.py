@@ -1,20 +1,18 @@
 """The river's items, newest first."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 
-from publisher.base.dates import format_rfc3339, parse_rfc3339
-from publisher.base.errors import InvalidInput
-from publisher.base.text import counted, plain_text
+from publisher.base.dates import format_rfc3339
+from publisher.base.text import counted, plain_text, whole_number
 from publisher.river.following import feed_list, reading_list
 from publisher.river.following.feed_list import FeedName
 from publisher.river.following.reading_list import ReadingEntry, View
 from publisher.river.reading.feed_html import has_remote_media, without_remote_media
-from publisher.web.context import me, now, site
+from publisher.web.context import me, now, place_in_list, site, wants_json
 
 blueprint = Blueprint("items", __name__)
 
@@ -59,9 +57,7 @@ def mark(item_id: int) -> Any:
     """Mark one item as read, or as unread."""
     with site().database.write() as db:
         reading_list.mark(db, me().id, item_id, request.form.get("read") != "0")
-    if request.headers.get("Accept") == "application/json":
-        return "", 204
-    return redirect(_back())
+    return _marked()
 
 
 @blueprint.post("/river/items/<int(max=9223372036854775807):item_id>/star")
@@ -71,9 +67,11 @@ def star(item_id: int) -> Any:
         reading_list.one(db, me().id, item_id)
         starred = request.form.get("starred") != "0"
         reading_list.star_many(db, me().id, [item_id], starred, now())
-    if request.headers.get("Accept") == "application/json":
-        return "", 204
-    return redirect(_back())
+    return _marked()
+
+
+def _marked() -> Any:
+    return ("", 204) if wants_json() else redirect(_back())
 
 
 @blueprint.post("/river/read/undo")
@@ -119,24 +117,15 @@ def _view() -> View:
         unread_only=values.get("show") not in ("all", "starred"),
         starred=values.get("show") == "starred",
         by_feed=values.get("by") == "feed",
-        before=_place(values.get("before", "")),
+        before=place_in_list(values.get("before", "")),
     )
 
 
 def _number(text: str) -> int:
     """The number of a row; ValueError for what can be none."""
-    number = int(text)
-    if not 0 <= number < 2**63:
+    if (number := whole_number(text, 2**63 - 1)) is None:
         raise ValueError(text)
     return number
-
-
-def _place(value: str) -> tuple[datetime, int] | None:
-    moment, _, number = value.partition("~")
-    try:
-        return parse_rfc3339(moment), _number(number)
-    except (InvalidInput, ValueError):
-        return None
 
 
 def _older(found: list[ReadingEntry]) -> str:

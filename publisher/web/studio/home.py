@@ -1,6 +1,6 @@
 """`/studio/`: a box for a new post, the day strip, and the newest posts of each state."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 from publisher.base.errors import FieldErrors, PublisherError
 from publisher.blog import published
 from publisher.blog.members import permissions
-from publisher.blog.writing import autosave, editing, overview
+from publisher.blog.writing import autosave, overview
 from publisher.installation import recall, remember
 from publisher.installation.settings import Settings, load_settings
 from publisher.publishing import mentions, snapshots
@@ -27,7 +27,7 @@ from publisher.web.context import (
 )
 from publisher.web.day_strip import strip
 from publisher.web.studio import readers_summary, shared
-from publisher.web.studio.editor import forms
+from publisher.web.studio.editor import forms, post_editor
 from publisher.web.studio.editor.forms import Typed
 from publisher.web.studio.readers_summary import month
 
@@ -54,12 +54,7 @@ def write() -> Any:
         return shared.onward(url_for("studio.post_editor.new"))
     typed = replace(typed, place="draft" if grows else typed.place or "now")
     try:
-        value, intent = forms.read(typed, settings().zone)
-        with site().database.write() as db:
-            post = editing.submit(
-                db, me(), 0, value, 0, intent, now(), settings().undo_seconds,
-                typed.sent, typed.attempt,
-            )  # fmt: skip
+        post = post_editor.submit(typed, 0)
     except FieldErrors as error:
         return _show(typed, next(iter(error.fields.values()))), 422
     except PublisherError as error:
@@ -109,50 +104,30 @@ def _show(typed: Typed, problem: str = "") -> str:
 FIRST_STEPS = "first_steps"  # key in the database: "yes" after the set-up, "" once dismissed
 
 
-@dataclass(frozen=True)
-class FirstStep:
-    """One step: its words, its page, and whether it is done."""
-
-    words: str
-    address: str
-    done: bool
-
-
-def first_steps(db: Session) -> list[FirstStep]:
-    """The first steps, done ones included; none once all are done or the card is dismissed."""
+def first_steps(db: Session) -> list[tuple[str, str, bool]]:
+    """The first steps: words, page, and whether it is done; none once all are, or the card is
+    dismissed."""
     if not permissions.is_admin(me()) or recall(db, FIRST_STEPS) != "yes":
         return []
-    found = [
-        FirstStep("Check the title, and add a line about the blog", "/studio/settings", _named(db)),
-        FirstStep("Choose a look", "/studio/look", _dressed(db)),
-        FirstStep("Write an About page", "/studio/posts/new?kind=page&slug=about", _introduced(db)),
-        FirstStep("Import what you wrote elsewhere", "/studio/moving", _imported(db)),
-        FirstStep("Subscribe to your own feed, to see what readers see", "/subscribe", _read(db)),
-    ]
-    return found if any(not step.done for step in found) else []
-
-
-def _named(db: Session) -> bool:
     usual, own = Settings(), load_settings(db)
-    return own.title != usual.title and own.description != usual.description
-
-
-def _dressed(db: Session) -> bool:
-    usual, own = Settings(), load_settings(db)
-    return any(getattr(own, name) != getattr(usual, name) for name in ("look", "accent", "logo"))
-
-
-def _introduced(db: Session) -> bool:
     about = select(Post.id).where(Post.kind == "page", Post.slug == "about", published.public())
-    return bool(me().bio) or db.scalar(about.limit(1)) is not None
 
+    def there(query: Any) -> bool:
+        return db.scalar(query.limit(1)) is not None
 
-def _imported(db: Session) -> bool:
-    return db.scalar(select(Update.id).where(Update.kind == "import").limit(1)) is not None
-
-
-def _read(db: Session) -> bool:
-    return db.scalar(select(ReaderClient).limit(1)) is not None
+    steps = [
+        ("Check the title, and add a line about the blog", "/studio/settings",
+         own.title != usual.title and own.description != usual.description),
+        ("Choose a look", "/studio/look", (own.look, own.accent, own.logo)
+         != (usual.look, usual.accent, usual.logo)),
+        ("Write an About page", "/studio/posts/new?kind=page&slug=about",
+         bool(me().bio) or there(about)),
+        ("Import what you wrote elsewhere", "/studio/moving",
+         there(select(Update.id).where(Update.kind == "import"))),
+        ("Subscribe to your own feed, to see what readers see", "/subscribe",
+         there(select(ReaderClient))),
+    ]  # fmt: skip
+    return [] if all(done for *_, done in steps) else steps
 
 
 @blueprint.post("/first-steps/done")

@@ -8,11 +8,11 @@ from datetime import timedelta
 from flask import Blueprint, Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from publisher.base.errors import FieldErrors, NotFound, PublisherError, TooMany
+from publisher.base.errors import NotFound, PublisherError, TooMany
 from publisher.blog.members.throttle import network
 from publisher.publishing import mentions
 from publisher.web.context import done, me, now, own_address, settings, site
-from publisher.web.limits import Pace
+from publisher.web.request_checks import Pace
 
 blueprint = Blueprint("mentions", __name__)
 
@@ -24,21 +24,13 @@ def page() -> str:
         return render_template("studio/mentions.html", mentions=mentions.listed(db, me()))
 
 
-@blueprint.post("/mentions/<int:mention_id>/show")
-def show(mention_id: int) -> AnyResponse:
-    """Show a mention below its post."""
-    return _decided(mention_id, True, "It is shown below the post.")
-
-
-@blueprint.post("/mentions/<int:mention_id>/refuse")
-def refuse(mention_id: int) -> AnyResponse:
-    """Refuse a mention for good."""
-    return _decided(mention_id, False, "Refused. It does not come back.")
-
-
-def _decided(mention_id: int, shown: bool, words: str) -> AnyResponse:
+@blueprint.post("/mentions/<int:mention_id>/show", defaults={"shown": True})
+@blueprint.post("/mentions/<int:mention_id>/refuse", defaults={"shown": False})
+def decide(mention_id: int, shown: bool) -> AnyResponse:
+    """Show a mention below its post, or refuse it for good."""
     with site().database.write() as db:
         mentions.decide(db, me(), mention_id, shown)
+    words = "It is shown below the post." if shown else "Refused. It does not come back."
     return done(words, ".page")
 
 
@@ -63,9 +55,6 @@ def receive() -> Response:
 
 
 def _refused(error: PublisherError) -> Response:
-    if isinstance(error, FieldErrors):
-        words = "; ".join(f"{name}: {problem}" for name, problem in error.fields.items())
-        return _plain(words, 400)
     answer = _plain(str(error), error.http_status if error.http_status != 422 else 400)
     if isinstance(error, TooMany):
         answer.headers["Retry-After"] = str(error.retry_after_seconds)

@@ -4,8 +4,8 @@ from typing import Any
 
 from flask import Blueprint, render_template, request
 
-from publisher.base.dates import format_rfc3339, parse_rfc3339
-from publisher.base.errors import FieldErrors, InvalidInput
+from publisher.base.dates import format_rfc3339
+from publisher.base.errors import FieldErrors
 from publisher.base.text import clean, whole_number
 from publisher.blog import published, tags
 from publisher.blog.members import authors, permissions
@@ -13,7 +13,7 @@ from publisher.blog.writing import autosave, overview
 from publisher.publishing import mentions
 from publisher.readers.reporting.reach import reached
 from publisher.storage.tables.blog import KINDS, STATUSES
-from publisher.web.context import admin_required, count_polls, done, me, now, site
+from publisher.web.context import admin_required, count_polls, done, me, now, place_in_list, site
 from publisher.web.studio import shared
 
 blueprint = Blueprint("posts", __name__)
@@ -22,7 +22,7 @@ blueprint = Blueprint("posts", __name__)
 @blueprint.get("/posts")
 def page() -> str:
     """One page of the list; authors see their own posts, admins everybody's."""
-    wanted, cursor = _filter(), _cursor(request.args.get("after", ""))
+    wanted, cursor = _filter(), place_in_list(request.args.get("after", ""))
     count_polls()
     with site().database.read() as db:
         rows = overview.rows(db, wanted, me().id, overview.PAGE + 1, cursor)
@@ -60,16 +60,6 @@ def _filter() -> overview.Filter:
         author_id=who,
         words=asked.get("q", ""),
     )
-
-
-def _cursor(text: str) -> overview.Cursor | None:
-    moment, _, number = text.partition("~")
-    if (post := whole_number(number)) is None:
-        return None
-    try:
-        return overview.Cursor(parse_rfc3339(moment), post)
-    except InvalidInput:
-        return None
 
 
 @blueprint.get("/tags")

@@ -59,6 +59,4 @@ def shown_once(heading: str, label: str, secret: str, back: str) -> Response:
     page = render_template(
         "settings/secret.html", heading=heading, label=label, secret=secret, back=back
     )
-    response = make_response(page)
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return make_response(page, {"Cache-Control": "no-store"})

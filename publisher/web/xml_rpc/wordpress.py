@@ -9,7 +9,7 @@ from xmlrpc.client import DateTime  # nosec B411
 
 from sqlalchemy import select
 
-from publisher.base.errors import InvalidInput, NotFound
+from publisher.base.errors import InvalidInput, must_exist
 from publisher.base.text import whole_number
 from publisher.blog.members import permissions
 from publisher.blog.post_files import media
@@ -114,9 +114,10 @@ def media_item(token: ApiToken, number: object) -> dict[str, Any]:
     methods.may_read(token)
     wanted = whole_number(str(number))
     with site().database.read() as db:
-        row = None if wanted is None else db.get(Media, wanted)
-        if row is None:
-            raise NotFound(f"there is no file {str(number)[:40]!r}")
+        row = must_exist(
+            None if wanted is None else db.get(Media, wanted),
+            f"there is no file {str(number)[:40]!r}",
+        )
         return _file(row)
 
 

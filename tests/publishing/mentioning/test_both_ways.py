@@ -18,7 +18,7 @@ from publisher.publishing import outbox
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
 from publisher.storage.tables.publishing import Delivery, Mention
-from publisher.web.limits import Pace
+from publisher.web.request_checks import Pace
 from publisher.web.studio import mentions
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_author, make_post

@@ -4,7 +4,7 @@ import pytest
 from flask import Flask
 from itsdangerous import URLSafeTimedSerializer
 
-from publisher.web.request_forgery import HEADER
+from publisher.web.request_checks import HEADER
 from tests.web.studio.browser import Browser
 
 

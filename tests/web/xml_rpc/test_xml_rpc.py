@@ -19,7 +19,7 @@ from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
-from publisher.web.limits import CALL_BYTES, body_limit
+from publisher.web.request_checks import CALL_BYTES, body_limit
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_author, make_post
 from tests.web.blog.test_pages import Head

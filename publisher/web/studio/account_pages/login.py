@@ -20,8 +20,8 @@ from publisher.blog.members import authors, passkeys, throttle
 from publisher.installation import has_author
 from publisher.web import page_answers
 from publisher.web.context import ENDED, LoginNeeded, author, now, site, wants_json
-from publisher.web.request_forgery import FormKeyError, form_key
-from publisher.web.studio.editor import unsaved_form
+from publisher.web.request_checks import FormKeyError, form_key
+from publisher.web.studio.editor import post_editor
 
 blueprint = Blueprint("login", __name__)
 
@@ -54,8 +54,8 @@ def log_in() -> Any:
         headers = {"Retry-After": str(error.retry_after_seconds)}
         return *_login_page(str(error), error.http_status), headers
     remember(token)
-    if kept := unsaved_form.carried_by_login():
-        return unsaved_form.page(kept, "You were logged out; this is what you had typed.")
+    if kept := post_editor.carried_by_login():
+        return post_editor.unsaved_page(kept, "You were logged out; this is what you had typed.")
     return redirect(local_address(request.values.get("next", "")) or url_for("studio.home.page"))
 
 
@@ -93,8 +93,8 @@ def forged(_error: FormKeyError) -> Any:
     if author() is None and request.path.startswith("/studio/"):
         return _login_page(ENDED, 401)
     problem = "This form has expired or was not sent from this site, so nothing was done."
-    if kept := unsaved_form.in_request():
-        return unsaved_form.page(kept, f"{problem} Your text is below: save it again."), 400
+    if kept := post_editor.unsaved_in_request():
+        return post_editor.unsaved_page(kept, f"{problem} Your text is below: save it again."), 400
     return page_answers.page(400, f"{problem} Go back, reload the page and send it again.")
 
 
@@ -132,7 +132,7 @@ def _login_page(error: str, status: int) -> tuple[str, int]:
         error=error,
         name=request.form.get("name", ""),
         next=local_address(request.values.get("next", "")) or _form_page(),
-        held=unsaved_form.carried_by_login() or unsaved_form.in_request(),
+        held=post_editor.carried_by_login() or post_editor.unsaved_in_request(),
         nobody=not _anybody(),
     )
     return page, status

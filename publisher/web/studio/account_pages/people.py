@@ -11,7 +11,7 @@ from publisher.blog.members import authors, passkeys, permissions, tokens
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Role
 from publisher.web.context import admin_required, done, me, now, site
-from publisher.web.for_programs.indieauth import WORDS
+from publisher.web.studio.account_pages import account
 from publisher.web.studio.shared import feeds_changed, shown_once
 
 blueprint = Blueprint("people", __name__)
@@ -166,18 +166,12 @@ def _page(db: Session, errors: dict[str, str]) -> str:
 def _person_page(db: Session, name: str, errors: dict[str, str]) -> str:
     found = authors.named(db, name)
     counts = select(Post.status, func.count()).where(Post.author_id == found.id)
-    known = tokens.listed(db, found)
     return render_template(
         "settings/person.html",
         person=found,
-        values={"display_name": found.display_name, "bio": found.bio, "login": found.name}
-        | request.form.to_dict(),
+        **account.about(db, found),
         errors=errors,
         posts={str(status): number for status, number in db.execute(counts.group_by(Post.status))},
-        sessions=authors.sessions_of(db, found, now()),
-        tokens=known,
-        ended=[row.id for row in known if tokens.has_ended(row, now())],
-        scopes=WORDS,
         passkeys=len(passkeys.listed(db, found)),
         heirs=[
             (one.name, one.display_name)

@@ -1,6 +1,7 @@
 """`/studio/posts/new` and `/studio/posts/<id>`: the editor, one form for all of a post."""
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import Blueprint, flash, render_template, request, url_for
@@ -18,7 +19,7 @@ from publisher.web.context import count_polls, me, now, settings, site
 from publisher.web.rendering import clock
 from publisher.web.studio import media, readers_summary, shared
 from publisher.web.studio.editor import forms
-from publisher.web.studio.editor.forms import Typed
+from publisher.web.studio.editor.forms import FIELDS, Typed, from_mapping
 
 blueprint = Blueprint("post_editor", __name__)
 
@@ -66,7 +67,7 @@ def save(post_id: int) -> Any:
     try:
         if request.form.get("action") == "upload":
             return show(media.added(typed), post_id, notice="The file has been added.")
-        post = _submit(typed, post_id)
+        post = submit(typed, post_id)
     except FieldErrors as error:
         return show(typed, post_id, errors=error.fields), error.http_status
     except Conflict as error:
@@ -122,7 +123,8 @@ def show(
         )
 
 
-def _submit(typed: Typed, post_id: int) -> Post:
+def submit(typed: Typed, post_id: int) -> Post:
+    """Save what a form says, of the post or (0) of a new one; raises what `editing.submit` does."""
     undo = settings().undo_seconds
     with site().database.write() as db:
         old = permissions.editable(db, me(), post_id) if post_id else None
@@ -150,3 +152,73 @@ def _conflict(typed: Typed, post_id: int, problem: str) -> str:
     pieces = difference(theirs.source, typed.source)
     newer = replace(typed, base_version=version)
     return show(newer, post_id, conflict=pieces, theirs=theirs)
+
+
+CARRIED = "held_"
+SETTINGS = (
+    "/studio/look", "/studio/settings", "/studio/settings/visits", "/studio/settings/technical",
+    "/studio/navigation", "/studio/account/profile",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class UnsavedForm:
+    """A form that was sent, and the post it belongs to (0: a new one)."""
+
+    post_id: int
+    typed: Typed
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Names and values for the login form to carry along."""
+        named = {CARRIED + name: value for name, value in self.typed.everything.items() if value}
+        return {**named, f"{CARRIED}post_id": str(self.post_id)}
+
+
+@dataclass(frozen=True)
+class SettingsForm:
+    """A form of the settings that was sent by a browser without our script, which would keep it."""
+
+    path: str
+    texts: Mapping[str, str]
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Names and values for the login form to carry along."""
+        return {f"{CARRIED}path": self.path} | {CARRIED + n: text for n, text in self.texts.items()}
+
+
+def unsaved_in_request() -> UnsavedForm | SettingsForm | None:
+    """The form in the present request, if it has one."""
+    if request.path in SETTINGS and request.method == "POST" and "kept_here" not in request.form:
+        texts = {name: text for name, text in request.form.items() if name != "csrf_token"}
+        return SettingsForm(request.path, texts)
+    if "source" not in request.form:
+        return None
+    post_id = (request.view_args or {}).get("post_id", 0)
+    return UnsavedForm(post_id, from_mapping(request.form))
+
+
+def carried_by_login() -> UnsavedForm | SettingsForm | None:
+    """The form that the login form carried along, if any."""
+    if (path := request.form.get(f"{CARRIED}path", "")) in SETTINGS:
+        named = {name.removeprefix(CARRIED): text for name, text in request.form.items()
+                 if name.startswith(CARRIED) and name != f"{CARRIED}path"}  # fmt: skip
+        return SettingsForm(path, named)
+    if f"{CARRIED}post_id" not in request.form:
+        return None
+    fields = {name: request.form.get(CARRIED + name, "") for name in FIELDS}
+    post_id = whole_number(request.form[f"{CARRIED}post_id"]) or 0
+    return UnsavedForm(post_id, from_mapping(fields))
+
+
+def unsaved_page(held: UnsavedForm | SettingsForm, notice: str) -> str:
+    """The editor with the unsaved text, as a new post if its post cannot be opened; a form of the
+    settings as plain fields."""
+    if isinstance(held, SettingsForm):
+        return render_template("settings/held.html", held=held)
+    notice = f"{notice} Nothing has been saved yet."
+    try:
+        return show(held.typed, held.post_id, notice=notice)
+    except PublisherError:
+        return show(replace(held.typed, base_version="0"), 0, notice=notice)

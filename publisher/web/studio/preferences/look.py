@@ -124,9 +124,7 @@ def _page(values: dict[str, str], errors: dict[str, str]) -> Response:
     page = render_template(
         "settings/look.html", values=values, errors=errors, first_accent=FIRST_ACCENT
     )
-    answer = Response(page)
-    answer.headers["Content-Security-Policy"] = FRAMING
-    return answer
+    return Response(page, headers={"Content-Security-Policy": FRAMING})
 
 
 @blueprint.get("/navigation")

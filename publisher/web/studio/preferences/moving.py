@@ -5,11 +5,11 @@ The page of a job reloads itself until the job is done.
 
 import os
 import re
-from datetime import datetime
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from flask import Blueprint, make_response, redirect, render_template, request, send_file, url_for
+from flask import Blueprint, redirect, render_template, request, send_file, url_for
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import FileStorage
 from werkzeug.wrappers import Response
@@ -20,9 +20,9 @@ from publisher.blog.members import authors
 from publisher.exchange import jobs
 from publisher.installation import recall
 from publisher.installation.settings import load_settings, store_settings
-from publisher.storage.tables.blog import Job, JobKind
+from publisher.storage.tables.blog import JobKind
 from publisher.web.context import me, need_admin, now, site
-from publisher.web.limits import MOVING_BYTES
+from publisher.web.request_checks import MOVING_BYTES
 from publisher.web.studio.preferences.setting_controls import BACKUPS
 
 blueprint = Blueprint("moving", __name__)
@@ -72,19 +72,10 @@ def go(number: int) -> Any:
     return _to(number)
 
 
-@blueprint.post("/moving/export")
-def export() -> Any:
-    """Request an export, to be downloaded."""
-    return _asked("export")
-
-
-@blueprint.post("/moving/backup")
-def backup() -> Any:
-    """Request a backup, to be downloaded."""
-    return _asked("backup")
-
-
-def _asked(kind: JobKind) -> Response:
+@blueprint.post("/moving/export", defaults={"kind": "export"})
+@blueprint.post("/moving/backup", defaults={"kind": "backup"})
+def ask(kind: JobKind) -> Response:
+    """Request an export or a backup, to be downloaded."""
     with site().database.write() as db:
         number = jobs.ask(db, kind, me().id, now()).id
     return _to(number)
@@ -110,11 +101,8 @@ def job(number: int) -> Any:
         found = jobs.get(db, number)
         going = found.state in (jobs.WAITING, jobs.WORKING)
         text = render_template("settings/job.html", job=found, going=going, words=WORDS)
-    answer = make_response(text)
-    if going:
-        answer.headers["Refresh"] = RELOAD_SECONDS
-    answer.headers["Cache-Control"] = "no-store"
-    return answer
+    refresh = {"Refresh": RELOAD_SECONDS} if going else {}
+    return text, {"Cache-Control": "no-store", **refresh}
 
 
 @blueprint.get("/moving/jobs/<int:number>/file")
@@ -175,18 +163,10 @@ def _page(db: Session, errors: dict[str, str]) -> str:
         values={"address": "", "heir": me().name, **known, **request.form.to_dict()},
         people=[("", "nobody"), *((one.name, one.display_name) for one in authors.everyone(db))],
         newest=newest,
-        late=_late(newest, settings.backup_hours),
+        # Older than two intervals: something prevents backups.
+        late=newest is not None and now() - newest > 2 * timedelta(hours=settings.backup_hours),
         trouble=recall(db, jobs.BACKUP_TROUBLE) or "",
-        latest=_shown(db),
+        latest=jobs.latest(db, 10),
         words=WORDS,
         most=MOVING_BYTES // 1024**2,
     )
-
-
-def _late(newest: datetime | None, hours: int) -> bool:
-    """Whether the newest backup is older than two intervals, so that something prevents backups."""
-    return newest is not None and (now() - newest).total_seconds() > 2 * hours * 3600
-
-
-def _shown(db: Session) -> list[Job]:
-    return list(jobs.latest(db, 10))
