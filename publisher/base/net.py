@@ -17,8 +17,7 @@ import os
 import re
 import socket
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -101,22 +100,6 @@ def guarded_connector(
         limit=limit,
         socket_factory=guarded_socket_factory(allow_private),
     )
-
-
-@asynccontextmanager
-async def guarded_session(
-    *, user_agent: str, timeout_seconds: float = 30.0, allow_private: bool = False
-) -> AsyncIterator[aiohttp.ClientSession]:
-    """A client session behind the guard: no cookies, no proxy settings from outside."""
-    import aiohttp
-
-    async with aiohttp.ClientSession(
-        connector=guarded_connector(allow_private=allow_private),
-        cookie_jar=aiohttp.DummyCookieJar(),
-        timeout=aiohttp.ClientTimeout(total=timeout_seconds),
-        headers={"User-Agent": user_agent},
-    ) as session:
-        yield session
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +193,11 @@ def request_public(
 
     async def run() -> Reply:
         async with (
-            guarded_session(
-                user_agent=user_agent, timeout_seconds=timeout_seconds, allow_private=allow_private
+            aiohttp.ClientSession(  # no cookies, no proxy settings from outside
+                connector=guarded_connector(allow_private=allow_private),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(total=timeout_seconds),
+                headers={"User-Agent": user_agent},
             ) as session,
             session.request(
                 method,

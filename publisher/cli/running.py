@@ -214,15 +214,8 @@ def export(destination: Path, tell: Tell) -> None:
     click.echo(f"{posts}, {updates}, {counted(done.files, 'file')}: {destination}")
 
 
-FORMATS = [
-    "rss",
-    "atom",
-    "json",
-    "wxr",
-    "markdown",
-    "ghost",
-    "bear",
-]  # READERS of exchange/importing/formats
+# READERS of exchange/importing/formats
+FORMATS = ["rss", "atom", "json", "wxr", "markdown", "ghost", "bear"]
 
 
 @click.command("import")

@@ -10,7 +10,7 @@ from urllib.parse import quote, urljoin, urlsplit
 from sqlalchemy.orm import object_session
 
 from publisher.base.text import clean
-from publisher.blog.markup.markdown import absolute
+from publisher.blog.markup.safe_html import absolute
 from publisher.blog.post_files.enclosures import type_of
 from publisher.blog.published import CARD, with_cards
 from publisher.blog.writing import posts

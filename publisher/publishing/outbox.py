@@ -103,13 +103,11 @@ def deliver(database: Database, now: datetime, send: Send) -> int:
     if not due:
         return 0
     with ThreadPoolExecutor(min(AT_ONCE, len(due)), thread_name_prefix="push") as pool:
-        outcomes = list(pool.map(lambda row: _try(_target(row), send), due))
+        outcomes = list(pool.map(lambda row: _try(row, send), due))
     with database.write() as session:
         for before, outcome in zip(due, outcomes, strict=True):
             row = session.get(Delivery, before.id)
-            if row is None:
-                continue
-            if row.created_at != before.created_at:  # queued anew meanwhile: to be sent again
+            if row is None or row.created_at != before.created_at:  # queued anew: to be sent again
                 continue
             if outcome is None:
                 session.delete(row)
@@ -152,15 +150,11 @@ def prune(session: Session, before: datetime) -> None:
     )
 
 
-def _target(row: Delivery) -> Target:
-    return Target(row.protocol, row.target, row.topic)
-
-
-def _try(target: Target, send: Send) -> Outcome:
+def _try(row: Delivery, send: Send) -> Outcome:
     """Whether it was accepted, the answer, and the wait that it asks for; None if the target takes
     no such messages."""
     try:
-        reply = send(target)
+        reply = send(Target(row.protocol, row.target, row.topic))
     except OutgoingError as error:
         return False, str(error)[:LONGEST_ANSWER], timedelta(0)
     if reply is None:

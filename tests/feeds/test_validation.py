@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from publisher.base.text import clean
-from publisher.blog.markup.markdown import absolute
 from publisher.blog.markup.markdown import render as markdown
+from publisher.blog.markup.safe_html import absolute
 from publisher.feeds import atom, jsonfeed, rss, validation
 from publisher.feeds.channel import Channel
 from publisher.installation import Site

@@ -110,11 +110,14 @@ def test_the_simulator_answers(environment: Environment) -> None:
         update_log.record_all(db, sorted(log), "loaded")
     found = worth.read(worth.simulate(site, "forward", "1 max-age\n1 fixed:60"))
     site.database.close()
-    assert found.hour.polls_per_day == pytest.approx(24, rel=0.05)
-    assert found.hour.delay_minutes == pytest.approx(30, rel=0.2)
-    assert found.polite.delay_minutes < 0.8 * found.polite.fixed_delay_minutes
-    assert found.own is not None
-    assert found.own.polls_per_day > found.polite.polls_per_day / 2
+    hour, polite, own = found["hour"], found["polite"], found["own"]
+    assert hour
+    assert polite
+    assert own
+    assert hour["polls_per_day"] == pytest.approx(24, rel=0.05)
+    assert hour["delay_minutes"] == pytest.approx(30, rel=0.2)
+    assert polite["delay_minutes"] < 0.8 * polite["fixed_delay_minutes"]
+    assert own["polls_per_day"] > polite["polls_per_day"] / 2
 
 
 def test_two_workers_that_look_at_once_ask_once(

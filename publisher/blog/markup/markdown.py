@@ -37,11 +37,9 @@ from publisher.blog.markup.markdown_extras import (
     tasks,
     videos,
 )
-from publisher.blog.markup.safe_html import absolute, sanitise
+from publisher.blog.markup.safe_html import sanitise
 from publisher.blog.post_files.media import responsive
 from publisher.blog.slugs import slugify
-
-__all__ = ["absolute", "html_of", "render", "rendered", "sanitise"]
 
 SHORT = 2_500  # characters; the worst-case time grows with their square (`bench markdown`)
 # A save holds the database meanwhile: shorter than others wait for it.

@@ -300,9 +300,5 @@ def _has_segments(text: str) -> bool:
 
 
 def _is_address(text: str) -> bool:
-    if not re.fullmatch(r"https?://[^\s/]\S*|/media/[\w.-]+", text):
-        return False
-    try:
-        return text.startswith("/") or bool(urlsplit(text).hostname)
-    except ValueError:
-        return False
+    own = re.fullmatch(r"/media/[\w.-]+", text) is not None
+    return own or (is_of_the_web(text) and re.search(r"\s", text) is None)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar
 
 from publisher.base.errors import StorageUnavailable
 from publisher.blog.writing.content import Content
@@ -119,11 +119,7 @@ class KeptValues(Sequence[T]):
         """How many values there are."""
         return len(self._places)
 
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[T]: ...
-    def __getitem__(self, index: int | slice) -> Any:
+    def __getitem__(self, index: Any) -> Any:
         """One value, or some in a list."""
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(len(self)))]

@@ -8,7 +8,6 @@ time, behind the guard against private addresses, and keeps each answer for an h
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -38,33 +37,6 @@ RELOAD_SECONDS = "5"
 DAYS, MOST_READERS = 7, 200
 HOUR = "fixed:60"
 WHOLE = "population"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Visits and delay of one kind of readers, for one rule of the ttl and the blog's own updates.
-
-    `fixed_delay_minutes`: the delay at fixed intervals with the same number of visits.
-    """
-
-    polls_per_day: float
-    delay_minutes: float
-
-    @property
-    def fixed_delay_minutes(self) -> float:
-        """Half of the fixed interval that gives the same number of visits."""
-        return 720.0 / self.polls_per_day if self.polls_per_day else 0.0
-
-
-@dataclass(frozen=True)
-class Worth:
-    """The answer: polite readers with the present ttl, and with a fixed hour; `own`, the blog's
-    readers as they really poll, is None while they are unknown."""
-
-    polite: Outcome
-    hour: Outcome
-    own: Outcome | None
-    own_hour: Outcome | None
 
 
 @blueprint.get("/readers/simulated")
@@ -145,18 +117,24 @@ def simulate(here: Site, publisher: str, mix: str, mirror: str = "") -> backgrou
     return [{name: row[name] for name in wanted} for row in rows]
 
 
-def read(rows: Sequence[Mapping[str, Any]]) -> Worth:
-    """The answer, read from the simulator's rows."""
+def read(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float] | None]:
+    """The answer, read from the simulator's rows: polite readers with the present ttl, and with a
+    fixed `hour`; the blog's `own` readers as they really poll, None while they are unknown.
+
+    `fixed_delay_minutes`: half of the fixed interval that gives the same number of visits.
+    """
     found = {
-        (row["publisher"] == HOUR, row["client"]): Outcome(
-            row["polls_per_day"], row["delay_mean_minutes"]
-        )
+        (row["publisher"] == HOUR, row["client"]): {
+            "polls_per_day": row["polls_per_day"],
+            "delay_minutes": row["delay_mean_minutes"],
+            "fixed_delay_minutes": 720.0 / row["polls_per_day"] if row["polls_per_day"] else 0.0,
+        }
         for row in rows
     }
-    return Worth(
-        found[False, "max-age"], found[True, "ttl"],
-        found.get((False, WHOLE)), found.get((True, WHOLE)),
-    )  # fmt: skip
+    return {
+        "polite": found[False, "max-age"], "hour": found[True, "ttl"],
+        "own": found.get((False, WHOLE)), "own_hour": found.get((True, WHOLE)),
+    }  # fmt: skip
 
 
 advise_blueprint = Blueprint("advise", __name__)

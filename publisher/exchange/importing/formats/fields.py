@@ -21,7 +21,7 @@ from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.base.media_files import Attachment
 from publisher.base.text import is_of_the_web, plain_text, whole_number
-from publisher.blog.markup import markdown
+from publisher.blog.markup import safe_html
 from publisher.blog.post_files.enclosures import seconds_in
 
 MAX_ADDRESS = 2000
@@ -56,7 +56,7 @@ def with_base(source: str, base: str) -> str:
     """
     if not base.startswith(("http://", "https://")) or not _RELATIVE.search(source):
         return source
-    return markdown.absolute(source, base, own_fragments=True)
+    return safe_html.absolute(source, base, own_fragments=True)
 
 
 def is_web_address(text: str) -> bool:
