@@ -6,7 +6,7 @@ path, not its address, so that a blog that moves sends the new address.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from html import escape, unescape
 from typing import Any, Protocol
@@ -19,7 +19,7 @@ from publisher.base.text import plain_text
 from publisher.blog.slugs import tag_slug
 from publisher.blog.writing.content import PROSE
 from publisher.installation.settings import load_settings
-from publisher.storage.full_text import FullText, Hit, Row
+from publisher.storage.full_text import FullText
 from publisher.storage.tables.blog import (
     PUBLISHED,
     STATUSES,
@@ -315,6 +315,7 @@ def _card(row: LinkCard) -> str:
 
 
 _INDEX = FullText("post_search")
+search, newest_matching, index_all = _INDEX.best, _INDEX.newest, _INDEX.add
 
 
 def index(session: Session, post: Post) -> None:
@@ -331,21 +332,6 @@ def searchable_text(holder: Any, words: str) -> str:
     """
     others = (getattr(holder, name) for name in PROSE if name not in ("title", "source"))
     return "\n".join(part for part in (words, *others) if part)
-
-
-def index_all(session: Session, rows: Iterable[Row]) -> None:
-    """Add many published posts that are not in the index yet."""
-    _INDEX.add(session, rows)
-
-
-def search(session: Session, query: str, limit: int = 20, offset: int = 0) -> list[Hit]:
-    """The best matches for all words of `query` (the last one may be unfinished)."""
-    return _INDEX.best(session, query, limit, offset)
-
-
-def newest_matching(session: Session, query: str, limit: int) -> list[int]:
-    """The numbers of the newest posts that match as in `find`."""
-    return _INDEX.newest(session, query, limit)
 
 
 def request_delivery(session: Session, protocol: str, url: str, topic: str, now: datetime) -> None:

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from publisher.base.clock import utc_now
-from publisher.base.errors import InvalidInput
-from publisher.base.text import counted
-from publisher.cli.parameters import InputFile, echo_json, json_option
+from publisher.base.dates import find_zone, format_rfc3339
+from publisher.base.errors import InvalidData, InvalidInput, PublisherError
+from publisher.base.text import counted, sentence
+from publisher.cli.parameters import InputFile, echo_json, echo_rows, json_option, site
 from publisher.cli.timelines import guessed_updates
 
 if TYPE_CHECKING:
     from publisher.foreign.advise import AdviceReport, Subject
-
-
-from publisher.cli.parameters import echo_rows, site
 
 USUAL_CONTACT = "http://127.0.0.1:8000"
 
@@ -33,7 +31,6 @@ def advise(source: str, timezone: str, plot: Path | None, as_json: bool) -> None
     an access log of its server."""
     if not _is_address(source):
         InputFile()(source)
-    from publisher.base.dates import find_zone
     from publisher.foreign import advise as advice
 
     if plot is not None and (plot.suffix not in {".svg", ".png"} or not plot.parent.is_dir()):
@@ -179,8 +176,6 @@ def stamp(
     as_json: bool,
 ) -> None:
     """Write into a static site's feed file when to come back (ttl, sy); keep all other bytes."""
-    from publisher.base.dates import find_zone
-    from publisher.base.errors import InvalidInput
     from publisher.core.menu import parse_menu
     from publisher.foreign.stamp import StampOptions
     from publisher.foreign.stamp import stamp as put_in
@@ -231,8 +226,6 @@ def mirror() -> None:
 @click.option("--timezone", default="", help="the author's time zone (default: the site's)")
 def add(url: str, name: str, timezone: str) -> None:
     """Mirror the feed at URL; print its address here and the token for pings of news."""
-    from publisher.base.dates import find_zone
-    from publisher.base.errors import PublisherError
     from publisher.foreign import mirror_poll, mirrors
     from publisher.installation.settings import load_settings
     from publisher.river.following.subscriptions import tidy_url
@@ -306,7 +299,6 @@ def remove(name: str) -> None:
 @click.argument("name")
 def ping(name: str) -> None:
     """Check the origin of NAME now."""
-    from publisher.base.errors import InvalidData
     from publisher.foreign import mirror_poll
 
     found = mirror_poll.look(site(), name)
@@ -320,8 +312,6 @@ def ping(name: str) -> None:
 @json_option
 def why(name: str, as_json: bool) -> None:
     """Explain the ttl of NAME, and when its origin is checked next."""
-    from publisher.base.dates import format_rfc3339
-    from publisher.base.text import sentence
     from publisher.core.ttl.reasons import explain
     from publisher.foreign import mirror_poll, mirrors
     from publisher.installation.settings import load_settings

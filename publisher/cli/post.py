@@ -1,6 +1,7 @@
 """The commands `post ...`: publish, list, edit and delete from the command line."""
 
 import sys
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ import click
 
 from publisher.base.errors import InvalidData, InvalidInput, NotFound, TooLarge
 from publisher.cli.parameters import InputFile, Instant, echo_rows, json_option, on_terminal, site
+from publisher.core.specs import known
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -36,8 +38,6 @@ def add(
     Front matter may give title, tags, summary, slug, date, author and kind, as for `import`;
     options win over it.
     """
-    from dataclasses import replace
-
     from publisher.blog.members import authors
     from publisher.blog.writing import content, posts
     from publisher.exchange.importing.formats import markdown_files
@@ -77,7 +77,6 @@ def add(
 def list_(state: str | None, limit: int | None, as_json: bool) -> None:
     """List posts, newest first: state, moment, address, title or first words."""
     from publisher.blog.writing import overview, posts
-    from publisher.core.specs import known
     from publisher.storage.tables.blog import STATUSES
 
     wanted = overview.Filter(state=known(state, "state", STATUSES) if state else "")
@@ -109,8 +108,6 @@ def edit(title: str | None, tags: tuple[str, ...], minor: bool, address: str, fi
     ADDRESS is a post's full address, its path or its slug, current or former. On a terminal,
     without FILE, your editor opens.
     """
-    from dataclasses import replace
-
     from publisher.blog.writing import content, posts
     from publisher.exchange.importing.formats import markdown_files
     from publisher.publishing.rebuild import rebuild

@@ -12,6 +12,11 @@ from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidData, InvalidInput, PublisherError
 from publisher.base.text import counted, to_cell
 from publisher.cli.parameters import InputFile, echo_json, json_option, site
+from publisher.core.specs import known
+
+if TYPE_CHECKING:
+    from publisher.readers.access_logs.intake import Intake
+    from publisher.readers.access_logs.logged_polls import FeedAddresses
 
 COLUMNS = ("reader", "a day", "every", "asked", "cond.", "304", "kB", "subs", "")
 CSV_COLUMNS = (
@@ -53,7 +58,6 @@ def readers(
 
 
 def _report(days: int, verdict: str | None, mirror: str) -> dict[str, Any]:
-    from publisher.core.specs import known
     from publisher.foreign import mirrors
     from publisher.installation.settings import load_settings
     from publisher.readers.fold import fold
@@ -173,10 +177,6 @@ def _minutes(value: float | None) -> str:
 def _kilobytes(count: int) -> str:
     return f"{count / 1000:.0f}"
 
-
-if TYPE_CHECKING:
-    from publisher.readers.access_logs.intake import Intake
-    from publisher.readers.access_logs.logged_polls import FeedAddresses
 
 _PAUSE_SECONDS = 1.0
 

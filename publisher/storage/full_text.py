@@ -99,7 +99,7 @@ class FullText:
             gone = delete(self._rows).where(self._key(session) == bindparam("number"))
             session.connection().execute(gone, values)
 
-    def best(self, session: Session, query: str, limit: int, offset: int = 0) -> list[Hit]:
+    def best(self, session: Session, query: str, limit: int = 20, offset: int = 0) -> list[Hit]:
         """The best matches first; the newest first if more than COMMON rows match."""
         if not (match := _match(session, query)):
             return []

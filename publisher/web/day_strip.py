@@ -29,15 +29,13 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One hour: its position, height and tone, and the figures behind them.
+    """One hour: its height and tone, and the figures behind them.
 
     updates: expected in the hour. ttl_minutes: the feed's ttl in that hour; 0 in a strip that shows
     the visits of a polite reader instead.
     """
 
     hour: int
-    x: int
-    width: int
     height: float
     tone: int
     updates: float
@@ -119,10 +117,11 @@ def own_day(
     drawn = draw(hours, activity.zone, now, queue, describe(decision, hours, visits))
     if decision.last_update is None:
         return replace(drawn, bars=())
+    zone, top = activity.zone, now.replace(minute=0, second=0, microsecond=0)
     return replace(
         drawn,
-        visits=tuple(_visit(at, activity.zone) for at in visits),
-        skipped_minutes=tuple(_gmt_minute(hour, now, activity.zone) for hour in skipped),
+        visits=tuple(ExpectedVisit(minute_of_day(at, zone), clock(at, zone)) for at in visits),
+        skipped_minutes=tuple(minute_of_day(top.replace(hour=hour), zone) for hour in skipped),
         why=tuple(why(decision, hours, visits)),
     )
 
@@ -160,8 +159,6 @@ def _bar(row: DayHour, most: float, ttl_minutes: int) -> Bar:
     height = FULL * row.expected_updates / most if most > 0 else 0.0
     return Bar(
         hour=row.hour,
-        x=row.hour * 60,
-        width=60,
         height=round(max(LEAST, height), 1),
         tone=tone(ttl_minutes),
         updates=row.expected_updates,
@@ -201,15 +198,6 @@ def _frequency(updates: float) -> str:
     return f"an update every {round(1 / updates)} hours"
 
 
-def _visit(at: datetime, zone: str) -> ExpectedVisit:
-    return ExpectedVisit(minute_of_day(at, zone), clock(at, zone))
-
-
-def _gmt_minute(hour: int, now: datetime, zone: str) -> float:
-    """Where an hour of GMT begins in the author's day."""
-    return minute_of_day(now.replace(hour=hour, minute=0, second=0, microsecond=0), zone)
-
-
 def strip(session: Session, now: datetime) -> Day:
     """The day strip at `now`; computed at most once a minute."""
     known = update_log.load(session)
@@ -222,17 +210,7 @@ def strip(session: Session, now: datetime) -> Day:
     return _drawn(known, moment, settings.rule, queue, skipped)
 
 
-@lru_cache(maxsize=8)
-def _drawn(
-    known: Activity,
-    now: datetime,
-    rule: TtlRule,
-    queue: tuple[datetime, ...],
-    skipped: tuple[int, ...],
-) -> Day:
-    return own_day(known, now, rule, queue, skipped)
-
-
+_drawn = lru_cache(maxsize=8)(own_day)
 AHEAD = timedelta(days=1)
 MOST_VISITS = 200  # enough for a picture, though the shortest ttl values give more in a day
 RARE, OFTEN = 0.05, 1.0  # updates an hour

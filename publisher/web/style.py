@@ -16,7 +16,7 @@ from flask import Blueprint, Response, g, request
 from publisher.base.errors import InvalidInput
 from publisher.blog.post_files.cards import mix, readable
 from publisher.installation.settings import CHECKS, LOOKS, Settings
-from publisher.web.assets import MINUTES_5, YEAR_SECONDS, asset, text_of
+from publisher.web.assets import FOR_EVER, MINUTES_5, asset, text_of
 from publisher.web.context import settings
 from publisher.web.page_answers import cacheable
 from publisher.web.translations import gettext, right_to_left
@@ -52,8 +52,7 @@ def sheet() -> Response:
             else _look_alone(settings()) if part == "look" else _sheet(_asked()))  # fmt: skip
     response = Response(text, content_type="text/css; charset=utf-8")
     known = request.args.get("v", "") == _fingerprint(text)
-    lasting = f"public, max-age={YEAR_SECONDS}, immutable"
-    response.headers["Cache-Control"] = lasting if known else f"public, max-age={MINUTES_5}"
+    response.headers["Cache-Control"] = FOR_EVER if known else MINUTES_5
     return cacheable(response)
 
 
@@ -68,7 +67,7 @@ def feed_sheet() -> Response:
     way = "rtl" if right_to_left(settings().language) else "ltr"
     words = f':root {{ --about: "{about}"; --subscribe: "{subscribe}"; direction: {way} }}\n'
     response = Response(f"{text_of('feed.css')}\n{words}", content_type="text/css; charset=utf-8")
-    response.headers["Cache-Control"] = f"public, max-age={MINUTES_5}"
+    response.headers["Cache-Control"] = MINUTES_5
     return cacheable(response)
 
 

@@ -203,8 +203,8 @@ def describe(
 def set_role(session: Session, author: Author, role: str) -> None:
     """Make somebody admin or author; FieldErrors when no admin would remain."""
     role = role_called(role)
-    if role != "admin" and _is_last_admin(session, author):
-        raise FieldErrors({"role": LAST_ADMIN})
+    if role != "admin":
+        _check_admin_remains(session, author)
     author.role = role
     session.flush()
 
@@ -219,8 +219,7 @@ def role_called(name: str) -> Role:
 
 def disable(session: Session, author: Author, now: datetime) -> None:
     """Disable an author: sessions end, logins and tokens are refused; the posts stay."""
-    if _is_last_admin(session, author):
-        raise FieldErrors({"role": LAST_ADMIN})
+    _check_admin_remains(session, author)
     author.disabled_at = now
     session.execute(delete(LoginSession).where(LoginSession.author_id == author.id))
     session.flush()
@@ -237,8 +236,7 @@ def remove(session: Session, author: Author, heir: Author) -> None:
 
     FieldErrors when no admin would remain, or when the heir cannot have them.
     """
-    if _is_last_admin(session, author):
-        raise FieldErrors({"heir": LAST_ADMIN})
+    _check_admin_remains(session, author, "heir")
     if heir.id == author.id or heir.disabled_at is not None:
         raise FieldErrors({"heir": "choose somebody else who can log in"})
     for table in (Post, Revision, UnsavedText, Media):
@@ -308,10 +306,10 @@ def end_other_sessions(session: Session, author: Author, token: str) -> None:
     )
 
 
-def _is_last_admin(session: Session, author: Author) -> bool:
+def _check_admin_remains(session: Session, author: Author, field: str = "role") -> None:
+    """FieldErrors, of `field`, when `author` is the last admin who can log in."""
     others = select(func.count(Author.id)).where(
         permissions.admins(), Author.disabled_at.is_(None), Author.id != author.id
     )
-    return (
-        permissions.is_admin(author) and author.disabled_at is None and not session.scalar(others)
-    )
+    if permissions.is_admin(author) and author.disabled_at is None and not session.scalar(others):
+        raise FieldErrors({field: LAST_ADMIN})

@@ -19,13 +19,11 @@ from publisher.blog import published
 from publisher.blog.post_files import cards, media
 from publisher.blog.post_files.cards import Card
 from publisher.storage.tables.blog import Post
-from publisher.web.assets import YEAR_SECONDS, static
+from publisher.web.assets import FOR_EVER, static
 from publisher.web.context import settings, site
 from publisher.web.style import card_colours
 
 blueprint = Blueprint("media", __name__)
-
-FOR_EVER = "public, max-age=31536000, immutable"
 
 
 @blueprint.get("/media/<name>")
@@ -77,7 +75,7 @@ def card(post_id: int, digest: str) -> AnyResponse:
     if digest != wanted.digest:
         return redirect(f"/cards/{post_id}-{wanted.digest}.png")
     response: Response = send_file(_kept(post_id, wanted), mimetype="image/png", etag=digest)
-    response.headers["Cache-Control"] = f"public, max-age={YEAR_SECONDS}, immutable"
+    response.headers["Cache-Control"] = FOR_EVER
     return response
 
 

@@ -149,10 +149,9 @@ def act(feed_id: int, action: str) -> Any:
     except PublisherError as error:
         flash(sentence(str(error)), "wrong")
         return redirect(url_for("river.feeds.feed", feed_id=feed_id))
-    flash(said, "done")
     if action == "remove":
-        return redirect(url_for("river.feeds.page"))
-    return redirect(url_for("river.feeds.feed", feed_id=feed_id))
+        return done(said, "river.feeds.page")
+    return done(said, "river.feeds.feed", feed_id=feed_id)
 
 
 def _act(db: Session, row: RiverFeed, action: str) -> str:
