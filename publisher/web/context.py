@@ -25,7 +25,7 @@ from publisher.base.errors import (
     PublisherError,
     StorageUnavailable,
 )
-from publisher.base.text import whole_number
+from publisher.base.text import LARGEST_ROW, whole_number
 from publisher.blog import published
 from publisher.blog.members import authors, permissions, tokens
 from publisher.installation import Site
@@ -88,11 +88,11 @@ def page_start(db: Session) -> Post | None:
     return published.shown(db, number)
 
 
-def place_in_list(text: str) -> tuple[datetime, int] | None:
-    """The place that an address names as moment~number; None for anything else."""
+def place_in_list(text: str, most: int = LARGEST_ROW) -> tuple[datetime, int] | None:
+    """The place that an address names as moment~number (to `most`); None for anything else."""
     moment, _, number = text.partition("~")
     try:
-        place = parse_rfc3339(moment), whole_number(number, 2**63 - 1)
+        place = parse_rfc3339(moment), whole_number(number, most)
     except InvalidInput:
         return None
     return None if place[1] is None else (place[0], place[1])

@@ -5,6 +5,7 @@ Only authors with published posts have a page, so that log-in names cannot be gu
 """
 
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import Any
 from urllib.parse import quote
 
@@ -36,7 +37,8 @@ def archive_page() -> str:
         months = archive.months(db, settings().zone)
         few = sum(month.posts for month in months) <= ON_ONE_PAGE
         lines = {month: archive.lines(db, month) for month in months} if few else None
-    return render_template("blog/archives.html", years=_years(months), lines=lines)
+    years = {year: list(some) for year, some in groupby(months, lambda month: month.year)}
+    return render_template("blog/archives.html", years=years, lines=lines)
 
 
 @blueprint.get("/archives/<int:year>/<int:month>", strict_slashes=False)
@@ -49,13 +51,6 @@ def month(year: int, month: int) -> str:
             raise NotFound("Nothing was published in that month.")
         older = lines[-1].id if len(lines) == archive.PAGE else None
         return render_template("blog/month.html", month=chosen, lines=lines, older=older)
-
-
-def _years(months: list[archive.Month]) -> dict[int, list[archive.Month]]:
-    years: dict[int, list[archive.Month]] = {}
-    for found in months:
-        years.setdefault(found.year, []).append(found)
-    return years
 
 
 @blueprint.get("/")

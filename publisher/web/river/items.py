@@ -117,7 +117,7 @@ def _view() -> View:
         unread_only=values.get("show") not in ("all", "starred"),
         starred=values.get("show") == "starred",
         by_feed=values.get("by") == "feed",
-        before=place_in_list(values.get("before", "")),
+        before=place_in_list(values.get("before", ""), 2**63 - 1),
     )
 
 

@@ -3,7 +3,6 @@
 People are the unit of every sentence; programs are counted on `/readers` only.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
@@ -16,8 +15,6 @@ from publisher.base.text import whole_number
 from publisher.blog import update_log
 from publisher.blog.members import permissions
 from publisher.core.replay.when_to_publish import Reach, better_of, hours_ahead, reach_now
-from publisher.core.ttl.activity import Activity
-from publisher.core.ttl.rule import TtlRule
 from publisher.installation import Site
 from publisher.installation.settings import Settings, load_settings
 from publisher.readers.reporting import reach
@@ -72,15 +69,7 @@ def forecast(session: Session, now: datetime, readers: tuple[AudienceReader, ...
     )  # fmt: skip
 
 
-@lru_cache(maxsize=4)
-def _ahead(
-    known: Activity,
-    minute: datetime,
-    rule: TtlRule,
-    readers: Sequence[AudienceReader],
-    queue: tuple[datetime, ...],
-) -> list[Reach]:
-    return hours_ahead(known, minute, rule, readers, queue)
+_ahead = lru_cache(maxsize=4)(hours_ahead)
 
 
 def _who(have: int, people: int) -> str:
@@ -201,7 +190,7 @@ def reached() -> str:
     """The parts of an open page that change with the readers."""
     count_polls()
     with site().database.read() as db:
-        post_id = whole_number(request.args.get("post", ""), 2**63 - 1)
+        post_id = whole_number(request.args.get("post", ""))
         if post_id:
             permissions.editable(db, me(), post_id)
         return render_template("studio/reached.html", moment=publishing_moment(db, post_id))

@@ -23,13 +23,24 @@ def test_numbers_and_addresses_that_are_none(
     assert ada.post(path, **fields).status_code < 500
 
 
+@pytest.mark.parametrize(
+    "address", ["/studio/posts?after=2024-03-04T09:30:00Z~{}", "/studio/reached?post={}",
+                "/studio/posts/new?unsaved={}", "/river?before=2024-03-04T09:30:00Z~{}"]
+)  # fmt: skip
+@pytest.mark.parametrize("number", [2**31, 2**63 - 1, 2**63])
+def test_numbers_in_queries_that_no_row_has(ada: Browser, address: str, number: int) -> None:
+    """They name nothing, or nothing that is there."""
+    assert ada.client.get(address.format(number)).status_code in (200, 404)
+
+
 @pytest.mark.parametrize("number", [2**31, 2**63 - 1])
 def test_numbers_larger_than_any_row_has(ada: Browser, app: Flask, number: int) -> None:
     """Every address with a number in it answers in words, also where rows have shorter numbers."""
     addresses = app.url_map.bind("blog.example")
     routes = [
-        (addresses.build(rule.endpoint, dict.fromkeys(rule.arguments, number)), rule)
+        (addresses.build(rule.endpoint, dict.fromkeys(rule.arguments, number) | fixed), rule)
         for rule in app.url_map.iter_rules()
+        for fixed in [dict(rule.defaults or {})]
         if "<int" in rule.rule
     ]
     assert len(routes) > 30

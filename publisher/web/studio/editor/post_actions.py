@@ -19,6 +19,10 @@ from publisher.web.studio.editor import forms
 blueprint = Blueprint("post_actions", __name__)
 
 
+def _edited(post_id: int, message: str) -> Any:
+    return done(message, "studio.post_editor.edit", post_id=post_id)
+
+
 @blueprint.post("/posts/<int:post_id>/undo")
 def undo(post_id: int) -> Any:
     """Cancel publishing in the undo window: the post is a draft again."""
@@ -31,11 +35,7 @@ def undo(post_id: int) -> Any:
         flash("Too late to cancel: readers have it. You can edit or delete it.", "wrong")
         return redirect(url_for("studio.post_editor.edit", post_id=post_id))
     shared.feeds_changed()
-    return done(
-        "Publishing cancelled. It is a draft again; nobody has seen it.",
-        "studio.post_editor.edit",
-        post_id=post_id,
-    )
+    return _edited(post_id, "Publishing cancelled. It is a draft again; nobody has seen it.")
 
 
 @blueprint.post("/posts/<int:post_id>/now")
@@ -64,11 +64,7 @@ def refresh_cards(post_id: int) -> Any:
     """Fetch the post's link cards again."""
     with site().database.write() as db:
         published.request_cards(db, permissions.editable(db, me(), post_id).html, again=True)
-    return done(
-        "The linked pages are being asked again; the cards follow in a moment.",
-        "studio.post_editor.edit",
-        post_id=post_id,
-    )
+    return _edited(post_id, "The linked pages are being asked again; the cards follow in a moment.")
 
 
 @blueprint.post("/posts/<int:post_id>/restore")
@@ -78,7 +74,7 @@ def restore(post_id: int) -> Any:
         post = posts.restore(db, permissions.editable(db, me(), post_id), now())
         back = "published again" if published.is_public(post) else "a draft again"
     shared.feeds_changed()
-    return done(f"Restored: it is {back}.", "studio.post_editor.edit", post_id=post_id)
+    return _edited(post_id, f"Restored: it is {back}.")
 
 
 @blueprint.post("/posts/<int:post_id>/preview-link")
@@ -86,11 +82,7 @@ def revoke(post_id: int) -> Any:
     """Replace the preview link by a new one."""
     with site().database.write() as db:
         post_addresses.revoke_preview(permissions.editable(db, me(), post_id))
-    return done(
-        "The old preview link no longer works; there is a new one.",
-        "studio.post_editor.edit",
-        post_id=post_id,
-    )
+    return _edited(post_id, "The old preview link no longer works; there is a new one.")
 
 
 @blueprint.post("/preview")
@@ -140,8 +132,4 @@ def restore_version(post_id: int, version: int) -> Any:
         post = permissions.editable(db, me(), post_id)
         revisions.restore(db, post, revisions.get(db, post, version), me().id, now())
     shared.feeds_changed()
-    return done(
-        f"Version {version} has been restored, as a new version.",
-        "studio.post_editor.edit",
-        post_id=post_id,
-    )
+    return _edited(post_id, f"Version {version} has been restored, as a new version.")

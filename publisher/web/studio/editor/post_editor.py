@@ -36,7 +36,7 @@ def new() -> str:
         texts["title"], texts["source"] = quotation(entry)
     count_polls()
     typed = Typed(place="draft").with_texts(texts)
-    if (number := whole_number(request.args.get("unsaved", ""), 2**63 - 1)) is None:
+    if (number := whole_number(request.args.get("unsaved", ""))) is None:
         return show(typed, 0)
     with site().database.read() as db:
         row = autosave.one(db, me().id, number)
