@@ -89,7 +89,7 @@ def _answer(here: "Site", at: datetime) -> dict[str, Any]:
     from publisher.core.replay.coming_hours import max_age_by_minute, next_change_at
     from publisher.core.ttl import counts
     from publisher.core.ttl.rule import WINER
-    from publisher.publishing.rebuild import signals_at
+    from publisher.publishing.signals import signals_at
 
     with here.database.read() as db:
         signals = signals_at(db, at)

@@ -24,7 +24,8 @@ from publisher.base.media_files import Bucket
 from publisher.base.system import processes
 from publisher.core.validators import http_date
 from publisher.installation import Site, open_site
-from publisher.publishing.rebuild import RSS, moment_of
+from publisher.publishing.rebuild import RSS
+from publisher.publishing.signals import moment_of
 from publisher.storage import sqlite_file
 from publisher.storage.tables import all_rooms
 from publisher.storage.tables.blog import Update

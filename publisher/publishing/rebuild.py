@@ -1,11 +1,10 @@
 """Rebuild the feeds: publish due posts, decide the ttl, render, store the snapshots.
 
 Runs after every update and every hour, in any process: it is idempotent, and the write lock allows
-one run at a time. A crash in the middle leaves the last good documents in place. The freshness
-signals (ttl, skipHours, rhythm) are decided for any moment, without a document (`signals_at`).
+one run at a time. A crash in the middle leaves the last good documents in place.
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from types import ModuleType
 
@@ -15,16 +14,13 @@ from sqlalchemy.orm import Session
 from publisher.base.system.logs import get_logger
 from publisher.blog import published, update_log
 from publisher.blog.writing import posts
-from publisher.core.habits import Rhythm, weekly_rhythm
-from publisher.core.replay.skip_hours import in_words
-from publisher.core.ttl.decision import Decision, build_moment, decide
-from publisher.core.ttl.reasons import explain
 from publisher.feeds import atom, jsonfeed, rss, validation
 from publisher.feeds.channel import NEVER, Channel, Podcast, content_hash, fingerprint, guid_of
 from publisher.installation import Site, public_address, recall, remember
 from publisher.installation.settings import Settings, load_settings
 from publisher.publishing import feed_content, outbox, snapshots
 from publisher.publishing.outbox import targets
+from publisher.publishing.signals import Signals, moment_of, signals_at
 from publisher.river.following import feed_list
 from publisher.storage import database
 from publisher.storage.tables.blog import MADE_HERE, Update
@@ -40,38 +36,6 @@ PODCAST_GUID = "podcast_guid"
 TOLD = "told_update"  # the newest update that was announced to hubs and cloud
 
 log = get_logger("rebuild")
-
-
-@dataclass(frozen=True)
-class Signals:
-    """A document's freshness signals: the ttl decision, skipHours and the author's week, with the
-    reasons as sentences."""
-
-    decision: Decision
-    skip_hours: tuple[int, ...]
-    rhythm: Rhythm | None
-    reasons: list[str]
-
-
-def moment_of(session: Session, now: datetime) -> datetime:
-    """The moment that the document served at `now` belongs to."""
-    zone = load_settings(session).timezone
-    return build_moment(update_log.last_update(session, now), now, zone)
-
-
-def signals_at(session: Session, now: datetime) -> Signals:
-    """The freshness signals of the document in force at `now`; reads only."""
-    settings, moment = load_settings(session), moment_of(session, now)
-    known = update_log.load(session)
-    if known.last_update is not None and known.last_update > moment:
-        known = update_log.at(session, moment)
-    queue = update_log.scheduled(session, moment)
-    decision = decide(known, moment, settings.rule, queue)
-    skipped = update_log.hours_to_skip(session, known, moment, queue)
-    reasons = explain(decision)
-    if settings.rule.skip_hours == "learned":
-        reasons.append(in_words(skipped))
-    return Signals(decision, skipped, weekly_rhythm(known, moment), reasons)
 
 
 def rebuild(site: Site) -> Snapshot:

@@ -18,7 +18,8 @@ from publisher.blog.post_files.media import Accepted
 from publisher.blog.writing import posts
 from publisher.cli.demo import build, readers_week
 from publisher.installation import Site, open_site
-from publisher.publishing.rebuild import rebuild, signals_at
+from publisher.publishing.rebuild import rebuild
+from publisher.publishing.signals import signals_at
 from publisher.readers.reporting.programs import by_program
 from publisher.readers.reporting.push_arrivals import results
 from publisher.readers.reporting.report import make

@@ -19,7 +19,7 @@ from publisher.feeds import validation
 from publisher.foreign import advise
 from publisher.foreign.stamp import StampOptions, stamp
 from publisher.installation import Site
-from publisher.web.readers import worth as page
+from publisher.web.readers import background_commands
 from tests.dynamic_ttl.engines import ENGINES, document
 from tests.factories import PASSWORD, make_author
 from tests.foreign.test_stamp import feed_of
@@ -206,11 +206,11 @@ def test_the_page(
     answer = advise.report(advise.Subject("x", tuple(at for at in DATES if at)), NOW, "UTC")
     asked: list[str] = []
 
-    def ask(_site: object, address: str, _zone: str) -> object:
+    def run(_site: object, _command: str, address: str, *_: str, **__: object) -> object:
         asked.append(address)
         return answer.to_dict()
 
-    monkeypatch.setattr(page, "ask", ask)
+    monkeypatch.setattr(background_commands, "run", run)
     for _ in range(2):
         shown = client.get("/readers/advise?url=https://a.example/feed")
         assert shown.status_code == 200

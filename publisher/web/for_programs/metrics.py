@@ -35,7 +35,8 @@ from publisher.base.errors import Forbidden, StorageUnavailable
 from publisher.base.system import processes
 from publisher.blog.members import permissions
 from publisher.blog.writing import posts
-from publisher.publishing.rebuild import RSS, moment_of
+from publisher.publishing.rebuild import RSS
+from publisher.publishing.signals import moment_of
 from publisher.readers.counter import Polls
 from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.credentials import LoginSession

@@ -1,0 +1,48 @@
+"""Freshness signals (ttl, skipHours, rhythm) for any moment, decided without a document.
+
+A module of its own: the command `ttl` needs it, and must not load what renders feeds.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from publisher.blog import update_log
+from publisher.core.habits import Rhythm, weekly_rhythm
+from publisher.core.replay.skip_hours import in_words
+from publisher.core.ttl.decision import Decision, build_moment, decide
+from publisher.core.ttl.reasons import explain
+from publisher.installation.settings import load_settings
+
+
+@dataclass(frozen=True)
+class Signals:
+    """A document's freshness signals: the ttl decision, skipHours and the author's week, with the
+    reasons as sentences."""
+
+    decision: Decision
+    skip_hours: tuple[int, ...]
+    rhythm: Rhythm | None
+    reasons: list[str]
+
+
+def moment_of(session: Session, now: datetime) -> datetime:
+    """The moment that the document served at `now` belongs to."""
+    zone = load_settings(session).timezone
+    return build_moment(update_log.last_update(session, now), now, zone)
+
+
+def signals_at(session: Session, now: datetime) -> Signals:
+    """The freshness signals of the document in force at `now`; reads only."""
+    settings, moment = load_settings(session), moment_of(session, now)
+    known = update_log.load(session)
+    if known.last_update is not None and known.last_update > moment:
+        known = update_log.at(session, moment)
+    queue = update_log.scheduled(session, moment)
+    decision = decide(known, moment, settings.rule, queue)
+    skipped = update_log.hours_to_skip(session, known, moment, queue)
+    reasons = explain(decision)
+    if settings.rule.skip_hours == "learned":
+        reasons.append(in_words(skipped))
+    return Signals(decision, skipped, weekly_rhythm(known, moment), reasons)
