@@ -117,9 +117,7 @@ def fold(activity: Activity, updates: Iterable[datetime]) -> Activity:
     past = history.past
     if past.number == activity.updates:
         return activity
-    counts: dict[str, Any] = {
-        name: tuple(table) for name, table in history.tables._asdict().items()
-    }
+    counts: dict[str, Any] = {name: tuple(of) for name, of in history.tables._asdict().items()}
     return replace(
         activity,
         as_of=past.as_of,
@@ -133,10 +131,7 @@ def fold(activity: Activity, updates: Iterable[datetime]) -> Activity:
 
 
 def histogram(
-    updates: Iterable[datetime],
-    now: datetime,
-    zone: str,
-    half_life_days: int = HALF_LIFE_DAYS,
+    updates: Iterable[datetime], now: datetime, zone: str, half_life_days: int = HALF_LIFE_DAYS
 ) -> Activity:
     """The checkpoint at `now`, from the log; updates later than `now` are ignored.
 

@@ -10,12 +10,7 @@ from publisher.core.ttl.forecast import Curve, look_forward
 from publisher.core.ttl.headers import STEPS, HeaderPlan, header_plan, plan_expiries, unplanned
 from publisher.core.ttl.planner import CELLS, Cells, ServedSpan, look_ahead, planned
 from publisher.core.ttl.poll_worth import poll_worth
-from publisher.core.ttl.rule import (
-    LOOK_AHEAD,
-    WARM_UP_SECONDS,
-    WINERS,
-    RuleNumbers,
-)
+from publisher.core.ttl.rule import HORIZON_HOURS, LOOK_AHEAD, WARM_UP_SECONDS, WINERS, RuleNumbers
 from publisher.core.ttl.winer import winers_minutes
 
 
@@ -32,18 +27,14 @@ class Workspace(NamedTuple):
 def workspace(rule: RuleNumbers) -> Workspace:
     """Zeroed lists long enough for `choose`; the curve reaches the horizon beyond the longest
     ttl."""
-    steps = max(((rule.horizon + 2) * 60 + rule.menu[-1]) * 60 // STEP_SECONDS, STEPS) + 1
-    return Workspace(
-        [0.0] * SIZES["minutes"],
-        Curve([0.0] * steps, [0.0] * steps),
-        planned_table(rule),
-        header_plan(),
-    )
+    steps = max(((HORIZON_HOURS + 2) * 60 + rule.menu[-1]) * 60 // STEP_SECONDS, STEPS) + 1
+    within, curve = [0.0] * SIZES["minutes"], Curve([0.0] * steps, [0.0] * steps)
+    return Workspace(within, curve, planned_table(rule), header_plan())
 
 
 def planned_table(rule: RuleNumbers) -> Cells:
     """A zeroed table for `planned`, in quarters of an hour."""
-    quarters = (rule.horizon + rule.menu[-1] // 60 + 2) * CELLS
+    quarters = (HORIZON_HOURS + rule.menu[-1] // 60 + 2) * CELLS
     return Cells([0.0] * quarters, [0.0] * quarters, [0.0] * quarters)
 
 

@@ -102,9 +102,8 @@ def plan_expiries(
             front = advance(curve, plan, front, end, (seen + number[step + 1]) / 2.0)
             best = min(lines[front], step + LONGEST)
             late = not known or dots[(best + present) % SLOTS] > 0.0
-            plan.expiries[step + present] = (
-                begin + best * STEP_SECONDS + (JUST_AFTER if late else 0)
-            )
+            good = begin + best * STEP_SECONDS
+            plan.expiries[step + present] = good + JUST_AFTER if late else good
         front = advance(curve, plan, front, end, seen)
         best = min(lines[front], step + LONGEST)
         kept = (best - step) * STEP_MINUTES

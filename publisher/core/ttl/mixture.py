@@ -10,13 +10,7 @@ of the theory of operation). The table of habits alone takes a month to adapt wh
 from math import exp, log
 from typing import NamedTuple
 
-from publisher.core.civil import (
-    end_of_hour,
-    local_second,
-    period,
-    period_from,
-    week_hour,
-)
+from publisher.core.civil import end_of_hour, local_second, period, period_from, week_hour
 from publisher.core.ttl.counts import (
     AGES,
     PRIOR,
@@ -93,10 +87,9 @@ def shape(hour: int) -> float:
 def rates(history: History, slot: int, seen: Seen) -> Four:
     """Updates that each forecaster expects in `slot`, an hour of the week."""
     usual, tables = shape(slot % 24), history.tables
+    factor = weekday_factor(tables, slot // 24, seen.total, seen.habits)
     return Four(
-        cell_rate(
-            tables, slot, weekday_factor(tables, slot // 24, seen.total, seen.habits), seen.habits
-        ),
+        cell_rate(tables, slot, factor, seen.habits),
         (tables.recent[slot % 24] * seen.recent.fading + usual / 24.0) / seen.recent.days,
         seen.level / 24.0,
         seen.level / 24.0 * usual,

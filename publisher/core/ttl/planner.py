@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from publisher.core.ttl.counts import Counts
 from publisher.core.ttl.forecast import Curve, hides, number_by, usual_cost, waiting_by
-from publisher.core.ttl.rule import RuleNumbers
+from publisher.core.ttl.rule import HORIZON_HOURS, RuleNumbers
 
 CELLS = 4  # of the planner's table in an hour; the cost of a ttl is the mean of so many fetch times
 CELL_MINUTES = 60.0 / CELLS
@@ -60,7 +60,7 @@ def look_ahead(problem: ServedSpan, menu: Sequence[int], worth: float) -> int:
 def planned(problem: ServedSpan, rule: RuleNumbers, cells: Cells) -> int:
     """The ttl with the least cost for a client that obeys this document and the later ones.
 
-    Dynamic programming backwards from the rule's horizon: the value of a cell is the cost still to
+    Dynamic programming backwards from the horizon: the value of a cell is the cost still to
     come (minutes) for a client that polls then and is told the best ttls from there on. All values
     of the menu are tried, or of one with many its milestones.
     """
@@ -71,7 +71,7 @@ def planned(problem: ServedSpan, rule: RuleNumbers, cells: Cells) -> int:
         middle = problem.last + (cell + 0.5) * CELL_MINUTES
         cells.number[cell] = number_by(curve, middle)
         cells.waiting[cell] = waiting_by(curve, middle)
-    for hour in range(rule.horizon - 1, -1, -1):
+    for hour in range(HORIZON_HOURS - 1, -1, -1):
         best, least = rule.milestones[0], 1e300
         for ttl in rule.milestones:
             cost = follow(problem, cells, hour, ttl, least)

@@ -36,9 +36,7 @@ def _winer(hour: float, night: float) -> list[str]:
 
 
 def _warm_up(decision: Decision) -> list[str]:
-    days = 0
-    if decision.first_update is not None:
-        days = (decision.decided_at - decision.first_update).days
+    days = (decision.decided_at - (decision.first_update or decision.decided_at)).days
     known = (
         f"Warm-up: {_count(decision.updates, 'update')} known over {_count(days, 'day')};"
         f" prediction begins at {WARM_UP_UPDATES} updates and {WARM_UP_DAYS} days."
@@ -59,14 +57,11 @@ def _prediction(decision: Decision) -> list[str]:
     sentences = [looked, *_moved(decision)]
     if decision.likely_at is not None:
         later = decision.likely_at + timedelta(hours=1)
-        sentences.append(
-            "The busiest hour of the next 24 is"
-            f" {_span_of_day(decision, decision.likely_at, later)}."
-        )
+        hour = _span_of_day(decision, decision.likely_at, later)
+        sentences.append(f"The busiest hour of the next 24 is {hour}.")
     if decision.refused is None:
-        sentences.append(
-            f"{_count(decision.ttl_minutes, 'minute')} is the largest value of the menu."
-        )
+        largest = _count(decision.ttl_minutes, "minute")
+        sentences.append(f"{largest} is the largest value of the menu.")
     else:
         sentences.append(
             f"{_count(decision.refused.ttl_minutes, 'minute')} was not chosen: it would add"
@@ -132,9 +127,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _number(expected: float) -> str:
-    if expected < 0.1:
-        return "hardly any updates"
-    return f"{expected:.1f} updates"
+    return "hardly any updates" if expected < 0.1 else f"{expected:.1f} updates"
 
 
 def _span(silence: timedelta) -> str:

@@ -12,8 +12,7 @@ from publisher.core.menu import Menu, parse_menu
 DAY, WEEK, WEEK_MINUTE = 0, 1, 2
 PROFILES = {"day": DAY, "week": WEEK, "week+minute": WEEK_MINUTE}
 LOOK_AHEAD, PLANNED, WINERS = 0, 1, 2
-AUTO = "auto"
-WINER = "winer"
+AUTO, WINER = "auto", "winer"
 PLANNERS = (AUTO, "look-ahead", "planned", WINER)
 EXACT, AS_TTL = "exact", "ttl"
 FRESHNESS = (EXACT, AS_TTL)
@@ -31,8 +30,8 @@ HORIZON_HOURS = 30  # planned ahead, besides the longest ttl: a day and the next
 class RuleNumbers(NamedTuple):
     """A `TtlRule` in numbers. menu, milestones, warm_up: minutes; all values of the menu, those
     tried for later documents, and the three nearest to Winer's. planner, profile: constants above.
-    poll_minutes: minutes. horizon: hours. half_life: seconds. skips: 1 if the feed names hours to
-    skip, else 0; winers_menu: 1 if the menu is his, else 0."""
+    poll_minutes: minutes. half_life: seconds. skips: 1 if the feed names hours to skip, else 0;
+    winers_menu: 1 if the menu is his, else 0."""
 
     menu: Sequence[int]
     milestones: Sequence[int]
@@ -40,7 +39,6 @@ class RuleNumbers(NamedTuple):
     planner: int
     profile: int
     poll_minutes: float
-    horizon: int
     half_life: int
     skips: int
     winers_menu: int
@@ -101,7 +99,6 @@ def numbers(rule: TtlRule, half_life_days: int) -> RuleNumbers:
         planner=_NUMBERS[planner_for(rule.planner, rule.menu)],
         profile=PROFILES[rule.profile],
         poll_minutes=float(rule.poll_minutes),
-        horizon=HORIZON_HOURS,
         half_life=half_life_days * DAY_SECONDS,
         skips=int(rule.skip_hours == LEARNED),
         winers_menu=int(rule.menu.values == WARM_UP_MINUTES),

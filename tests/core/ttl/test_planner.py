@@ -9,6 +9,7 @@ import pytest
 from publisher.core.civil import seconds
 from publisher.core.menu import parse_menu
 from publisher.core.ttl.activity import Activity, fold, histogram
+from publisher.core.ttl.choice import planned_table
 from publisher.core.ttl.decision import build_moment, decide
 from publisher.core.ttl.forecast import Curve, hides
 from publisher.core.ttl.planner import (
@@ -40,11 +41,10 @@ def test_at_a_constant_rate_both_planners_find_the_square_root(per_day: int, wor
     """The best interval of a Poisson stream is sqrt(2 worth / rate)."""
     rate = per_day / 1440.0
     problem = ServedSpan(even(rate), 0.0, 60.0, worth)
-    rule = numbers(TtlRule.parse(menu="any"), 90)._replace(horizon=48)
+    rule = numbers(TtlRule.parse(menu="any"), 90)
     ideal = sqrt(2.0 * worth / rate)
     assert look_ahead(problem, rule.menu, worth) == int(ideal)
-    cells = Cells(*([0.0] * ((48 + 26) * CELLS) for _ in Cells._fields))
-    assert planned(problem, rule, cells) == pytest.approx(ideal, rel=0.25)
+    assert planned(problem, rule, planned_table(rule)) == pytest.approx(ideal, rel=0.25)
 
 
 def test_copies_that_end_in_the_middle_of_a_cell_cost_what_the_sums_say() -> None:
