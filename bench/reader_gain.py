@@ -1,5 +1,5 @@
-"""What readers would wait and ask at real histories, by what they hear: `gain.json` of the room
-`reader_test`. `python -m bench.reader_gain FOLDER...`
+"""What readers would wait and ask at real histories, by what they hear: `scorecard.json` of the
+room `reader_test`. `python -m bench.reader_gain FOLDER...`
 
 Replays the last year of every timeline, at a feed as it is shipped, for each interval, floor, and
 each way to hear the header and the element (`heard` of `simulator.real_readers`). A cell has the
@@ -19,7 +19,7 @@ from publisher.simulator import results as report
 from publisher.simulator.grid import ReplayOptions
 from publisher.simulator.timelines import SIDE_TABLES, Timeline, cut, read_timeline
 
-TARGET = Path(__file__).parents[1] / "publisher" / "reader_test" / "gain.json"
+TARGET = Path(__file__).parents[1] / "publisher" / "reader_test" / "scorecard.json"
 FOLDERS = (TIMELINES, Path(__file__).parent / "timelines")
 LAST_DAYS, PHASES = 365, 2
 INTERVALS, FLOORS, HEARD = (15, 30, 60, 120, 1440), (15, 60), ("no", "200", "304")

@@ -33,7 +33,7 @@ class Refuse:
             raise ModuleNotFoundError(name, name=name)
 sys.meta_path.insert(0, Refuse())
 from publisher.web.application import create_app
-from publisher.operations import scheduler, serve
+from publisher.operations import scheduler, supervisor
 from publisher.river import worker
 client = create_app().test_client()
 pages = ("/", "/about", "/archives", "/subscribe", "/search?q=a", "/sitemap.xml", "/studio/login")

@@ -4,7 +4,7 @@ The HTML is a fragment: the site puts it into its own page, the command's server
 What a tester sent is in the sentences, so every text is escaped here.
 
 The gain is what the reader's users wait, and how often it asks, at real histories: as it is, and
-with each change, from a table that the simulator made (`gain.json`, by `python -m
+with each change, from a table that the simulator made (`scorecard.json`, by `python -m
 bench.reader_gain`). The behaviour that was seen is brought to the table's terms: on which answers
 the reader hears the header and the element, its own interval where it hears nothing, its floor.
 """
@@ -63,7 +63,7 @@ class Gain:
 
 @lru_cache(maxsize=1)
 def _table() -> Any:
-    return json.loads(Path(__file__).with_name("gain.json").read_text("utf-8"))
+    return json.loads(Path(__file__).with_name("scorecard.json").read_text("utf-8"))
 
 
 def histories() -> int:
