@@ -56,7 +56,9 @@ def test_no_such_month(site: Site, client: FlaskClient, address: str) -> None:
 
 def test_search_marks_what_it_found(site: Site, client: FlaskClient) -> None:
     """Matches are marked, and what a post says about HTML stays text."""
-    make_post(site, "Write `<script>alert(1)</script>` and the *kettle* boils.")
+    told = "Write `<script>alert(1)</script>` and the *kettle* boils."
+    make_post(site, told, title="Of <script>")  # PostgreSQL leaves tags out of an excerpt
+    make_post(site, told)
     make_post(site, "Nothing of the kind.")
     page = client.get("/search?q=kettl").text
     assert "<mark>kettle</mark>" in page
