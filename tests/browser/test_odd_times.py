@@ -13,7 +13,7 @@ from playwright.sync_api import Page, Route, expect
 from publisher.blog.writing import posts
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import LoginSession
-from tests.browser.conftest import Browse, Live, wait_for_editor
+from tests.browser.conftest import Browse, Live, log_in_as, wait_for_editor
 from tests.browser.test_studio_journey import paste_file
 from tests.browser.test_two_devices import (
     BANNER,
@@ -28,7 +28,7 @@ from tests.browser.test_two_devices import (
     typed_offline,
 )
 from tests.conftest import FakeClock
-from tests.factories import PASSWORD, content
+from tests.factories import content
 
 __all__ = ["laptop", "phone"]  # fixtures
 
@@ -202,10 +202,7 @@ def test_a_login_that_ends_within_an_upload(laptop: Page, live: Live, path: str)
     laptop.keyboard.press("Control+Enter")
     expect(laptop.locator(STATE)).to_contain_text("First try the files below the text again")
     other = laptop.context.new_page()
-    other.goto("/studio/login")
-    other.fill("[name=name]", "ada")
-    other.fill("[name=password]", PASSWORD)
-    other.get_by_role("button", name="Log in").click()
+    log_in_as(other)
     expect(other.locator("#box")).to_be_visible()
     other.close()
     tray.get_by_role("button", name="Try again").click()

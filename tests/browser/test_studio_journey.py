@@ -16,7 +16,7 @@ from publisher.installation.settings import store_settings
 from publisher.publishing.rebuild import refresh
 from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.credentials import LoginSession
-from tests.browser.conftest import Browse, Live, comes_true, wait_for_editor
+from tests.browser.conftest import Browse, Live, comes_true, log_in_as, wait_for_editor
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_post
 
@@ -254,10 +254,7 @@ def test_login_in_another_tab(ada: Page, live: Live) -> None:
     ada.wait_for_load_state("networkidle")  # an answer on its way would bring its cookie back
     ada.context.clear_cookies()
     other = ada.context.new_page()
-    other.goto("/studio/login")
-    other.fill("[name=name]", "ada")
-    other.fill("[name=password]", PASSWORD)
-    other.get_by_role("button", name="Log in").click()
+    log_in_as(other)
     expect(other.locator("#box")).to_be_visible()
     ada.fill(SOURCE, "Still going")
     expect(ada.locator(STATE)).to_have_text("Saved 09:30")

@@ -7,9 +7,9 @@ import pytest
 from playwright.sync_api import BrowserContext, Dialog, Page, Route, expect
 
 from publisher.storage.tables.blog import Post
-from tests.browser.conftest import Browse, Live, comes_true, wait_for_editor
+from tests.browser.conftest import Browse, Live, comes_true, log_in_as, wait_for_editor
 from tests.conftest import FakeClock
-from tests.factories import PASSWORD, make_post
+from tests.factories import make_post
 
 SOURCE, STATE, BANNER = "[name=source]", "[data-state]", "[data-banner]"
 POST = "/studio/posts/1"
@@ -26,12 +26,7 @@ def laptop(browse: Browse, log_in: Callable[[Page], Page], live: Live) -> Page:
 @pytest.fixture
 def phone(browse: Browse, laptop: Page) -> Page:
     """Another device of hers."""
-    page = browse("/studio/login", width=390)
-    page.fill("[name=name]", "ada")
-    page.fill("[name=password]", PASSWORD)
-    page.click("main button")
-    page.wait_for_url("**/studio/**")
-    return page
+    return log_in_as(browse("/studio/login", width=390))
 
 
 def opened(page: Page) -> Page:
