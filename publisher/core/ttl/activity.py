@@ -117,7 +117,8 @@ def fold(activity: Activity, updates: Iterable[datetime]) -> Activity:
     past = history.past
     if past.number == activity.updates:
         return activity
-    counts: dict[str, Any] = {name: tuple(of) for name, of in history.tables._asdict().items()}
+    tables = history.tables._asdict()
+    counts: dict[str, Any] = {name: tuple(table) for name, table in tables.items()}
     return replace(
         activity,
         as_of=past.as_of,
