@@ -199,6 +199,16 @@ def wait_for_editor(page: Page) -> None:
     expect(page.locator("[data-picture]")).to_be_visible()
 
 
+def wait_on(page: Page, condition: Callable[[], object]) -> None:
+    """Wait until a condition is true, while what happens in the page is handled; 60 s at most."""
+
+    def is_true() -> bool:
+        page.wait_for_timeout(20)
+        return bool(condition())
+
+    wait_until(is_true, 60, page.url)
+
+
 def comes_true(page: Page, script: str) -> None:
     """Wait until a script's value is true, however often the page goes on to another meanwhile.
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, Route, expect
 
 from publisher.installation.settings import store_settings
 from publisher.storage.tables.credentials import LoginSession
-from tests.browser.conftest import Browse, Live, comes_true
+from tests.browser.conftest import Browse, Live, comes_true, wait_on
 from tests.factories import PASSWORD
 
 KEPT = "Object.keys(localStorage).filter((key) => key.includes(':form:'))"
@@ -146,8 +146,7 @@ def test_what_is_typed_while_a_form_is_on_its_way(ada: Page) -> None:
     ada.route("**/studio/settings", hold)
     ada.keyboard.press("Control+End")
     ada.evaluate("document.querySelector('form[data-keep]').requestSubmit()")
-    while not held:
-        ada.wait_for_timeout(20)
+    wait_on(ada, lambda: held)
     ada.keyboard.type(" And snow.")
     held.pop().continue_()
     expect(ada.locator(".flash.done")).to_be_visible()

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, Route, expect
 from publisher.blog.writing import posts
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import LoginSession
-from tests.browser.conftest import Browse, Live, log_in_as, wait_for_editor
+from tests.browser.conftest import Browse, Live, log_in_as, wait_for_editor, wait_on
 from tests.browser.test_studio_journey import paste_file
 from tests.browser.test_two_devices import (
     BANNER,
@@ -189,8 +189,7 @@ def test_a_login_that_ends_within_an_upload(laptop: Page, live: Live, path: str)
 
     laptop.route("**/studio/media", hold)
     paste_file(laptop, "late.png", out.getvalue(), "image/png")
-    while not held:
-        laptop.wait_for_timeout(20)
+    wait_on(laptop, lambda: held)
     with live.site.database.write() as db:
         db.query(LoginSession).delete()
     held[0].continue_()
@@ -279,8 +278,7 @@ def test_words_typed_before_the_scripts_beside_a_kept_text(laptop: Page, path: s
     page.route("**/studio/recovery*.js*", hold)
     page.goto(path, wait_until="commit")
     page.locator(SOURCE).fill("Typed on a slow line.")
-    while not held:
-        page.wait_for_timeout(20)
+    wait_on(page, lambda: held)
     held.pop().continue_()
     expect(page.locator(STATE)).to_contain_text("Saved")
     expect(page.locator(SOURCE)).to_have_value("Typed on a slow line.")

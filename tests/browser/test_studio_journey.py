@@ -289,10 +289,13 @@ def test_tab_chooses_nothing(ada: Page, live: Live) -> None:
     ada.keyboard.press("Tab")
     ada.keyboard.type("By Tab.")
     through = set()
-    while not ada.locator("[data-schedule]").evaluate("one => one === document.activeElement"):
+    for _ in range(40):
         ada.keyboard.press("Tab")
         through.add(ada.evaluate("document.activeElement.name"))
+        if ada.locator("[data-schedule]").evaluate("one => one === document.activeElement"):
+            break
     assert {"at", "place"} <= through
+    expect(ada.locator("[data-schedule]")).to_be_focused()
     ada.keyboard.press("Control+s")
     expect(ada.get_by_text("Saved 09:30.")).to_be_visible()
     assert the_post(live).status == "draft"

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Dialog, Page, Route, expect
 
 from publisher.storage.tables.blog import Post
-from tests.browser.conftest import Browse, Live, comes_true, log_in_as, wait_for_editor
+from tests.browser.conftest import Browse, Live, comes_true, log_in_as, wait_for_editor, wait_on
 from tests.conftest import FakeClock
 from tests.factories import make_post
 
@@ -324,8 +324,7 @@ def test_what_is_typed_while_a_save_is_on_its_way(laptop: Page, live: Live, path
     laptop.route("**/studio/**", hold)
     laptop.keyboard.press("Control+Enter")
     for words in (" Typed before the answer,", " and after it."):
-        while not held:
-            laptop.wait_for_timeout(20)
+        wait_on(laptop, lambda: held)
         laptop.keyboard.type(words)
         held.pop().fallback()
     expect(laptop.get_by_text("Recovered the text")).to_be_visible()
