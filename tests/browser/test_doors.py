@@ -21,7 +21,10 @@ def test_consent_and_back_to_the_program(
     """The browser lets the answer leave this site, with a code that gets a token; the account page
     names the program, and ends it."""
     context = chromium.new_context(
-        base_url=live.url, color_scheme=scheme, viewport={"width": width, "height": 900}
+        base_url=live.url,
+        color_scheme=scheme,
+        reduced_motion="reduce",
+        viewport={"width": width, "height": 900},
     )
     page = log_in(context.new_page())
     app = live.url.replace("127.0.0.1", "localhost")  # another origin, the same server
