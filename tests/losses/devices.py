@@ -126,7 +126,9 @@ def settle(page: Page) -> str:
 
 
 def submit(page: Page, key: str, times: int = 1) -> bool:
-    """Press a key `times` times as a held one repeats; whether the browser was sent on."""
+    """Press a key `times` times as a held one repeats; whether the text was saved or another page
+    came. After a save the form has another name for its next request."""
+    attempt = page.locator("[name=attempt]").input_value()
     page.evaluate(
         "document.documentElement.dataset.stays = 1;"
         "document.querySelector('[data-state]').textContent = ''"
@@ -141,20 +143,22 @@ def submit(page: Page, key: str, times: int = 1) -> bool:
         }""",
         [key, times],
     )
-    told = ":root:not([data-stays]) body, [data-state]:not(:empty)"
-    page.locator(told).first.wait_for(state="attached")
+    told = page.locator(":root:not([data-stays]) body, [data-state]:not(:empty)")
+    told.filter(has_not_text="Saving …").first.wait_for(state="attached")
     page.wait_for_load_state()
-    return not page.locator(":root[data-stays]").count()
+    if not page.locator(":root[data-stays]").count():
+        return True
+    return page.locator("[name=attempt]").input_value() != attempt
 
 
 @contextmanager
 def typing_on(page: Page, words: list[str]) -> Iterator[None]:
-    """Type each of the words while a request is on its way: first the save, then the next page."""
+    """Type each of the words while a request is on its way: the save, then the page after it."""
 
     def type_first(route: Route) -> None:
         request = route.request
         text_sent = request.method == "POST" and not re.search("autosave|preview", request.url)
-        if words and (text_sent or request.is_navigation_request()):
+        if words and (text_sent or "done=" in request.url):
             page.keyboard.insert_text(f" {words.pop(0)} ")  # fill would wait for the next page
         route.fallback()
 

@@ -80,13 +80,13 @@ MENDS = {
             (0, "type", 0),
         ),
     ),
-    # H2 a: a held key. The button is disabled while a request is on its way.
+    # H2 a: a held key. Nothing else is sent while a request is on its way.
     "held-key": Mend(
         "twice",
         (
             *_NO_NAMES,
             (f"{STUDIO}publish.js", " && !event.repeat", ""),
-            (f"{STUDIO}form.js", "  if (button.disabled) return false;\n", ""),
+            (f"{STUDIO}form.js", "if (autosave.stopped) {", "if (false) {"),
         ),
         ((0, "open_box", 0), (0, "type", 0), (0, "held", 0)),
     ),

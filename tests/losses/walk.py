@@ -249,10 +249,10 @@ class Episode:
             # The post was deleted meanwhile: the page says that its text becomes a new one.
             for word in said:
                 self.creating[word] |= {page.url, page.locator("[name=attempt]").input_value()}
-        if (
-            page.locator(".flash.done, .undo-bar[data-seconds]").count()
-            and not page.locator("[role=alert]").count()
-        ):
+        told = page.locator(
+            ".flash.done, .undo-bar[data-seconds], [data-state]:not(:empty, .wrong)"
+        )
+        if told.count() and not page.locator("[role=alert]").count():
             self.claimed |= said
 
     def save(self, device: Device, choice: int) -> None:

@@ -15,7 +15,9 @@ export class Autosave {
     this.changedAt = 0;
     this.timer = 0;
     this.busy = false;
-    this.stopped = false;
+    this.stopped = false; // while a save is on its way
+    this.next = null; // the button that was pressed meanwhile
+    this.saves = 0;
     this.notice = "";
     document.addEventListener("visibilitychange", () => {
       if (document.visibilityState === "hidden" && this.changedAt) this.run();
@@ -43,12 +45,14 @@ export class Autosave {
     if (this.busy || this.stopped || !this.changedAt) return;
     this.busy = true;
     this.changedAt = 0;
+    const { saves } = this;
     const data = fieldsOf(this.form);
     this.recovery.sent = this.recovery.values();
     try {
-      await this.take(await send(this.form, this.address(), data));
+      const answer = await send(this.form, this.address(), data);
+      if (saves === this.saves) await this.take(answer); // else it is of what was saved since
     } catch {
-      this.failed("No connection. The text is kept in this browser.");
+      if (saves === this.saves) this.failed("No connection. The text is kept in this browser.");
     }
     this.busy = false;
     if (this.changedAt && !this.timer) this.changed();
@@ -82,17 +86,37 @@ export class Autosave {
     if (!this.changedAt) this.recovery.forget();
   }
 
+  // The whole form is sent now.
+  sending() {
+    this.recovery.sending();
+    this.stopped = true;
+    this.say("Saving …");
+  }
+
   // A save without an answer: the request may have arrived all the same.
   wait() {
     this.stopped = false;
+    this.next = null;
     this.failed("No answer came, so it is not known whether this was saved. The text is kept in this browser; trying again is safe, it makes no second post.");
   }
 
-  // The server has confirmed a save, and the browser goes on.
+  // The server has confirmed a save, and the browser or (`goOn`) this page goes on.
   done(address) {
+    this.saves += 1;
     this.changedAt = 0;
     clearTimeout(this.timer);
     this.recovery.saved(address);
+  }
+
+  // What was typed while the save was on its way is kept next, and what was pressed is done.
+  goOn(words) {
+    const { next } = this;
+    this.next = null;
+    this.stopped = false;
+    this.say(words);
+    if (this.recovery.shows(this.recovery.sent)) this.recovery.forget();
+    else this.changed();
+    if (next?.form) this.form.requestSubmit(next);
   }
 
   failed(words) {

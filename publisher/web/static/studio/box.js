@@ -28,8 +28,6 @@ recover(recovery, banner, () => autosave.changed());
 form.addEventListener("input", () => autosave.changed());
 bindPublish(form, () => area.value.trim());
 form.addEventListener("submit", (event) => {
-  recovery.sending();
-  autosave.stopped = true;
   event.preventDefault();
   submitCalmly(form, event.submitter, autosave);
 });

@@ -6,8 +6,8 @@ import { Pictures } from "./pictures.js";
 import { Preview } from "./preview.js";
 import { submitCalmly } from "./form.js";
 import { bindPublish } from "./publish.js";
-import { watchReach } from "./reach.js";
-import { Recovery, forgetDone, keepCaret, restoreCaret } from "./recovery.js";
+import { renew, watchReach } from "./reach.js";
+import { Recovery, forgetDone } from "./recovery.js";
 import { bindTags } from "./tags.js";
 import { bindUndo } from "./undo.js";
 
@@ -16,6 +16,7 @@ const area = form.elements.source;
 const pane = document.getElementById("preview");
 const toggle = form.querySelector("[data-toggle-preview]");
 const state = form.querySelector("[data-state]");
+const banner = document.querySelector("[data-banner]");
 const wide = matchMedia("(min-width: 70rem)");
 
 forgetDone(form.dataset.author);
@@ -27,14 +28,49 @@ bindTags(form.elements.tags);
 const recovery = new Recovery(form);
 await recovery.claim();
 const address = () => `/studio/autosave/${form.dataset.post}`;
-const autosave = new Autosave(form, address, state, recovery, (told) => {
-  form.elements.base_version.value = told.version;
-  form.action = told.address;
-  recovery.moveTo(told.id, told.version);
-  history.replaceState(history.state, "", told.address);
-});
+const autosave = new Autosave(form, address, state, recovery, moveTo);
 const preview = new Preview(form, pane, () => follow());
 const pictures = new Pictures(form, area, (words, wrong) => autosave.tell(words, wrong));
+
+// The form is that of a saved post, or of its next version.
+function moveTo(told) {
+  const place = told.address.split("?")[0];
+  form.elements.base_version.value = told.version;
+  form.setAttribute("action", place);
+  recovery.moveTo(told.id, told.version);
+  history.replaceState(history.state, "", place);
+}
+
+// After a save the page stays: what the server says comes into it, the text is left alone. Another
+// page comes where the post's state changes, and where this one says why a save was refused.
+const stays = (button) =>
+  button.value === form.querySelector("[name=place]").value && !("refused" in form.dataset);
+
+async function stay(told, sent) {
+  if (told.status !== form.dataset.status) return location.assign(told.address);
+  recovery.seen = "";
+  moveTo(told);
+  form.querySelector(".menu")?.removeAttribute("open");
+  if (sent.get("minor")) form.elements.minor.checked = false;
+  autosave.goOn(told.says || "Saved.");
+  // Not if more was saved meanwhile, or unsaved text is there that this page does not show.
+  const fits = (page) => {
+    const { base_version, seen } = page.getElementById("editor")?.elements ?? {};
+    return base_version?.value === form.elements.base_version.value && !seen.value;
+  };
+  const page = await renew(told.address, "[data-renew], [data-after-save]", fits);
+  if (!page) return;
+  document.title = page.title;
+  document.querySelector(".flash")?.remove();
+  banner.replaceChildren();
+  banner.hidden = true;
+  bindUndo();
+  for (const { name, value } of page.getElementById("editor").elements) { // tidied by the server
+    const field = form.elements[name];
+    if (![area, document.activeElement].includes(field) && recovery.names.includes(name) &&
+      field.value === sent.get(name) && field.value !== value) field.value = value;
+  }
+}
 
 // The preview: beside the text if there is room, else in place of it.
 function showPreview(shown) {
@@ -70,7 +106,7 @@ const changed = () => {
   preview.changed();
   countSoon();
 };
-recover(recovery, document.querySelector("[data-banner]"), changed);
+recover(recovery, banner, changed);
 form.addEventListener("input", (event) => {
   if (["minor", "file", "alt"].includes(event.target.name)) return;
   changed();
@@ -82,12 +118,9 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   showPreview(pane.hidden);
 });
-form.addEventListener("submit", async (event) => {
-  recovery.sending();
-  autosave.stopped = true;
-  if (event.submitter?.name !== "place") return;
+form.addEventListener("submit", (event) => {
   event.preventDefault();
-  if (await submitCalmly(form, event.submitter, autosave)) addEventListener("pagehide", () => keepCaret(form));
+  submitCalmly(form, event.submitter, autosave, stays(event.submitter) ? stay : undefined);
 });
 
 // The preview scrolls with the text.
@@ -99,5 +132,4 @@ function follow() {
   });
 }
 for (const name of ["keyup", "click", "input"]) area.addEventListener(name, follow);
-restoreCaret(form);
 export { autosave, pictures, preview, recovery };

@@ -24,33 +24,38 @@ function attempt(form, address, data, options) {
   return fetch(address, { method: "POST", body: data, headers, ...options });
 }
 
-// Send the whole form and go where the server says. Without an answer the page stays; a form that the
-// server refuses is submitted normally, so that its page is shown. While it is on its way a second
-// gesture (a held key) is ignored: `requestSubmit` minds no disabled button. True after a save.
-export async function submitCalmly(form, button, autosave) {
-  if (button.disabled) return false;
+// Send the whole form, and go where the server says or do what `after(told, data)` does. Without an
+// answer the page stays; a form that the server refuses is submitted normally, so that its page is
+// shown. While it is on its way nothing else is sent; the last gesture waits in `autosave.next`.
+export async function submitCalmly(form, button, autosave, after = ({ address }) => location.assign(address)) {
+  if (autosave.stopped) {
+    autosave.next = button;
+    return;
+  }
   const data = new FormData(form);
   data.set(button.name, button.value);
-  button.disabled = true;
+  autosave.sending();
+  button.ariaDisabled = "true";
+  let told;
   try {
     // Not form.action: that would be the buttons named "action".
     const answer = await send(form, form.getAttribute("action"), data);
-    if (answer.ok) {
-      const { address } = await answer.json();
-      autosave.done(address);
-      location.assign(address);
-      return true;
-    }
+    told = answer.ok && await answer.json();
   } catch {
-    button.disabled = false;
     autosave.wait();
-    return false;
+    return;
+  } finally {
+    button.ariaDisabled = null;
+  }
+  if (told) {
+    autosave.done(told.address);
+    after(told, data);
+    return;
   }
   form.append(Object.assign(document.createElement("input"), {
     type: "hidden", name: button.name, value: button.value,
   }));
   form.submit();
-  return false;
 }
 
 // The error message, the server's own if it sent one.

@@ -3,30 +3,30 @@
 
 const MOST_ASKS = 240;
 
-// Fetches a page and puts the present contents of this page's parts that change into their places.
-export async function renew(address = location.href) {
+// Fetches a page and puts the present contents of this page's parts that change into their places;
+// the page, if it came and `fits(page)`.
+export async function renew(address = location.href, parts = "[data-renew]", fits = () => true) {
   const answer = await fetch(address).catch(() => undefined);
-  if (!answer?.ok || answer.redirected) return false; // logged out, no connection: a reload tells
+  if (!answer?.ok || answer.redirected) return undefined; // logged out, no connection: a reload tells
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  for (const part of document.querySelectorAll("[data-renew]")) {
+  if (!fits(page)) return undefined;
+  for (const part of document.querySelectorAll(parts)) {
     const now = page.getElementById(part.id);
     if (!now || now.innerHTML === part.innerHTML || part.contains(document.activeElement)) continue;
     part.replaceChildren(...now.childNodes);
   }
-  return true;
+  return page;
 }
 
 export function watchReach() {
-  const { post } = document.querySelector("form[data-post]")?.dataset ?? {
-    post: location.pathname.split("/")[3], // the page of one post
-  };
-  const number = { box: "", new: "0" }[post] ?? post;
+  const form = document.querySelector("form[data-post]");
   let timer = 0;
   let asks = 0;
 
   const ask = async () => {
     asks += 1;
-    await renew(`/studio/reached?post=${number}`);
+    const post = form?.dataset.post ?? location.pathname.split("/")[3]; // the page of one post
+    await renew(`/studio/reached?post=${{ box: "", new: "0" }[post] ?? post}`);
     next();
   };
   const next = () => {

@@ -7,7 +7,6 @@
 import { clock } from "./form.js";
 
 const TAB = "publisher:tab"; // in the session of a tab: its name
-const CARET = "publisher:caret"; // in the same: where one wrote when the page was left after a save
 export const APART = "apart"; // in place of the stamp: older than what is unsaved now
 export const newName = () => `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 10)}`;
 const lockOf = (name) => `publisher:${name}`;
@@ -298,34 +297,4 @@ export function forgetDone(author) {
   }
   address.searchParams.delete("done");
   history.replaceState(history.state, "", address);
-}
-
-export function keepCaret(form) {
-  const field = document.activeElement;
-  if (field.form !== form || field.type === "submit") return;
-  const { name, selectionStart, selectionEnd, scrollTop } = field;
-  const top = scrollY && field.getBoundingClientRect().top;
-  try {
-    sessionStorage.setItem(CARET, JSON.stringify({ post: form.dataset.post, name, selectionStart, selectionEnd, scrollTop, top }));
-  } catch {
-    // No storage in this browser: the next page begins at its top.
-  }
-}
-
-// Go on at the same letter, which stays where it was in the window.
-export function restoreCaret(form) {
-  try {
-    const kept = JSON.parse(sessionStorage.getItem(CARET));
-    sessionStorage.removeItem(CARET);
-    const field = kept?.post === form.dataset.post && form.elements[kept.name];
-    if (!field) return;
-    const folded = field.closest("details");
-    if (folded) folded.open = true;
-    field.focus({ preventScroll: true });
-    if (kept.selectionStart !== null) field.setSelectionRange(kept.selectionStart, kept.selectionEnd);
-    field.scrollTop = kept.scrollTop;
-    if (kept.top) scrollBy({ top: field.getBoundingClientRect().top - kept.top, behavior: "instant" });
-  } catch {
-    // No storage in this browser, or a field without letters.
-  }
 }

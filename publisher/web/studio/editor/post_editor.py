@@ -82,7 +82,10 @@ def save(post_id: int) -> Any:
     shared.feeds_changed()
     if words := shared.outcome(post, typed.place):
         flash(words, "done")
-    return shared.onward(url_for(".edit", post_id=post.id, done=post_id or "new"))
+    with site().database.read() as db:
+        version = revisions.mark(db, post)
+    address = url_for(".edit", post_id=post.id, done=post_id or "new")
+    return shared.onward(address, id=post.id, version=version, status=post.status, says=words)
 
 
 def show(
