@@ -288,15 +288,29 @@ def test_words_typed_before_the_scripts_beside_a_kept_text(laptop: Page, path: s
 
 
 def test_a_token_that_is_asked_for_twice(
-    browse: Browse, log_in: Callable[[Page], Page], live: Live
+    browse: Browse, log_in: Callable[[Page], Page], clock: FakeClock
 ) -> None:
-    """A double click makes one, and the one that is shown works."""
+    """A double click makes one, an answer that was lost another one, and what is shown works."""
     page = log_in(browse("/"))
     page.goto("/studio/account/tokens")
     page.get_by_role("button", name="Create a token").dblclick()
+    page.get_by_role("link", name="I have copied it").click()
+    expect(page.get_by_role("button", name="Revoke")).to_have_count(1)
+    clock.forward(hours=1)
+
+    def lose(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    page.route("**/account/tokens", lose)
+    with page.expect_event("requestfailed"):
+        page.get_by_role("button", name="Create a token").click()
+    page.unroute_all(behavior="wait")
+    clock.forward(hours=1)
+    page.reload()  # sends the form again
     secret = page.locator(".secret").inner_text()
     page.get_by_role("link", name="I have copied it").click()
     expect(page.locator(".secret")).to_have_count(0)
-    expect(page.get_by_role("button", name="Revoke")).to_have_count(1)
+    expect(page.get_by_role("button", name="Revoke")).to_have_count(2)
     answer = page.request.get("/micropub?q=config", headers={"Authorization": f"Bearer {secret}"})
     assert answer.status == 200

@@ -24,12 +24,12 @@ from publisher.base.encryption import hash_token
 from publisher.base.errors import FieldErrors, InvalidInput, NotFound
 from publisher.base.text import clean
 from publisher.blog.members import permissions
+from publisher.installation import recall, remember
 from publisher.storage.tables.credentials import ApiToken, Author, AuthorizationCode
 
 SCOPES = ("create", "update", "delete", "media", "river")
 MAX_LABEL = 80
 USE_NOTED_EVERY = timedelta(hours=1)
-TWINS = timedelta(seconds=5)  # between two tokens of one gesture; copying one takes longer
 
 
 def create(
@@ -66,19 +66,23 @@ def create(
     return token
 
 
-def drop_twin(session: Session, token: str) -> None:
-    """Delete what the same gesture (a double click) made just before; nobody has seen that one."""
+def drop_twin(session: Session, token: str, attempt: str) -> None:
+    """Delete what the author's last request made if it had the same name and asked for the same: it
+    was a double click, or its answer was lost, so nobody has seen that token."""
     row = session.scalars(select(ApiToken).where(ApiToken.token_hash == hash_token(token))).one()
-    session.execute(
-        delete(ApiToken).where(
-            ApiToken.id != row.id,
-            ApiToken.author_id == row.author_id,
-            ApiToken.scope == row.scope,
-            ApiToken.label == row.label,
-            ApiToken.used_at.is_(None),
-            ApiToken.created_at > row.created_at - TWINS,
+    place, name = f"token_made:{row.author_id}", hash_token(attempt)
+    earlier, _, number = (recall(session, place) or "").partition(" ")
+    remember(session, place, f"{name} {row.id}")
+    if attempt and earlier == name:
+        session.execute(
+            delete(ApiToken).where(
+                ApiToken.id == int(number),
+                ApiToken.author_id == row.author_id,
+                ApiToken.scope == row.scope,
+                ApiToken.label == row.label,
+                ApiToken.used_at.is_(None),
+            )
         )
-    )
 
 
 def verify(session: Session, token: str, now: datetime) -> ApiToken | None:

@@ -99,7 +99,7 @@ def add_token() -> Any:
         with site().database.write() as db:
             scopes, label = request.form.getlist("scope"), request.form.get("label", "")
             token = tokens.create(db, my_row(db), scopes, now(), label, _until())
-            tokens.drop_twin(db, token)
+            tokens.drop_twin(db, token, request.form.get("attempt", ""))
     except InvalidInput as error:
         raise FieldErrors({"scope": str(error)}) from error
     return shown_once("A new token", "Token", token, request.path)
