@@ -21,6 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from inspect import getsource
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,6 +83,11 @@ def even_weekday(tables: Tables, weekday: int, total: float, seen: Exposure) -> 
     return 1.0
 
 
+def usual_cell(tables: Tables, slot: int, factor: float, seen: Exposure) -> float:
+    """Replaces `cell_rate`: an hour of the week is as its hour and its weekday."""
+    return counts.hour_rate(tables, slot % 24, seen) * factor
+
+
 def as_often(tables: Tables, fading: float, place: int) -> float:
     """Replaces `silence_factor`: the silence predicts nothing."""
     return 1.0
@@ -98,12 +104,25 @@ def flat_minute(tables: Tables, slot: int, common: float, fading: float) -> floa
     return 1.0
 
 
+def no_dots(tables: Tables, dots: Counts) -> bool:
+    """Replaces `on_the_dot`: no update comes in the first seconds of its five minutes."""
+    for slot in range(headers.SLOTS):
+        dots[slot] = 0.0
+    return False
+
+
+def as_long(max_age_seconds: int) -> int:
+    """Replaces `with_news`: a response with new content is good for as long as another."""
+    return max_age_seconds
+
+
 PARTS = (
     Part("as is"),
     Part("Winer's rule of 2002 and nothing else", publisher="winer"),
     Part("weekday", {"counts.weekday_factor": even_weekday, "mixture.weekday_factor": even_weekday},
          (counts.weekday_factor,)),
-    Part("hour of the week", {"counts.DOUBT": NEVER}, (counts.cell_rate,)),
+    Part("hour of the week", {"counts.cell_rate": usual_cell, "mixture.cell_rate": usual_cell},
+         (counts.cell_rate,)),
     Part("doubt about empty hours of the week (DOUBT)", {"counts.DOUBT": 0.0}),
     Part("minutes", {"forecast.spread_within": flat_minutes, "mixture.within_hour": flat_minute},
          (counts.spread_within, counts.within_hour, counts.minute_pattern)),
@@ -133,6 +152,7 @@ PARTS = (
     Part("decay (half-life)", {"activity.HALF_LIFE_DAYS": 10_000}),
     Part("a poll's worth found (poll_worth)", {"mixture.remember": nothing_remembered},
          (poll_worth.poll_worth, poll_worth.remember)),
+    Part("steady from the fifth day on (STEADY_SECONDS)", {"poll_worth.STEADY_SECONDS": 0}),
     Part("test for chance (CHANCE)", {"poll_worth.CHANCE": 1e-9}),
     Part("the day's shape in a poll's worth (CHANCE)", {"poll_worth.CHANCE": NEVER}),
     Part("planned's bound by look-ahead", {"planner.look_ahead": without_floor}),
@@ -140,19 +160,32 @@ PARTS = (
                                  planner.value_at),
          f"{DEFAULT}:planner=look-ahead"),
     Part("quarters of an hour (CELLS)", {"planner.CELLS": 1, "planner.CELL_MINUTES": 60.0}),
-    Part("planned ahead 24 h (HORIZON_HOURS)", {"rule.HORIZON_HOURS": 24}),
-    Part("posts on the dot", {"headers.LEAST_ON_THE_DOT": 2.0},
+    Part("planned ahead 24 h (HORIZON_HOURS)",
+         {"rule.HORIZON_HOURS": 24, "headers.HORIZON": 288, "headers.STEPS": 576}),
+    Part("planned ahead 36 h (HORIZON_HOURS)",
+         {"rule.HORIZON_HOURS": 36, "headers.HORIZON": 432, "headers.STEPS": 720}),
+    Part("posts on the dot (EARLY_SECONDS)", {"headers.on_the_dot": no_dots},
          (headers.on_the_dot, headers.wait_from_the_dot)),
+    Part("a minute less than planned (TICK_SECONDS)",
+         {"headers.TICK_SECONDS": 1, "headers.JUST_AFTER": 6}),
+    Part("an hour with news", {"simulator.replaying.kernel.with_news": as_long},
+         (headers.with_news,)),
     Part("warm-up (WARM_UP_DAYS, WARM_UP_UPDATES)",
          {"counts.WARM_UP_DAYS": 0, "counts.WARM_UP_UPDATES": 1}, (choice.warm_up_minutes,)),
 )  # fmt: skip
 
 
+def place(name: str) -> tuple[ModuleType, str]:
+    """The module, of `publisher.core.ttl` or else of `publisher`, and the attribute of a name."""
+    home, _, attribute = name.rpartition(".")
+    module = sys.modules.get(f"{rule.__package__}.{home}") or sys.modules[f"publisher.{home}"]
+    return module, attribute
+
+
 def put(name: str, value: Any) -> None:
-    """Replace a constant or function of `publisher.core.ttl` wherever it is imported; `planner`
+    """Replace a constant wherever it is imported, or a function in its module alone: `planner`
     keeps its own `look_ahead` to itself."""
-    home, _, attribute = name.partition(".")
-    module = sys.modules[f"{rule.__package__}.{home}"]
+    module, attribute = place(name)
     old = getattr(module, attribute)
     elsewhere = [] if callable(old) else list(sys.modules.values())
     for other in (module, *elsewhere):
@@ -230,8 +263,8 @@ def efficiencies(
 def measure(work: Work) -> Figures:
     """The figures of the decision without the part of that name."""
     part = next(part for part in PARTS if part.name == work.name)
-    for place, value in part.out.items():
-        put(place, value)
+    for name, value in part.out.items():
+        put(name, value)
     options, found, early = ReplayOptions(OBEDIENT), Figures(), []
     for folder in work.folders:
         lines = sources(Path(folder), work.days)
@@ -286,8 +319,8 @@ def ablation(
     """The table of all parts whose name contains one of `names` (of all without names)."""
     wanted = [
         part
-        for place, part in enumerate(PARTS)
-        if place == 0 or not names or any(name in part.name for name in names)
+        for row, part in enumerate(PARTS)
+        if row == 0 or not names or any(name in part.name for name in names)
     ]
     paths = tuple(map(str, folders))
     head = ["without"]

@@ -45,16 +45,16 @@ Theory of operation
    such a fixed point near each of its values, and between them a tie at which the ttl would
    alternate. So with 15/60/480 P is a fixed point, times `poll_minutes` / 10. It is remembered
    (`settled`) and found anew at each update, by iteration from the last one, so P stays near one
-   value until the rate has changed several times over. The shape of the day counts there only as
-   far as the hourly counts differ by more than chance. With other menus P is `poll_minutes`.
+   value until the rate changes several times over between two updates. Of the day's shape only what
+   is more than chance counts there. With other menus P is `poll_minutes`.
 
 5. What the headers say (`headers`). Cache-Control and Expires of each response use the same
    forecast at the minute of the fetch, planned backwards over five-minute steps without a menu:
        V(i) = min over j of  P + hidden(i, j) + V(j),     15 minutes <= 5 (j - i) <= 24 hours.
    There is one expiry for each five minutes of the document's hour, twelve in all, so that a poll
    computes nothing. The max-age sent is a minute less, and at most an hour with a new post. Where
-   a share s >= 1/4 of the updates of step j comes in its first five seconds, an expiry at j is
-   moved five seconds later, and a client that polls then has N(j) + s (N(j + 1) - N(j)) already.
+   a share s of the updates of step j comes in its first five seconds, an expiry at j is moved five
+   seconds later, and a client that polls then has N(j) + s (N(j + 1) - N(j)) already.
    Expiries in warm-up are moved too: readers that keep the minute at which they began (CommaFeed)
    keep a good one.
 

@@ -15,7 +15,7 @@ from publisher.core.ttl.counts import SIZES, History, Past, Tables, decay
 from publisher.core.ttl.mixture import START, after
 
 HALF_LIFE_DAYS = 90
-FORMAT = 10  # version of `to_dict`; a stored checkpoint of another version is rebuilt from the log
+FORMAT = 11  # version of `to_dict`; a stored checkpoint of another version is rebuilt from the log
 
 
 @dataclass(frozen=True, slots=True)

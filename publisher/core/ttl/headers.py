@@ -30,7 +30,6 @@ STEPS = HORIZON + LONGEST
 # Max-age is less by this, so that a reader woken by cron is not a tick late; and never shorter.
 TICK_SECONDS = 60
 JUST_AFTER = EARLY_SECONDS + TICK_SECONDS  # added to an expiry: max-age then ends 5 s after a step
-LEAST_ON_THE_DOT = 0.25  # share of a slot's updates that come in its first seconds; less is chance
 
 
 class HeaderPlan(NamedTuple):
@@ -114,15 +113,14 @@ def plan_expiries(
 
 def on_the_dot(tables: Tables, dots: Counts) -> bool:
     """Fill `dots`: for each five-minute slot of the hour the share of its updates that come in its
-    first seconds, 0 where it is below `LEAST_ON_THE_DOT`. Returns whether any is above 0."""
+    first seconds. Returns whether any is above 0."""
     found = False
     for slot in range(SLOTS):
         total = 0.0
         for place in range(slot, len(tables.minutes), SLOTS):
             total += tables.minutes[place]
-        share = tables.early[slot] / (total + PRIOR)
-        dots[slot] = share if share >= LEAST_ON_THE_DOT else 0.0
-        found = found or share >= LEAST_ON_THE_DOT
+        dots[slot] = tables.early[slot] / (total + PRIOR)
+        found = found or dots[slot] > 0.0
     return found
 
 

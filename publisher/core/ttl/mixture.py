@@ -37,7 +37,8 @@ from publisher.core.ttl.poll_worth import remember
 START = (0.25, 0.15, 0.3, 0.3)  # beliefs before the first update
 SHARE = 0.005  # of all weight, redistributed at each update
 HANDED_OUT = (0.7, 0.2, 0.05, 0.05)  # how that share is divided among the forecasters
-NIGHT, WORK, EVENING = 0.2, 1.6, 1.1  # a typical human day, times its mean: 0-8, 8-18, 18-24 h
+NIGHT, WORK = 0.2, 1.6  # a typical human day, times its mean: 0-8, 8-18 h; the rest is evening
+EVENING = (24.0 - 8.0 * NIGHT - 10.0 * WORK) / 6.0
 DOUBTED = 0.02  # weight subtracted from each forecaster before mixing: less counts as 0
 RUNNING = 3.0  # most updates counted as missing in the present silence: it may be a holiday
 

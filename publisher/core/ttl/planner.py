@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from publisher.core.ttl.counts import Counts
 from publisher.core.ttl.forecast import Curve, hides, number_by, usual_cost, waiting_by
-from publisher.core.ttl.rule import HORIZON_HOURS, RuleNumbers
+from publisher.core.ttl.rule import HORIZON_HOURS, WARM_UP_MINUTES, RuleNumbers
 
-CELLS = 4  # of the planner's table in an hour; the cost of a ttl is the mean of so many fetch times
+CELLS = 60 // WARM_UP_MINUTES[0]  # of its table in an hour, and fetch times in a ttl's mean cost
 CELL_MINUTES = 60.0 / CELLS
 
 
