@@ -42,6 +42,7 @@ export class Autosave {
 
   async run() {
     clearTimeout(this.timer);
+    this.timer = 0;
     if (this.busy || this.stopped || !this.changedAt) return;
     this.busy = true;
     this.changedAt = 0;
@@ -72,7 +73,6 @@ export class Autosave {
   kept(told) {
     this.recovery.seen = told.seen;
     if (told.id) this.born(told);
-    this.timer = 0;
     const saved = `${this.notice}Saved ${told.saved}`;
     if (told.stale) {
       this.say(`${saved}. This post was changed in another tab. When you save, you will see both texts.`, true);
