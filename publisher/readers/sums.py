@@ -47,10 +47,12 @@ def came_late(state: ReaderFeed, interval: float) -> bool:
 
 
 def rhythm_after(feed: ReaderFeed, interval: float, on_time: bool) -> float:
-    """A reader's own interval (rhythm) after this one: 0 while it comes when it is told to."""
-    if not on_time:
-        return max(interval, 0.0)
-    return feed.rhythm if feed.rhythm and keeps_rhythm(feed, interval) else 0.0
+    """A reader's own interval (rhythm) after this one: 0 while it comes when it is told to, and
+    below 0 after a first late one, until one like it follows: a laptop may have been shut once."""
+    if on_time:
+        return feed.rhythm if _alike(interval, abs(feed.rhythm)) else 0.0
+    believed = feed.rhythm > 0.0 or came_early(feed, interval) or _alike(interval, -feed.rhythm)
+    return max(interval, 0.0) if believed else -interval
 
 
 def same_visit(feed: ReaderFeed, at: float) -> bool:
@@ -67,8 +69,12 @@ def same_burst(at: float, other: float) -> bool:
 
 
 def keeps_rhythm(feed: ReaderFeed, interval: float) -> bool:
-    """Whether an interval is about as long as the reader's own one before."""
-    return abs(interval - feed.rhythm) <= RHYTHM_SHARE * feed.rhythm
+    """Whether an interval is about as long as the reader's own one, if it has one."""
+    return _alike(interval, feed.rhythm)
+
+
+def _alike(interval: float, other: float) -> bool:
+    return abs(interval - other) < RHYTHM_SHARE * other
 
 
 def holds_one_of(feed: ReaderFeed, sent: set[str | float]) -> bool:

@@ -4,6 +4,8 @@ For each reader and document, the ETag that it was given last is stored, and whe
 
 - A poll from a new address, with the ETag that one reader of that program holds, is by that
   reader: it has moved, as a phone does.
+- A poll that comes too early for the reader at its address, and not at that reader's own interval,
+  may be by a reader that is due: by one that moves, or by any where readers move.
 - A copy that went to an address with a known reader is remembered (`given`). If its ETag comes back
   at a moment that fits that copy and not the known reader, or after the known reader has got
   another ETag, a second reader is at that address.
@@ -118,7 +120,7 @@ class Readers:
         that it was given, and not early. `who` would find the same."""
         here = self.here[origin]
         alone = len(here) == 1 and here[0] == client
-        return alone and feed.tag in tags and not came_early(feed, at - feed.last_at)
+        return alone and feed.tag in tags and not _unexpected(feed, at)
 
     def holds(self, client: int, document: str, feed: ReaderFeed, tag: str, origin: int) -> None:
         """Note that a reader was given a tag, or that it still has it, at this origin."""
@@ -140,7 +142,7 @@ class Readers:
         if holders or not sent or "*" in sent:
             best = self._best(holders or known, document, at)
             feed = self.feeds[best.client, document]
-            if holders and came_early(feed, at - feed.last_at):
+            if holders and _unexpected(feed, at):
                 if visiting := [c for c in holders if same_visit(self.feeds[c, document], at)]:
                     return self._best(visiting, document, at)
                 claimed = self._claimed(seen, known, due_only=True)
@@ -221,10 +223,12 @@ class Readers:
         found = self._holding(name, document, sent).difference(self.here[poll.origin])
         if poll.since and not poll.tags:
             found = {c for c in found if holds_one_of(self.feeds[c, document], sent)}
-        due = [c for c in found if self._on_time(c, document, at)]
         roaming = [c for c in found if c in self._roaming]
-        awaited = [c for c in roaming if not self._early(c, document, at)]
-        likely = awaited or due  # a new address is more likely a roaming reader's
+        # A new address is more likely a roaming reader's.
+        likely = [c for c in roaming if not self._early(c, document, at)]
+        settled = due_only and self._roaming.isdisjoint(self.here[poll.origin])
+        if not likely and not settled:
+            likely = [c for c in found if self._on_time(c, document, at)]
         if not due_only:
             before = self._holding(name, document, (f"before {tag}" for tag in sent))
             others = found | before.difference(self.here[poll.origin])
@@ -266,7 +270,7 @@ class Readers:
         if len(clients) == 1:
             return Made(clients[0])
         ranked = sorted(
-            (round(self._cost(feed, at), 3), feed.rhythm == 0.0, feed.last_at, client)
+            (round(self._cost(feed, at), 3), feed.rhythm <= 0.0, feed.last_at, client)
             for client in clients
             for feed in (self.feeds[client, document],)
         )
@@ -305,3 +309,10 @@ class Readers:
         self.here[origin].append(client)
         self._names[client] = name
         return client
+
+
+def _unexpected(feed: ReaderFeed, at: float) -> bool:
+    """Whether a poll would come too early for this reader, by what it was told and by its own
+    interval."""
+    interval = at - feed.last_at
+    return came_early(feed, interval) and not keeps_rhythm(feed, interval)

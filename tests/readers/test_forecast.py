@@ -204,11 +204,9 @@ def test_so_many_people_have_it_by_then(week: Watched) -> None:
     assert len(told) == 21
     assert {one.reach.people for one in told} == {sum(one.people for one in readers)}
     assert len({round(one.reach.minutes) for one in told}) > 8, "the times differ"
-    # One fewer: a laptop that was closed once is taken for a reader with an interval of its own
-    # (`visits.rhythm_after` knows one late visit only), and then sleeps through the night.
-    # And of a service due within the minute nothing is sure: its waits differ by 18 seconds, so it
-    # may come just before the post, and again after half an hour.
-    assert all(had >= told - 1 for told, had, _, minutes in rows if minutes > 1), "fewer by one"
+    # Of a service due within the minute nothing is sure: its waits differ by 18 seconds, so it may
+    # come just before the post, and again after half an hour.
+    assert all(had >= told for told, had, _, minutes in rows if minutes > 1), "never fewer"
     assert error <= 0.05 < wrong, rows
 
 

@@ -8,6 +8,8 @@ from datetime import timedelta
 import pytest
 
 from publisher.readers.reporting.report import make
+from publisher.readers.sums import came_on_time, rhythm_after
+from publisher.storage.tables.readers import ReaderFeed
 from tests.readers.polls import Counting
 from tests.readers.scripted import (
     Ask,
@@ -89,6 +91,51 @@ def test_a_phone_whose_address_changes_is_one_reader(counting: Counting, header:
     found = verdicts(counting, [*home, phone])
     assert Counter(row[1] for row in found)["obedient"] == 6, found
     assert len(found) <= 7, found
+
+
+def test_early_readers_beside_polite_ones_of_their_program(counting: Counting) -> None:
+    """Each at an address of its own: an early poll is not by whoever else is due just then."""
+    rng = random.Random(8)
+    homes = [fixed_address(f"192.0.2.{number}") for number in range(20)]
+    polite_ones = [polite(NNW, home, rng.uniform(0, 60)) for home in homes[:10]]
+    early = [punctual(NNW, home, rng.uniform(0, 60), 15) for home in homes[10:]]
+    found = Counter(row[1] for row in verdicts(counting, [*polite_ones, *early]))
+    assert found == {"obedient": 10, "fixed": 10}
+
+
+def test_early_readers_beside_phones(counting: Counting) -> None:
+    """Phones are due again and again; what comes at a reader's own interval is that reader's."""
+    rng = random.Random(8)
+    homes = [fixed_address(f"192.0.2.{number}") for number in range(10)]
+    early = [punctual(NNW, home, rng.uniform(0, 60), 15) for home in homes]
+    phones = [polite(NNW, roaming(rng, f"198.{n}"), rng.uniform(0, 60)) for n in range(5)]
+    found = Counter(row[1] for row in verdicts(counting, [*early, *phones]))
+    assert found["fixed"] == 10, found
+    assert found.total() <= 17, found
+
+
+@pytest.mark.parametrize(
+    ("minutes", "rhythm"),
+    [
+        ((200,), None),
+        ((200, 70, 200), None),
+        ((200, 400), None),
+        ((200, 70, 230, 62), None),
+        ((200, 210), 210),
+        ((70, 66, 90, 88), 88),
+        ((20,), 20),
+        ((20, 200), 200),
+    ],
+)
+def test_one_late_visit_is_no_interval_of_its_own(
+    minutes: tuple[int, ...], rhythm: int | None
+) -> None:
+    """Two alike are, and an early one is at once; told: an hour."""
+    feed = ReaderFeed(0.0, 60, 3600, 0.0, 0.0)
+    for interval in minutes:
+        seconds = interval * 60.0
+        feed.rhythm = rhythm_after(feed, seconds, came_on_time(feed, seconds))
+    assert feed.rhythm == rhythm * 60 if rhythm else feed.rhythm <= 0
 
 
 def test_two_phones(counting: Counting) -> None:

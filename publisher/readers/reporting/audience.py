@@ -62,7 +62,7 @@ def audience(session: Session, now: datetime, mirror: str = "") -> list[Audience
             continue
         before = found.get(row.client)
         found[row.client] = AudienceReader(
-            agent.people, row.last_at, _wait(row), not row.rhythm, agent.name,
+            agent.people, row.last_at, _wait(row), row.rhythm <= 0.0, agent.name,
             max(row.seen_at, before.has if before else 0.0),
         )  # fmt: skip
     return list(found.values())
@@ -74,7 +74,7 @@ def people_in(followers: Iterable[ExpectedReader]) -> int:
 
 
 def _wait(row: Row[Any]) -> float:
-    return float(row.rhythm or max(row.told_minutes * 60.0, row.max_age))
+    return float(max(row.rhythm, 0.0) or max(row.told_minutes * 60.0, row.max_age))
 
 
 def _gone(row: Row[Any], by: float) -> bool:

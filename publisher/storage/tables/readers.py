@@ -108,11 +108,11 @@ class ReaderFeed:
     `asked_back_at`: the moment that a 429 asked it to wait for. Moments are seconds since 1970.
 
     `tag` is the ETag that it was given last, `tag_before` the one before; `returned`: whether it
-    ever sent one back; `rhythm`: its own interval in seconds, 0 while it follows the ttl; `given`:
-    copies that went out to the same origin and that no later poll named, as lists of (moment, ttl,
-    max-age, Last-Modified, ETag): another reader may hold them. `foreign`: its first request
-    already had an ETag, so how many hold it was never counted; `origin`: where it got its last
-    body or 304.
+    ever sent one back; `rhythm`: its own interval in seconds, 0 while it follows the ttl, below 0
+    after one late visit; `given`: copies that went out to the same origin and that no later poll
+    named, as lists of (moment, ttl, max-age, Last-Modified, ETag): another reader may hold them.
+    `foreign`: its first request already had an ETag, so how many hold it was never counted;
+    `origin`: where it got its last body or 304.
     """
 
     last_at: float
