@@ -281,10 +281,11 @@ class Connection(asyncio.Protocol):
     def _made(self, part: Part | None) -> None:
         """Called in the loop with a part of the page's answer; None if making it failed."""
         self._working = False
-        if part is None:
-            return
         if self._shared.lost(self):
             self._abandon()
+            return
+        if part is None:
+            self.abort()
             return
         self.since = self._shared.second
         self._transport.write(part.data)

@@ -32,7 +32,6 @@ from publisher.readers.counter import SOURCE, Fairness, Like, PollCounter, asked
 from publisher.storage.bell import ChangeCounter
 from publisher.storage.tables.publishing import Snapshot
 
-UNTOLD_CHECK_SECONDS = 0.025  # where writers cannot notify us
 _RECHECK = timedelta(seconds=1)
 
 Environ = dict[str, Any]
@@ -79,10 +78,8 @@ class FeedFront:
         self._serials: dict[str, int] = {}
         self._snapshots: dict[str, Served] = {}
         self._tags = TagFeeds(site)
-        looks = site.database.look_seconds  # between checks while the bell does not ring
-        pause_seconds = looks if site.database.tells else UNTOLD_CHECK_SECONDS
         self._packer: threading.Thread | None = None
-        self._watch = Watch(self._looking, pause_seconds, site.database.listen)
+        self._watch = Watch(self._looking, site.database.look_seconds, site.database.listen)
         self._refreshing, self._starting = threading.Lock(), threading.Lock()
         self._ready = False
         self._checked_at = self._recheck_at = EPOCH

@@ -26,7 +26,6 @@ PART_BYTES = 256 * 1024
 STUCK_SECONDS = 60.0
 LEAST_GZIP_BYTES = 1_000
 _COMPRESSIBLE = ("text/", "application/xml", "application/json", "application/atom+xml")
-_FOR_THE_HOP = {"connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer"}
 
 WsgiApp = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 
@@ -74,24 +73,23 @@ class Page:
             self._made = self._app(self._environ, self._start_response)
             self._parts = iter(self._made)
             data, over = (b"", True) if self._has_no_body() else self._pull()
+            data = self._compressed(data) if over else data
+            if not self._has_no_body():
+                self._frame(len(data), over)
+            return self._part(self._head(), data, over)
         except Exception:
             log.exception("a page failed")
             self.close()
             return _failure()
-        data = self._compressed(data) if over else data
-        if not self._has_no_body():
-            self._frame(len(data), over)
-        return self._part(self._head(), data, over)
 
     def more(self) -> Part:
         """The next part of the body."""
         try:
-            data, over = self._pull()
+            return self._part(b"", *self._pull())
         except Exception:
             log.exception("an answer broke off")
             self.close()
             return Part(b"", last=True, keep=False)
-        return self._part(b"", data, over)
 
     def close(self) -> None:
         """Let the application clean up, also when the answer is not needed any more."""
@@ -104,9 +102,8 @@ class Page:
 
     def _start_response(
         self, status: str, headers: list[tuple[str, str]], _failure: Any = None
-    ) -> Callable[[bytes], object]:
+    ) -> None:
         self._status, self._headers = status, list(headers)
-        return _refuse_write
 
     def _has_no_body(self) -> bool:
         return self._environ["REQUEST_METHOD"] == "HEAD" or self._status[:3] in ("204", "304")
@@ -166,10 +163,10 @@ class Page:
             self._headers.append((name, value))
 
     def _head(self) -> bytes:
-        kept = [(name, value) for name, value in self._headers if name.lower() not in _FOR_THE_HOP]
+        kept = self._headers[:]
         if self._chunked:
             kept.append(("Transfer-Encoding", "chunked"))
-        if not any(name.lower() == "date" for name, _ in kept):
+        if not self._header("date"):
             kept.append(("Date", format_rfc822(self._now)))
         if not self._keep:
             kept.append(("Connection", "close"))
@@ -243,12 +240,10 @@ class PageThreads:
         found = None
         try:
             found = work()
-        except Exception:  # the thread must become free in any case
-            log.exception("a page failed")
-        finally:
+        finally:  # the thread must become free in any case
             del self._begun[key]
-        with suppress(RuntimeError):  # the loop has been closed: nobody waits
-            self._tell(self._done, then, found)
+            with suppress(RuntimeError):  # the loop has been closed: nobody waits
+                self._tell(self._done, then, found)
 
     def _done(self, then: Then, found: Part | None) -> None:
         self._running -= 1
@@ -263,7 +258,3 @@ def _failure() -> Part:
         b"Content-Length: %d\r\nConnection: close\r\n\r\n"
     )
     return Part(head % len(text) + text, last=True, keep=False)
-
-
-def _refuse_write(_data: bytes) -> object:
-    raise NotImplementedError("the write callable of WSGI is not supported")

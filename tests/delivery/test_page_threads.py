@@ -1,12 +1,14 @@
 """The threads that make pages: how many work, and that the event loop has its turns."""
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from queue import SimpleQueue
 from typing import Any
 
 import pytest
 
-from publisher.delivery.page_threads import MOST_AT_ONCE, THREADS, PageThreads, Part
+from publisher.delivery.http_head import Environ
+from publisher.delivery.page_threads import MOST_AT_ONCE, THREADS, Page, PageThreads, Part
 
 Told = SimpleQueue[tuple[Callable[..., object], tuple[Any, ...]]]
 
@@ -63,3 +65,17 @@ def test_a_page_that_fails_frees_its_thread(threads: PageThreads, told: Told) ->
 
 def _fail() -> Part | None:
     raise MemoryError
+
+
+def test_a_page_with_a_wrong_length_is_an_error() -> None:
+    """Whatever fails while its head is made, there is an answer: nobody waits for one in vain."""
+
+    def app(_environ: Environ, start_response: Callable[..., Any]) -> list[bytes]:
+        start_response("200 OK", [("Content-Type", "text/html"), ("Content-Length", "many")])
+        return [b"text"]
+
+    environ = {"REQUEST_METHOD": "GET", "SERVER_PROTOCOL": "HTTP/1.1"}
+    part = Page(app, environ, None, True, datetime(2024, 3, 4, tzinfo=UTC)).begin()
+    assert part.data.startswith(b"HTTP/1.1 500 ")
+    assert part.last
+    assert not part.keep
