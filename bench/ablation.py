@@ -31,7 +31,7 @@ from bench.evidence import DEFAULT, LAST_DAYS, OBEDIENT, moved_authors
 from bench.simulator import CORES, TIMELINES
 from bench.table import Table
 from publisher.core.ttl import choice, counts, forecast, headers, mixture, planner, poll_worth, rule
-from publisher.core.ttl.counts import Counts, Exposure, Tables
+from publisher.core.ttl.counts import Counts, Exposure, Tables, hour_rate
 from publisher.simulator import results as report
 from publisher.simulator.grid import ReplayOptions, run, tasks
 from publisher.simulator.results import interval
@@ -85,7 +85,7 @@ def even_weekday(tables: Tables, weekday: int, total: float, seen: Exposure) -> 
 
 def usual_cell(tables: Tables, slot: int, factor: float, seen: Exposure) -> float:
     """Replaces `cell_rate`: an hour of the week is as its hour and its weekday."""
-    return counts.hour_rate(tables, slot % 24, seen) * factor
+    return hour_rate(tables, slot % 24, seen) * factor
 
 
 def as_often(tables: Tables, fading: float, place: int) -> float:
@@ -106,7 +106,7 @@ def flat_minute(tables: Tables, slot: int, common: float, fading: float) -> floa
 
 def no_dots(tables: Tables, dots: Counts) -> bool:
     """Replaces `on_the_dot`: no update comes in the first seconds of its five minutes."""
-    for slot in range(headers.SLOTS):
+    for slot in range(len(dots)):
         dots[slot] = 0.0
     return False
 
