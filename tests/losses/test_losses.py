@@ -45,7 +45,15 @@ def test_recipe(browser: Browser, blog: Blog, name: str) -> None:
 
 @pytest.mark.parametrize("name", MENDS)
 def test_a_mend_that_is_taken_out_is_missed(browser: Browser, name: str) -> None:
-    """The program without one mend: the fuzzer says what is lost, or there twice."""
+    """The program without one mend: the fuzzer says what is lost, or there twice.
+
+    On a busy machine a page may have been autosaved before the step that would lose its text; then
+    nothing is lost, and the recipe is played again.
+    """
+    recipe, faults = list(MENDS[name].recipe), list[str]()
     with served(name) as blog:
-        fault, _ = play(browser, blog, list(MENDS[name].recipe), "mend", DEVICES, TABS)
-    assert fault.startswith(MENDS[name].fault), fault
+        while len(faults) < 4 and not (faults and faults[-1].startswith(MENDS[name].fault)):
+            name_of_words = f"mend{len(faults)}"
+            faults.append(play(browser, blog, recipe, name_of_words, DEVICES, TABS)[0])
+    assert faults[-1].startswith(MENDS[name].fault), faults
+    assert not any(faults[:-1]), faults
