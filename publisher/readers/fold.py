@@ -114,8 +114,9 @@ def fold(database: Database, smallest_ttl_minutes: int, until: datetime | None =
                 if not same or cast("CursorResult[Any]", gone).rowcount != len(due.batches):
                     raise _OvertakenError
                 if due.waiting:
+                    # In their old place: before what was stored since these batches were read.
                     payload = FlushedPolls(tuple(due.waiting)).to_bytes()
-                    session.execute(insert(PollBatch).values(payload=payload))
+                    session.execute(insert(PollBatch).values(id=due.batches[-1], payload=payload))
                 if later:
                     numbered = [{"id": number, "payload": payload} for number, payload in packed]
                     session.execute(insert(PollBatch), numbered)

@@ -13,7 +13,7 @@ from sqlalchemy import Row, func, select
 from publisher.installation import Site
 from publisher.readers import fold as module
 from publisher.readers.counter import PollCounter
-from publisher.readers.poll_batches import NOBODY, keys, week_of
+from publisher.readers.poll_batches import NOBODY, FlushedPolls, keys, week_of
 from publisher.readers.reporting.reach import Reached, reached
 from publisher.readers.reporting.report import make
 from publisher.readers.sums import spans_from_text
@@ -127,6 +127,31 @@ def test_polls_after_the_watermark_wait(counting: Counting, site: Site) -> None:
     assert spans_from_text(day_of(counting).spans) == {(15, 900): 1}
     with site.database.read() as session:
         assert session.scalar(select(func.count()).select_from(PollBatch)) == 0
+
+
+def test_polls_that_wait_stay_before_those_stored_meanwhile(
+    counting: Counting, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fold that takes batches in slices, in their order, must not tell later polls first."""
+    run = module._Folding.run
+
+    def slowly(folding: module._Folding) -> None:
+        run(folding)
+        counting.poll(MONDAY + 2 * QUARTER)
+        counting.counter.flush()
+
+    counting.poll(MONDAY)
+    counting.poll(MONDAY + QUARTER)
+    with monkeypatch.context() as patch:
+        patch.setattr(module._Folding, "run", slowly)
+        assert counting.fold(until=MONDAY + timedelta(minutes=1)) == 1
+    with site.database.read() as session:
+        payloads = session.scalars(select(PollBatch.payload).order_by(PollBatch.id)).all()
+    waiting = [FlushedPolls.from_bytes(payload).first_ms / 1000 for payload in payloads]
+    assert waiting == [(MONDAY + QUARTER * turn).timestamp() for turn in (1, 2)]
+    monkeypatch.setattr(module, "BURSTS_AT_ONCE", 1)
+    assert counting.fold() == 2
+    assert spans_from_text(day_of(counting).spans) == {(15, 900): 2}
 
 
 def test_polls_that_wait_wake_nobody(counting: Counting, site: Site) -> None:
