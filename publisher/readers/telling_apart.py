@@ -220,25 +220,27 @@ class Readers:
     def _elsewhere(self, seen: _Seen, due_only: bool = False) -> Made | None:
         """The reader of this program that holds the tag, seen at another address until now."""
         poll, name, document, sent, at = seen
-        found = self._holding(name, document, sent).difference(self.here[poll.origin])
+        here = self.here[poll.origin]
+        settled = due_only and self._roaming.isdisjoint(here)
+        holding = self._holding(name, document, sent)
+        found = (holding & self._roaming if settled else holding).difference(here)
         if poll.since and not poll.tags:
             found = {c for c in found if holds_one_of(self.feeds[c, document], sent)}
         roaming = [c for c in found if c in self._roaming]
         # A new address is more likely a roaming reader's.
         likely = [c for c in roaming if not self._early(c, document, at)]
-        settled = due_only and self._roaming.isdisjoint(self.here[poll.origin])
         if not likely and not settled:
             likely = [c for c in found if self._on_time(c, document, at)]
         if not due_only:
             before = self._holding(name, document, (f"before {tag}" for tag in sent))
-            others = found | before.difference(self.here[poll.origin])
+            others = found | before.difference(here)
             likely = self._still_visiting(seen, others, likely) or likely
         if not likely and not due_only:
             likely = list(found) if len(found) == 1 else roaming
         if not likely or "*" in sent:
             return None
         made = self._best(sorted(likely), document, at)
-        self.here[poll.origin].append(made.client)
+        here.append(made.client)
         self._roaming.add(made.client)
         return made._replace(unsure=len(found) > 1 and len(likely) != 1)
 
