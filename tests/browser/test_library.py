@@ -23,7 +23,7 @@ def picture(colour: str, name: str) -> FilePayload:
 def save(page: Page) -> None:
     wait_for_editor(page)
     page.keyboard.press("Control+s")
-    expect(page.locator(".flash.done")).to_contain_text("Saved")
+    expect(page.get_by_text("Saved 09:30.")).to_be_visible()
 
 
 def card(page: Page, name: str) -> Locator:
