@@ -240,10 +240,12 @@ class PageThreads:
         found = None
         try:
             found = work()
-        finally:  # the thread must become free in any case
+        except Exception:  # the thread must become free in any case
+            log.exception("a page failed")
+        finally:
             del self._begun[key]
-            with suppress(RuntimeError):  # the loop has been closed: nobody waits
-                self._tell(self._done, then, found)
+        with suppress(RuntimeError):  # the loop has been closed: nobody waits
+            self._tell(self._done, then, found)
 
     def _done(self, then: Then, found: Part | None) -> None:
         self._running -= 1

@@ -123,9 +123,8 @@ def test_a_twin_goes_and_nothing_else(site: Site, clock: FakeClock) -> None:
     clock.forward(hours=1)
     second = made(ada, "a-name")
     assert works(first, second, bobs) == [False, True, True]
-    other = made(
-        ada, "a-name", "media"
-    )  # Back has brought the form, and something else is asked for
+    # Back has brought the form, and something else is asked for.
+    other = made(ada, "a-name", "media")
     assert works(second, other) == [True, True]
     with site.database.write() as db:
         used = tokens.verify(db, other, clock())

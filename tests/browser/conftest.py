@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_chec
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from flask import Flask
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Request, Route, expect, sync_playwright
 from playwright.sync_api import Error as BrowserError
 from werkzeug.serving import WSGIRequestHandler, make_server
 
@@ -208,6 +208,22 @@ def wait_on(page: Page, condition: Callable[[], object]) -> None:
         return bool(condition())
 
     wait_until(is_true, 60, page.url)
+
+
+def hold(
+    page: Page, pattern: str, wanted: Callable[[Request], bool] = lambda _: True
+) -> list[Route]:
+    """The requests for an address that are `wanted`: each waits until the test lets it go on."""
+    held: list[Route] = []
+
+    def keep(route: Route) -> None:
+        if wanted(route.request):
+            held.append(route)
+        else:
+            route.fallback()
+
+    page.route(pattern, keep)
+    return held
 
 
 def comes_true(page: Page, script: str) -> None:

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 from publisher.installation.settings import store_settings
 from publisher.storage.tables.credentials import LoginSession
-from tests.browser.conftest import Browse, Live, comes_true, wait_on
+from tests.browser.conftest import Browse, Live, comes_true, hold, wait_on
 from tests.factories import PASSWORD
 
 KEPT = "Object.keys(localStorage).filter((key) => key.includes(':form:'))"
@@ -137,13 +137,8 @@ def test_a_setting_that_was_changed_elsewhere_stays(ada: Page, live: Live) -> No
 
 def test_what_is_typed_while_a_form_is_on_its_way(ada: Page) -> None:
     """It was not sent, so it is in the page that follows."""
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
     typed(ada, "/studio/settings", "description", "About rain.")
-    ada.route("**/studio/settings", hold)
+    held = hold(ada, "**/studio/settings")
     ada.keyboard.press("Control+End")
     ada.evaluate("document.querySelector('form[data-keep]').requestSubmit()")
     wait_on(ada, lambda: held)

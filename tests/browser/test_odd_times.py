@@ -13,7 +13,7 @@ from playwright.sync_api import Page, Route, expect
 from publisher.blog.writing import posts
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import LoginSession
-from tests.browser.conftest import Browse, Live, log_in_as, wait_for_editor, wait_on
+from tests.browser.conftest import Browse, Live, hold, log_in_as, wait_for_editor, wait_on
 from tests.browser.test_studio_journey import paste_file
 from tests.browser.test_two_devices import (
     BANNER,
@@ -182,12 +182,7 @@ def test_a_login_that_ends_within_an_upload(laptop: Page, live: Live, path: str)
     wait_for_editor(laptop)
     laptop.fill(SOURCE, "Before.\n\n\n\nAfter.")
     laptop.evaluate("document.querySelector('[name=source]').setSelectionRange(9, 9)")
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
-    laptop.route("**/studio/media", hold)
+    held = hold(laptop, "**/studio/media")
     paste_file(laptop, "late.png", out.getvalue(), "image/png")
     wait_on(laptop, lambda: held)
     with live.site.database.write() as db:
@@ -270,12 +265,7 @@ def test_words_typed_before_the_scripts_beside_a_kept_text(laptop: Page, path: s
     wait_for_editor(laptop)
     context = typed_offline(laptop, "Kept in the train.")
     page = context.new_page()
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
-    page.route("**/studio/recovery*.js*", hold)
+    held = hold(page, "**/studio/recovery*.js*")
     page.goto(path, wait_until="commit")
     page.locator(SOURCE).fill("Typed on a slow line.")
     wait_on(page, lambda: held)

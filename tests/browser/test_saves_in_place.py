@@ -2,18 +2,18 @@
 what the server says comes into the page."""
 
 import re
-from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, Request, Route, expect
+from playwright.sync_api import Page, Request, expect
 
 from publisher.storage.tables.blog import Post
-from tests.browser.conftest import Live, wait_for_editor, wait_on
+from tests.browser.conftest import Live, hold, wait_for_editor, wait_on
 from tests.browser.test_two_devices import POST, SOURCE, STATE, autosaved, laptop, opened, phone
 from tests.conftest import FakeClock
 
 __all__ = ["laptop", "phone"]  # fixtures
 
+STUDIO = "**/studio/**"
 SAVED = re.compile("^(Updated|Saved 09:30).$")
 
 
@@ -28,20 +28,6 @@ def loads(laptop: Page) -> list[str]:
 
     laptop.on("request", note)
     return found
-
-
-def held_up(page: Page, wanted: Callable[[Request], bool]) -> list[Route]:
-    """The requests that the test lets go on when it likes."""
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        if wanted(route.request):
-            held.append(route)
-        else:
-            route.fallback()
-
-    page.route("**/studio/**", hold)
-    return held
 
 
 def saves(request: Request) -> bool:
@@ -70,7 +56,7 @@ def test_keys_through_a_save(laptop: Page, live: Live, loads: list[str], path: s
     wait_for_editor(laptop)
     laptop.route("**/studio/autosave/**", lambda route: route.abort())
     laptop.fill(SOURCE, "Sent. ")
-    held = held_up(laptop, saves)
+    held = hold(laptop, STUDIO, saves)
     loads.clear()
     laptop.keyboard.press("Control+s")
     typed = "the quick brown fox jumps over the lazy dog " * 4
@@ -122,8 +108,11 @@ def test_undo_after_a_save(laptop: Page, live: Live) -> None:
     assert source_of(live) == "As saved. One. Two."
     laptop.keyboard.press("Control+z")
     expect(area).not_to_have_value("As saved. One. Two.")
-    while area.input_value() != "As saved.":
+    for _ in range(40):
+        if area.input_value() == "As saved.":
+            break
         laptop.keyboard.press("Control+z")
+    expect(area).to_have_value("As saved.")
     laptop.keyboard.press("Control+Shift+z")
     expect(area).not_to_have_value("As saved.")
 
@@ -135,7 +124,7 @@ def test_a_save_after_a_save(laptop: Page, live: Live, loads: list[str]) -> None
     saved(laptop)
     laptop.fill(SOURCE, "Two.")
     saved(laptop)
-    held = held_up(laptop, lambda request: request.method == "POST" and saves(request))
+    held = hold(laptop, STUDIO, lambda request: request.method == "POST" and saves(request))
     laptop.fill(SOURCE, "Three.")
     laptop.keyboard.press("Control+s")
     wait_on(laptop, lambda: held)
@@ -155,7 +144,7 @@ def test_an_autosave_that_is_answered_after_a_save(laptop: Page, live: Live) -> 
     """It tells nothing of the new version, and the next save is no conflict."""
     laptop.goto("/studio/posts/new")
     wait_for_editor(laptop)
-    autosaves = held_up(laptop, lambda request: "autosave/new" in request.url)
+    autosaves = hold(laptop, STUDIO, lambda request: "autosave/new" in request.url)
     laptop.fill(SOURCE, "First words.")
     wait_on(laptop, lambda: autosaves)
     answer = autosaves[0].fetch()  # the server has it; the answer is late
@@ -197,7 +186,7 @@ def test_a_second_tab(laptop: Page, live: Live, clock: FakeClock) -> None:
 def test_another_device_between_a_save_and_its_page(laptop: Page, phone: Page, live: Live) -> None:
     """What it saves is not written over without a question."""
     opened(phone)
-    held = held_up(laptop, lambda request: "done=" in request.url)
+    held = hold(laptop, STUDIO, lambda request: "done=" in request.url)
     laptop.fill(SOURCE, "Of the laptop.")
     laptop.keyboard.press("Control+s")
     wait_on(laptop, lambda: held)

@@ -16,7 +16,7 @@ from publisher.installation.settings import store_settings
 from publisher.publishing.rebuild import refresh
 from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.credentials import LoginSession
-from tests.browser.conftest import Browse, Live, comes_true, log_in_as, wait_for_editor
+from tests.browser.conftest import Browse, Live, comes_true, hold, log_in_as, wait_for_editor
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_post
 
@@ -62,13 +62,6 @@ def die_and_return(page: Page) -> Page:
     page.close()
     context.set_offline(False)
     return context.new_page()
-
-
-def hold(page: Page, pattern: str) -> list[Route]:
-    """The requests for an address: each waits until the test lets it go on."""
-    held: list[Route] = []
-    page.route(pattern, lambda route: held.append(route))  # noqa: PLW0108 - a built-in is refused
-    return held
 
 
 def test_first_day(browse: Browse, live: Live, clock: FakeClock) -> None:

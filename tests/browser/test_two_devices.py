@@ -4,10 +4,18 @@ by an older one without a question."""
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import BrowserContext, Dialog, Page, Route, expect
+from playwright.sync_api import BrowserContext, Dialog, Page, Request, expect
 
 from publisher.storage.tables.blog import Post
-from tests.browser.conftest import Browse, Live, comes_true, log_in_as, wait_for_editor, wait_on
+from tests.browser.conftest import (
+    Browse,
+    Live,
+    comes_true,
+    hold,
+    log_in_as,
+    wait_for_editor,
+    wait_on,
+)
 from tests.conftest import FakeClock
 from tests.factories import make_post
 
@@ -306,20 +314,15 @@ def test_discard_of_a_recovered_text_keeps_what_was_typed_since(laptop: Page) ->
 @pytest.mark.parametrize("path", ["/studio/", "/studio/posts/new"])
 def test_what_is_typed_while_a_save_is_on_its_way(laptop: Page, live: Live, path: str) -> None:
     """The answer is awaited, then the next page: that one shows what was typed meanwhile."""
-    held: list[Route] = []
 
-    def hold(route: Route) -> None:
-        request = route.request
+    def wanted(request: Request) -> bool:
         saves = request.method == "POST" and request.url.endswith(path)
-        if saves or request.is_navigation_request():
-            held.append(route)
-        else:
-            route.fallback()
+        return saves or request.is_navigation_request()
 
     laptop.goto(path)
     wait_for_editor(laptop)
     laptop.fill(SOURCE, "Sent.")
-    laptop.route("**/studio/**", hold)
+    held = hold(laptop, "**/studio/**", wanted)
     laptop.keyboard.press("Control+Enter")
     for words in (" Typed before the answer,", " and after it."):
         wait_on(laptop, lambda: held)
