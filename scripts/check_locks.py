@@ -18,13 +18,14 @@ from packaging.utils import canonicalize_name
 TESTED = (
     "river",
     "passkeys",
+    "old-passwords",
     "postgres",
     "s3",
     "sim",
     "dask",
     "dev",
 )  # the extras in requirements/test.txt
-IMAGE = ("river", "passkeys", "postgres", "s3")  # those in requirements/image.txt
+IMAGE = ("river", "passkeys", "old-passwords", "postgres", "s3")  # those in requirements/image.txt
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([^ ;\\]+)")
 
 

@@ -5,13 +5,11 @@ import os
 import shutil
 from collections.abc import Callable, Generator, Iterator
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 import structlog
-from argon2 import PasswordHasher
 from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import settings as hypothesis_settings
@@ -20,7 +18,7 @@ from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
 from publisher.base.environment import Environment
-from publisher.blog.members import authors
+from publisher.blog.members import passwords
 from publisher.installation import Site, open_site
 from publisher.storage.database import Database
 from publisher.storage.schema import upgrade
@@ -109,8 +107,7 @@ def pytest_runtest_makereport(
 @pytest.fixture(scope="session", autouse=True)
 def _cheap_passwords() -> None:
     """A password hash that is meant to be slow would be most of what the suite does."""
-    cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    authors._hasher = cache(lambda: cheap)
+    passwords.METHOD = "scrypt:128:1:1"
 
 
 @pytest.fixture(autouse=True)

@@ -60,7 +60,7 @@ OWNERS = {
     "alembic": ["storage"],
     "babel": ["web.translations"],
     "apscheduler": ["operations.scheduler"],
-    "argon2": ["blog.members.authors"],
+    "argon2": ["blog.members.passwords"],
     "backports": ["feeds.feed_answer"],
     "brotli": ["feeds.feed_answer"],
     "click": ["cli"],
@@ -101,7 +101,7 @@ OWNERS = {
     "tinytag": ["blog.post_files.enclosures"],
     "uvloop": ["river.service", "web.worker"],
     "webauthn": ["blog.members.passkeys"],
-    "werkzeug": ["web"],
+    "werkzeug": ["blog.members.passwords", "web"],
     "yaml": ["exchange.importing.formats.markdown_files"],
     "yarl": ["river"],
 }  # fmt: skip

@@ -98,6 +98,8 @@ def list_(as_json: bool) -> None:
             }
             for one in authors.everyone(db)
         ]
+        if problem := authors.password_trouble(db):
+            click.echo(f"publisher: {problem}", err=True)
     echo_rows(rows, as_json)
 
 

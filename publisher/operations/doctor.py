@@ -22,6 +22,7 @@ from publisher.base.environment import Environment, try_write
 from publisher.base.errors import PublisherError
 from publisher.base.media_files import Bucket
 from publisher.base.system import processes
+from publisher.blog.members import authors
 from publisher.core.validators import http_date
 from publisher.installation import Site, open_site
 from publisher.publishing.rebuild import RSS
@@ -286,11 +287,14 @@ def examine_database(site: Site) -> Iterator[Finding]:
 
 
 def examine_processes(site: Site) -> Iterator[Finding]:
-    """Whether the feed was built for this hour, the scheduler lives and the clock is plausible."""
+    """Whether passwords can be checked, the feed is of this hour, the scheduler lives and the clock
+    is plausible."""
     with site.database.read() as db:
+        trouble = authors.password_trouble(db)
         snapshot = db.get(Snapshot, RSS)
         current = moment_of(db, site.clock())
         newest = db.scalar(select(func.max(Update.at)))
+    yield Finding("passwords", not trouble, trouble or "all can be checked")
     running = "is `publisher serve` running?"
     if snapshot is None:
         yield Finding("feed", False, "it was never built", "run `publisher feed build`")

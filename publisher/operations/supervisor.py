@@ -26,6 +26,7 @@ from publisher.base.errors import InvalidInput, PublisherError
 from publisher.base.media_files import Bucket
 from publisher.base.system import logs, processes, whole_files
 from publisher.base.system.logs import get_logger
+from publisher.blog.members import authors
 from publisher.installation import Site, claim_clock, claim_key, open_site, serving_lock, setup_path
 from publisher.operations import backup
 from publisher.publishing.rebuild import refresh
@@ -208,6 +209,8 @@ def serve(
             claim_key(site)
             with site.database.write() as db:
                 subscriptions.encrypt_logins(db)
+                if problem := authors.password_trouble(db):
+                    print(f"publisher: {problem}", file=sys.stderr)
             refresh(site)
             greeting = _greeting(site, here)
             site.database.close()

@@ -25,7 +25,7 @@ NOT_TO_LOOK = {
 # What makes posts, feeds, requests and log lines.
 NOT_TO_LIST = NOT_TO_LOOK | {
     "PIL", "aiohttp", "argon2", "dateutil", "defusedxml", "feedgen", "lxml", "markdown_it",
-    "structlog", "yarl",
+    "structlog", "werkzeug", "yarl",
 }  # fmt: skip
 PROBE = """
 import json, sys

@@ -170,7 +170,7 @@ def test_passwords_stay_at_home(site: Site, clock: FakeClock, tmp_path: Path) ->
     fill(site, clock)
     write(site, tmp_path / "out")
     text = b"".join(tree(tmp_path / "out").values())
-    assert b"argon2" not in text
+    assert b"scrypt" not in text
     assert b"password" not in text
 
 

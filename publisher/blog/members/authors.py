@@ -1,11 +1,9 @@
-"""Authors: names, profiles, roles, passwords (argon2), sessions (revocable), being disabled."""
+"""Authors: names, profiles, roles, passwords, sessions (revocable), being disabled."""
 
 import re
 import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from functools import cache
-from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
@@ -13,13 +11,10 @@ from sqlalchemy.orm import Session
 from publisher.base.encryption import hash_token
 from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, must_exist
 from publisher.base.text import clean
-from publisher.blog.members import permissions, throttle
+from publisher.blog.members import passwords, permissions, throttle
 from publisher.storage import database
 from publisher.storage.tables.blog import Media, Meta, Post, Revision, UnsavedText
 from publisher.storage.tables.credentials import ROLES, Author, LoginSession, Role
-
-if TYPE_CHECKING:
-    from argon2 import PasswordHasher
 
 MIN_PASSWORD, MAX_PASSWORD = 10, 1_000
 MAX_NAME = 80  # characters of the name that readers see
@@ -50,7 +45,7 @@ def add(
         name=name,
         display_name=shown,
         role="admin" if first else role or "author",
-        password_hash=_hasher().hash(password),
+        password_hash=passwords.make(password),
         created_at=now,
     )
     session.add(author)
@@ -100,7 +95,7 @@ def set_password(session: Session, author: Author, password: str) -> None:
     """Give an author a new password and end all sessions of that author."""
     if problem := _password_problem(password):
         raise FieldErrors({"password": problem})
-    author.password_hash = _hasher().hash(password)
+    author.password_hash = passwords.make(password)
     session.execute(delete(LoginSession).where(LoginSession.author_id == author.id))
     throttle.forget(session, author)
 
@@ -110,17 +105,31 @@ def authenticate(session: Session, name: str, password: str) -> Author:
 
     Raises Forbidden with the same message, after the same amount of work, if either is wrong.
     """
-    from argon2.exceptions import Argon2Error, InvalidHashError
-
     author = session.scalar(select(Author).where(Author.name == name))
     usable = author is not None and author.disabled_at is None
-    try:
-        _hasher().verify(author.password_hash if author and usable else _unknown_hash(), password)
-    except (Argon2Error, InvalidHashError) as error:
-        raise Forbidden("name or password is wrong") from error
-    if author is None or not usable:
-        raise Forbidden("name or password is wrong")
+    old = _old_hash(session)
+    good = passwords.matches(author.password_hash if author and usable else "", password, old)
+    if author is None or not good:
+        problems = filter(None, ("name or password is wrong", passwords.trouble(old)))
+        raise Forbidden("; ".join(problems))
     return author
+
+
+def password_trouble(session: Session) -> str:
+    """What to do where passwords of people who can log in cannot be checked; "" if all can."""
+    return passwords.trouble(_old_hash(session))
+
+
+def renew_hash(session: Session, author: Author, renewed: str) -> None:
+    """Store a hash of the same password in another way, unless there is a new password by now."""
+    mine = Author.id == author.id, Author.password_hash == author.password_hash
+    session.execute(update(Author).where(*mine).values(password_hash=renewed))
+
+
+def _old_hash(session: Session) -> str:
+    """A password hash by Argon2 of somebody who can log in; "" when there is none."""
+    old = Author.password_hash.startswith(passwords.ARGON2), Author.disabled_at.is_(None)
+    return session.scalar(select(Author.password_hash).where(*old).limit(1)) or ""
 
 
 def open_session(session: Session, author: Author, agent: str, now: datetime) -> str:
@@ -156,20 +165,6 @@ def _password_problem(password: str) -> str:
     if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
         return f"{MIN_PASSWORD} to {MAX_PASSWORD} characters are needed"
     return ""
-
-
-@cache
-def _hasher() -> "PasswordHasher":
-    """The password hasher, imported on first use: most commands do not need argon2."""
-    from argon2 import PasswordHasher
-
-    return PasswordHasher()
-
-
-@cache
-def _unknown_hash() -> str:
-    """The hash of a random password: checking an unknown name must take the same time."""
-    return _hasher().hash(secrets.token_urlsafe(16))
 
 
 MAX_BIO = 5_000

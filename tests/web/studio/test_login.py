@@ -3,7 +3,9 @@
 import re
 
 import pytest
+from argon2 import PasswordHasher
 
+from publisher.blog.members import authors, passwords
 from publisher.installation import Site
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import LoginSession
@@ -21,6 +23,47 @@ def test_login_gives_no_hint(browser: Browser) -> None:
     assert both[0] == both[1]
     assert "Name or password is wrong" in wrong.text
     assert "publisher author password NAME" in wrong.text  # the way on, for whoever forgot it
+
+
+def stored_hash(site: Site) -> str:
+    """What is stored of ada's password."""
+    with site.database.read() as db:
+        return authors.named(db, "ada").password_hash
+
+
+@pytest.fixture
+def old(browser: Browser, site: Site) -> Browser:
+    """A browser of ada's, whose password is from version 1.0."""
+    with site.database.write() as db:
+        cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+        authors.named(db, "ada").password_hash = cheap.hash(PASSWORD)
+    return browser
+
+
+def test_a_login_replaces_an_old_hash(old: Browser, site: Site) -> None:
+    """Once; a wrong password replaces nothing, and the next login leaves the new hash alone."""
+    before = stored_hash(site)
+    assert old.log_in("ada", "not her password").status_code == 403
+    assert stored_hash(site) == before
+    assert old.log_in().status_code == 302
+    renewed = stored_hash(site)
+    assert renewed.startswith("scrypt:")
+    old.client.delete_cookie("session", domain="blog.example")
+    assert old.log_in().status_code == 302
+    assert stored_hash(site) == renewed
+
+
+def test_an_old_hash_that_cannot_be_read_is_explained_to_all_alike(
+    old: Browser, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No error of the server, and no hint for whom it is."""
+    monkeypatch.setattr(passwords, "installed", lambda: False)
+    before = stored_hash(site)
+    answers = [old.log_in("ada"), old.log_in("nobody"), old.log_in("ada", "not her password")]
+    assert {answer.status_code for answer in answers} == {403}
+    assert len({re.sub(r'value="[^"]*"', "", answer.text) for answer in answers}) == 1
+    assert "python -m pip install argon2-cffi" in answers[0].text
+    assert stored_hash(site) == before
 
 
 def test_login_is_throttled_by_name_and_address(browser: Browser, clock: FakeClock) -> None:

@@ -16,7 +16,7 @@ from flask import (
 )
 
 from publisher.base.errors import Forbidden, TooMany
-from publisher.blog.members import authors, passkeys, throttle
+from publisher.blog.members import authors, passkeys, passwords, throttle
 from publisher.installation import has_author
 from publisher.web import page_answers
 from publisher.web.context import ENDED, LoginNeeded, author, now, site, wants_json
@@ -44,9 +44,11 @@ def log_in() -> Any:
             reserved = throttle.reserve(db, throttle.purses(db, visitor(name), now()), now())
         with site().database.read() as db:
             known = authors.authenticate(db, name, password)
+        renewed = passwords.renewed(known.password_hash, password)  # slow, so before the lock
         with site().database.write() as db:
             throttle.release(db, reserved)
             throttle.know(db, visitor(name), known, now())
+            authors.renew_hash(db, known, renewed)
             token = authors.open_session(db, known, request.user_agent.string, now())
     except Forbidden as error:
         return _login_page(str(error), error.http_status)
