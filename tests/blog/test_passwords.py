@@ -95,7 +95,8 @@ def test_each_try_does_the_same_work(upgraded: Site, name: str, there: bool) -> 
         patch("hashlib.scrypt", scrypt),
         patch.object(PasswordHasher, "verify", verify),
         patch.object(passwords, "installed", lambda: there),
-        upgraded.database.read() as db,contextlib.suppress(Forbidden)
+        upgraded.database.read() as db,
+        contextlib.suppress(Forbidden),
     ):
         authors.authenticate(db, name, "wrong wrong")
     kinds = [("scrypt", *map(int, passwords.METHOD.split(":")[1:])), *(["argon2"] if there else [])]
