@@ -66,10 +66,6 @@ OWNERS = {
     "click": ["cli"],
     "cryptography": ["base.encryption"],
     "dateutil": ["base.dates"],
-    "defusedxml": [
-        "exchange.importing.formats.fields", "feeds.validation", "river.reading.opml",
-        "river.reading.scan", "web.xml_rpc.values",
-    ],
     "distributed": ["simulator.cluster"],
     "feedgen": ["feeds.rss"],
     "feedparser": ["river.reading.parse"],

@@ -17,9 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from xml.etree.ElementTree import Element, ParseError
 
-from defusedxml.common import DefusedXmlException
-from defusedxml.ElementTree import fromstring
-
+from publisher.base import safe_xml
 from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidInput
 from publisher.core.durations import update_rate
@@ -77,10 +75,10 @@ def inspect(body: bytes, now: datetime) -> list[Problem]:
     """The problems of a feed that was not made here; at most `MOST_PROBLEMS`, each kind once."""
     name = "json" if body.lstrip()[:1] == b"{" else "rss"
     try:
-        if name == "rss" and fromstring(body).tag == f"{{{ATOM}}}feed":
+        if name == "rss" and safe_xml.tree(body).tag == f"{{{ATOM}}}feed":
             name = "atom"
         found = list(_EXAMINERS[name](body, None, now))
-    except (ParseError, ValueError, DefusedXmlException) as error:
+    except (ParseError, ValueError) as error:
         found = [("R1", f"it cannot be parsed: {error}")]
     kinds: dict[tuple[str, str], Problem] = {}
     for rule, message in found:
@@ -90,7 +88,7 @@ def inspect(body: bytes, now: datetime) -> list[Problem]:
 
 
 def _rss(body: bytes, channel: Channel | None, now: datetime) -> Iterator[tuple[str, str]]:
-    root = fromstring(body)
+    root = safe_xml.tree(body)
     top = root.findall("channel")
     if root.tag != "rss" or root.get("version") != "2.0" or len(top) != 1:
         yield "R1", "it is not RSS 2.0 with one channel"
@@ -220,7 +218,7 @@ def _syndication(
 
 
 def _atom(body: bytes, channel: Channel | None, now: datetime) -> Iterator[tuple[str, str]]:
-    root = fromstring(body)
+    root = safe_xml.tree(body)
     if root.tag != f"{{{ATOM}}}feed":
         yield "R1", "it is not an Atom feed"
         return

@@ -24,7 +24,7 @@ NOT_TO_LOOK = {
 }  # fmt: skip
 # What makes posts, feeds, requests and log lines.
 NOT_TO_LIST = NOT_TO_LOOK | {
-    "PIL", "aiohttp", "argon2", "dateutil", "defusedxml", "feedgen", "lxml", "markdown_it",
+    "PIL", "aiohttp", "argon2", "dateutil", "feedgen", "lxml", "markdown_it",
     "structlog", "werkzeug", "yarl",
 }  # fmt: skip
 PROBE = """

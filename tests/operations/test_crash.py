@@ -4,8 +4,8 @@ import random
 from pathlib import Path
 
 import pytest
-from defusedxml import ElementTree
 
+from publisher.base import safe_xml
 from publisher.base.environment import Environment
 from publisher.installation import open_site
 from publisher.publishing.rebuild import refresh
@@ -63,4 +63,4 @@ def test_killed_while_publishing(tmp_path: Path, seed: int) -> None:
     (completed,) = rows_of(tmp_path, FEED)
     assert newest.encode() in bytes(completed[0])
     for body, ttl in [*kept, completed]:
-        assert ElementTree.fromstring(bytes(body)).findtext("channel/ttl") == str(ttl)
+        assert safe_xml.tree(bytes(body)).findtext("channel/ttl") == str(ttl)

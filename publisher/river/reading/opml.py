@@ -4,9 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, ParseError, SubElement, register_namespace, tostring
 
-from defusedxml.common import DefusedXmlException
-from defusedxml.ElementTree import fromstring
-
+from publisher.base import safe_xml
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.base.system.confined import Limits, read
 from publisher.core.specs import SpecError
@@ -44,8 +42,8 @@ def read_opml(document: bytes) -> FeedList:
     Raises InvalidData when it is no OPML.
     """
     try:
-        root = fromstring(to_utf8(document))
-    except (ParseError, DefusedXmlException, ValueError) as problem:
+        root = safe_xml.tree(to_utf8(document))
+    except (ParseError, ValueError) as problem:
         raise InvalidData(f"this is not an OPML file: {problem}") from problem
     if root.tag.lower() != "opml":
         raise InvalidData("this is not an OPML file: its first element is not opml")

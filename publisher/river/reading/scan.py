@@ -14,10 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from email.message import Message
 from typing import Any
-from xml.parsers.expat import ExpatError
-
-from defusedxml.common import DefusedXmlException
-from defusedxml.ElementTree import DefusedXMLParser
+from xml.parsers.expat import ExpatError, ParserCreate
 
 from publisher.base.errors import InvalidData
 from publisher.base.text import whole_number
@@ -184,8 +181,10 @@ class _Collector:
     depth_in_item: int = 0
 
     def listen(self) -> None:
-        """Register the handlers; those of DefusedXMLParser against external ones stay in force."""
+        """Register the handlers."""
+        self.parser.ordered_attributes = self.parser.buffer_text = True
         self.parser.EntityDeclHandler = self.declared
+        self.parser.SkippedEntityHandler = self.undefined
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
         self.parser.CharacterDataHandler = self.data
@@ -212,6 +211,11 @@ class _Collector:
         self.growth += self.document.count(f"&{name};".encode()) * len(value)
         if len(self.entities) > _MOST_ENTITIES or self.growth > _MOST_GROWTH:
             raise UnsafeDocument(_ENTITIES)
+
+    def undefined(self, name: str, is_parameter: bool) -> None:
+        """An entity that only another file could declare, which is not fetched."""
+        if not is_parameter:
+            raise ExpatError(f"undefined entity {name}")
 
     def data(self, text: str) -> None:
         if not self.depth_in_item and len(self.path) <= 4 and len(text) < 100:
@@ -249,7 +253,7 @@ def scan(document: bytes) -> Scan:
     kind = _ROOTS.get(first_tag(document), "")
     if not kind:
         return Scan("")
-    collector = _Collector(DefusedXMLParser(forbid_entities=False).parser, document)
+    collector = _Collector(ParserCreate(namespace_separator="}"), document)
     collector.listen()
     broken = False
     try:
@@ -257,8 +261,6 @@ def scan(document: bytes) -> Scan:
     except ExpatError:
         broken = True
         _refuse_crowded_tags(document)
-    except DefusedXmlException as problem:
-        raise UnsafeDocument(_ENTITIES) from problem
     spans = tuple((start, document.find(b">", end) + 1) for start, end in collector.items)
     cut_off = broken and not _LAST_TAG.search(document[-_END_BYTES:])
     return Scan(kind, _hints(collector.found), spans, broken, cut_off, collector.entities)

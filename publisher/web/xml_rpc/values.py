@@ -1,16 +1,15 @@
 """XML-RPC documents: a call as its name and Python values, an answer or a fault as bytes.
 
-Both are the standard library's (`xmlrpc.client`), with defusedxml's parser, which takes no document
-type.
+Both are the standard library's (`xmlrpc.client`); a call with a document type is refused before.
 """
 
+from io import BytesIO
 from typing import Any
+from xml.etree.ElementTree import ParseError
 from xml.parsers.expat import ExpatError
-from xmlrpc.client import Binary, DateTime, Error, Fault, Unmarshaller, dumps  # nosec B411
+from xmlrpc.client import Binary, DateTime, Error, Fault, dumps, getparser  # nosec B411
 
-from defusedxml.common import DefusedXmlException
-from defusedxml.xmlrpc import DefusedExpatParser
-
+from publisher.base import safe_xml
 from publisher.base.errors import InvalidInput
 from publisher.base.system import confined
 from publisher.base.system.confined import Limits
@@ -35,13 +34,13 @@ def read_call(body: bytes) -> tuple[str, list[Value]]:
 
 
 def _call(body: bytes) -> tuple[str, list[Value]]:
-    target = Unmarshaller()
-    parser = DefusedExpatParser(target, forbid_dtd=True)
+    parser, target = getparser()
     try:
+        safe_xml.first_element(BytesIO(body), doctype=False)
         parser.feed(body)
         parser.close()
         parameters, name = list(target.close()), (target.getmethodname() or "").strip()
-    except (ExpatError, DefusedXmlException, Error, LookupError, ValueError, TypeError) as error:
+    except (ExpatError, ParseError, Error, LookupError, ValueError, TypeError) as error:
         raise InvalidInput(f"this is not an XML-RPC call ({error})") from error
     if not name or len(name) > 100:
         raise InvalidInput("a methodCall with a methodName is needed")

@@ -4,9 +4,9 @@ import gzip
 from datetime import UTC, datetime
 
 import pytest
-from defusedxml.ElementTree import fromstring
 from flask.testing import FlaskClient
 
+from publisher.base import safe_xml
 from publisher.blog import archive
 from publisher.blog.writing import posts
 from publisher.installation import Site
@@ -30,7 +30,7 @@ GOLDEN = """\
 
 def addresses(xml: bytes) -> list[str]:
     return [
-        element.text or "" for element in fromstring(xml).iter() if element.tag.endswith("}loc")
+        element.text or "" for element in safe_xml.tree(xml).iter() if element.tag.endswith("}loc")
     ]
 
 

@@ -14,9 +14,7 @@ from typing import Any, BinaryIO
 from urllib.parse import unquote, urlsplit
 from xml.etree.ElementTree import Element, ParseError
 
-from defusedxml.common import DefusedXmlException
-from defusedxml.ElementTree import iterparse
-
+from publisher.base import safe_xml
 from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.base.media_files import Attachment
@@ -115,7 +113,6 @@ def json_in(stream: BinaryIO) -> Any:
 
 
 MAX_DEPTH = 200
-_ENTITIES = "the XML declares entities, which is not safe to read"
 
 
 def parts(stream: BinaryIO, container: str) -> Iterator[Element]:
@@ -125,7 +122,7 @@ def parts(stream: BinaryIO, container: str) -> Iterator[Element]:
     """
     parents: list[Element] = []
     try:
-        for event, element in _events(stream):
+        for event, element in safe_xml.elements(stream):
             if event == "start":
                 parents.append(element)
                 if len(parents) > MAX_DEPTH:
@@ -139,16 +136,10 @@ def parts(stream: BinaryIO, container: str) -> Iterator[Element]:
         line, column = error.position
         reason = str(error).partition(":")[0]
         raise InvalidData(f"the XML breaks at line {line}, column {column}: {reason}") from error
-    except DefusedXmlException as error:
-        raise InvalidData(_ENTITIES) from error
+    except InvalidData:
+        raise
     except (LookupError, ValueError) as error:
-        if isinstance(error, InvalidData):
-            raise
         raise InvalidData("the XML is in an encoding that cannot be read") from error
-
-
-def _events(stream: BinaryIO) -> Any:
-    return iterparse(stream, events=("start", "end"), forbid_external=True, forbid_entities=True)
 
 
 def local(element: Element) -> str:
@@ -166,16 +157,9 @@ def root(stream: BinaryIO) -> tuple[str, frozenset[str]]:
 
     ("", none) for what does not begin as XML; InvalidData where it declares entities.
     """
-    namespaces: set[str] = set()
     try:
-        for event, value in iterparse(stream, events=("start-ns", "start"), forbid_external=True):
-            if event == "start":
-                return local(value), frozenset(namespaces)
-            namespaces.add(value[1])
-    except DefusedXmlException as error:
-        raise InvalidData(_ENTITIES) from error
+        return safe_xml.first_element(stream)
+    except InvalidData:
+        raise
     except (ParseError, LookupError, ValueError):
-        pass
-    finally:
-        stream.seek(0)
-    return "", frozenset()
+        return "", frozenset()

@@ -1,0 +1,66 @@
+"""XML of strangers, read by the standard library once it is known to declare nothing dangerous.
+
+Entities can name files, and grow without bound, as attributes with a default do. Both are declared
+before the first element, where the parser reports each one; another file is never fetched for it.
+"""
+
+from collections.abc import Iterator
+from io import BytesIO
+from typing import Any, BinaryIO
+from xml.etree.ElementTree import Element, ParseError, fromstring, iterparse  # nosec B405
+from xml.parsers.expat import ExpatError, ParserCreate
+
+from publisher.base.errors import InvalidData
+
+
+class _Begins(Exception):
+    """The first element begins here: the rest declares nothing."""
+
+
+def first_element(stream: BinaryIO, doctype: bool = True) -> tuple[str, frozenset[str]]:
+    """The local name of the first element and the namespaces it declares, of a stream that is put
+    back to its start; "" and none if it ends before.
+
+    InvalidData for declared entities and attributes, or for any document type unless `doctype`;
+    ParseError, LookupError and ValueError for what cannot be read.
+    """
+    name, namespaces = "", set[str]()
+
+    def begin(tag: str, _: object) -> None:
+        nonlocal name
+        name = tag.rpartition("}")[2]
+        raise _Begins
+
+    parser = ParserCreate(namespace_separator="}")
+    parser.EntityDeclHandler = parser.AttlistDeclHandler = _refuse
+    parser.StartDoctypeDeclHandler = None if doctype else _refuse
+    parser.StartNamespaceDeclHandler = lambda _, address: namespaces.add(address)
+    parser.StartElementHandler = begin
+    try:
+        while chunk := stream.read(64 * 1024):
+            parser.Parse(chunk)
+    except _Begins:
+        pass
+    except ExpatError as error:
+        broken = ParseError(str(error))
+        broken.code, broken.position = error.code, (error.lineno, error.offset)
+        raise broken from error
+    finally:
+        stream.seek(0)
+    return name, frozenset(namespaces)
+
+
+def _refuse(*_: object) -> None:
+    raise InvalidData("the XML declares entities or the like, which is not safe to read")
+
+
+def tree(document: bytes) -> Element:
+    """The document's first element, with all in it; as `first_element` for what is refused."""
+    first_element(BytesIO(document))
+    return fromstring(document)  # noqa: S314  # nosec B314
+
+
+def elements(stream: BinaryIO) -> Iterator[tuple[str, Any]]:
+    """Each "start" and "end" of an element, as they are read; refuses as `first_element`."""
+    first_element(stream)
+    yield from iterparse(stream, ("start", "end"))  # noqa: S314  # nosec B314

@@ -1,0 +1,97 @@
+"""What strangers' XML may declare: nothing that grows, nothing that names a file."""
+
+from io import BytesIO
+from pathlib import Path
+from xml.etree.ElementTree import ParseError
+
+import pytest
+
+from publisher.base import safe_xml
+from publisher.base.errors import InvalidData
+
+LAUGHS = "".join(f'<!ENTITY l{n + 1} "{f"&l{n};" * 10}">' for n in range(9))
+DECLARED = {
+    "laughs": f'<!ENTITY l0 "lol">{LAUGHS}',
+    "one long": f'<!ENTITY a "{"x" * 100_000}">',
+    "harmless": '<!ENTITY nbsp "&#160;">',
+    "file": '<!ENTITY a SYSTEM "file:///etc/passwd">',
+    "address": '<!ENTITY a PUBLIC "b" "http://127.0.0.1/">',
+    "parameter": '<!ENTITY % p "x">%p;',
+    "parameter file": '<!ENTITY % p SYSTEM "file:///etc/passwd">%p;',
+    "unparsed": '<!NOTATION n SYSTEM "n"><!ENTITY a SYSTEM "file:///etc/passwd" NDATA n>',
+    "default": f'<!ATTLIST rss b CDATA "{"x" * 100_000}">',
+    "after a comment": "<!-- ]> --><?x ]> ?><!ENTITY a 'b'>",
+    "late": f"<!--{' ' * 200_000}--><!ENTITY a 'b'>",
+}
+
+
+@pytest.mark.parametrize("declared", DECLARED.values(), ids=DECLARED)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "iso-8859-1", "cp1252"])
+def test_declarations_are_refused(declared: str, encoding: str) -> None:
+    """In whatever encoding: neither the tree nor an element of it is made."""
+    head = f'<?xml version="1.0" encoding="{encoding.removesuffix("-le")}"?>'
+    document = f"{head}<!DOCTYPE rss [{declared}]><rss>{'<rss/>' * 10}</rss>".encode(encoding)
+    if encoding == "utf-16-le":
+        document = b"\xff\xfe" + document
+    for read in (safe_xml.tree, lambda body: next(safe_xml.elements(BytesIO(body)))):
+        with pytest.raises(InvalidData, match="declares entities"):
+            read(document)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        "<!DOCTYPE rss SYSTEM 'rss.dtd'><rss>&a;</rss>",
+        "<rss><!DOCTYPE rss [<!ENTITY a 'b'>]>&a;</rss>",
+        "<rss>]]><!ENTITY a 'b'>&a;</rss>",
+        "<!DOCTYPE rss [%q;<!ENTITY % q 'x'><!ENTITY a 'b'>]><rss>&a;</rss>",
+    ],
+)  # fmt: skip
+def test_nothing_is_declared_elsewhere(document: str) -> None:
+    """In another file, after the first element, behind a parameter that is not read."""
+    with pytest.raises(ParseError):
+        safe_xml.tree(document.encode())
+
+
+def test_an_external_document_type_is_not_fetched(tmp_path: Path) -> None:
+    """Neither for its entities nor for its attributes; old feeds name one."""
+    (tmp_path / "rss.dtd").write_text('<!ENTITY a "secret"><!ATTLIST rss b CDATA "secret">')
+    doctype = f'<!DOCTYPE rss PUBLIC "x" "{tmp_path.as_uri()}/rss.dtd" [<!ELEMENT rss (#PCDATA)>]>'
+    found = safe_xml.tree(f"{doctype}<rss>text</rss>".encode())
+    assert (found.text, found.attrib) == ("text", {})
+    with pytest.raises(ParseError, match="undefined entity"):
+        safe_xml.tree(f"{doctype}<rss>&a;</rss>".encode())
+
+
+def test_a_document_type_can_be_refused() -> None:
+    """As for XML-RPC, whose calls have none."""
+    stream = BytesIO(b'<!DOCTYPE rss SYSTEM "rss.dtd"><rss/>')
+    assert safe_xml.first_element(stream) == ("rss", frozenset())
+    with pytest.raises(InvalidData):
+        safe_xml.first_element(stream, doctype=False)
+    assert stream.tell() == 0
+
+
+@pytest.mark.parametrize(
+    ("document", "found"),
+    [
+        (b"", ("", frozenset())),
+        (b"<?xml version='1.0'?>" + b" " * 100_000, ("", frozenset())),
+        (b'\n<a xmlns="u:1" xmlns:b="u:2"><c xmlns="u:3"', ("a", frozenset({"u:1", "u:2"}))),
+        (b'<b:a xmlns:b="u:2"/>', ("a", frozenset({"u:2"}))),
+    ],
+)  # fmt: skip
+def test_the_first_element(document: bytes, found: tuple[str, frozenset[str]]) -> None:
+    """Its local name and namespaces; what follows is not read."""
+    stream = BytesIO(document)
+    assert safe_xml.first_element(stream) == found
+    assert stream.tell() == 0
+
+
+def test_broken_xml_is_an_error_with_its_place() -> None:
+    """As of the standard library, also before the first element."""
+    with pytest.raises(ParseError, match="not well-formed") as broken:
+        safe_xml.tree(b"\n <1/>")
+    assert broken.value.position == (2, 2)
+    with pytest.raises(LookupError):
+        safe_xml.tree(b'<?xml version="1.0" encoding="nothing"?><a/>')
