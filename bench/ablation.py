@@ -95,7 +95,7 @@ def as_often(tables: Tables, fading: float, place: int) -> float:
 
 def flat_minutes(tables: Tables, total: float, fading: float, within: Counts) -> None:
     """Replaces `spread_within`: no pattern within the hour."""
-    for slot in range(288):
+    for slot in range(len(within)):
         within[slot] = 1.0
 
 
@@ -109,6 +109,17 @@ def no_dots(tables: Tables, dots: Counts) -> bool:
     for slot in range(len(dots)):
         dots[slot] = 0.0
     return False
+
+
+def steps(seconds: int) -> dict[str, Any]:
+    """What replaces steps of five minutes by others; classes of silence stay as they are."""
+    slots = 3600 // seconds
+    horizon = rule.HORIZON_HOURS * slots
+    sizes = counts.SIZES | {"minutes": 24 * slots, "early": slots}
+    return {"counts.STEP_SECONDS": seconds, "counts.STEP_MINUTES": seconds / 60.0,
+            "counts.SLOTS": slots, "counts.SIZES": sizes, "headers.SHORTEST": slots // 4,
+            "headers.LONGEST": 24 * slots, "headers.HORIZON": horizon,
+            "headers.STEPS": horizon + 24 * slots}  # fmt: skip
 
 
 def as_long(max_age_seconds: int) -> int:
@@ -137,12 +148,11 @@ PARTS = (
                              "mixture.HANDED_OUT": (0.7, 0.2, 0.0, 0.1)}),
     Part("forecaster daily", {"mixture.START": (0.25, 0.15, 0.6, 0.0),
                               "mixture.HANDED_OUT": (0.7, 0.2, 0.1, 0.0)}),
-    Part("a typical human day (shape)",
-         {"mixture.NIGHT": 1.0, "mixture.WORK": 1.0, "mixture.EVENING": 1.0}, (mixture.shape,)),
+    Part("a typical human day (SHAPE)", {"mixture.SHAPE": (1.0,) * 24}),
     Part("all forecasters but the habits", {"mixture.START": (1.0, 0.0, 0.0, 0.0),
                                             "mixture.HANDED_OUT": (1.0, 0.0, 0.0, 0.0)},
          (mixture.learn, mixture.weights_at, mixture.weighed, mixture.sharpened, mixture.silence,
-          mixture.rates, mixture.shape, mixture.seen_at)),
+          mixture.rates, mixture.seen_at)),
     Part("START and HANDED_OUT equal", {"mixture.START": (0.25,) * 4,
                                         "mixture.HANDED_OUT": (0.25,) * 4}),
     Part("share redistributed (SHARE)", {"mixture.SHARE": 1e-9}),
@@ -160,6 +170,12 @@ PARTS = (
                                  planner.value_at),
          f"{DEFAULT}:planner=look-ahead"),
     Part("quarters of an hour (CELLS)", {"planner.CELLS": 1, "planner.CELL_MINUTES": 60.0}),
+    Part("steps of 2.5 minutes (STEP_SECONDS)", steps(150)),
+    Part("steps of 10 minutes (STEP_SECONDS)", steps(600)),
+    Part("half of a poll's worth (POLL_MINUTES)", {"rule.POLL_MINUTES": 5.0},
+         publisher=f"{DEFAULT}:poll-minutes=5"),
+    Part("twice a poll's worth (POLL_MINUTES)", {"rule.POLL_MINUTES": 20.0},
+         publisher=f"{DEFAULT}:poll-minutes=20"),
     Part("planned ahead 24 h (HORIZON_HOURS)",
          {"rule.HORIZON_HOURS": 24, "headers.HORIZON": 288, "headers.STEPS": 576}),
     Part("planned ahead 36 h (HORIZON_HOURS)",

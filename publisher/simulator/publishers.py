@@ -12,8 +12,7 @@ from publisher.core.replay.announcements import DOCUMENT, ETAGS, Announced, publ
 from publisher.core.specs import Option, SpecError, known, read_options, split_spec
 from publisher.core.ttl.activity import HALF_LIFE_DAYS
 from publisher.core.ttl.choice import Workspace, choose, warm_up_minutes, workspace
-from publisher.core.ttl.counts import SIZES, History, Past, Tables
-from publisher.core.ttl.headers import SLOTS
+from publisher.core.ttl.counts import SIZES, SLOTS, History, Past, Tables
 from publisher.core.ttl.mixture import START
 from publisher.core.ttl.rule import EXACT, WINER, RuleNumbers, TtlRule, numbers
 from publisher.simulator.replaying.compiled import as_arrays, as_lists, available, specialise

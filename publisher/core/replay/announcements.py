@@ -17,8 +17,8 @@ from publisher.core.replay.skip_hours import (
     week_start,
 )
 from publisher.core.ttl.choice import Workspace, choose
-from publisher.core.ttl.counts import STEP_SECONDS, History
-from publisher.core.ttl.headers import SLOTS, slot_of
+from publisher.core.ttl.counts import SLOTS, STEP_SECONDS, History
+from publisher.core.ttl.headers import slot_of
 from publisher.core.ttl.mixture import after
 from publisher.core.ttl.rule import RuleNumbers
 

@@ -14,7 +14,7 @@ from publisher.core.civil import (
     zone_table,
 )
 from publisher.core.ttl.activity import Activity
-from publisher.core.ttl.counts import STEP_SECONDS, exposure, hour_rate
+from publisher.core.ttl.counts import SLOTS, STEP_SECONDS, exposure, hour_rate
 from publisher.core.ttl.decision import (
     Decision,
     build_moment,
@@ -22,7 +22,7 @@ from publisher.core.ttl.decision import (
     outlook_at,
     ttl_at,
 )
-from publisher.core.ttl.headers import SLOTS, TICK_SECONDS
+from publisher.core.ttl.headers import TICK_SECONDS
 from publisher.core.ttl.rule import EXACT, TtlRule
 
 

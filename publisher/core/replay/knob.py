@@ -23,7 +23,7 @@ from publisher.core.replay.announcements import ETAGS, Announced, publish
 from publisher.core.replay.reader_polls import GOLDEN, PHASES, after_a_document, walk
 from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold
 from publisher.core.ttl.choice import workspace
-from publisher.core.ttl.headers import SLOTS
+from publisher.core.ttl.counts import SLOTS
 from publisher.core.ttl.rule import AS_TTL, EXACT, TtlRule, numbers
 
 POSITIONS = (5.0, 10.0, 20.0, 40.0, 80.0)  # minutes of waiting that one poll is worth

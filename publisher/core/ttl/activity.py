@@ -22,8 +22,9 @@ FORMAT = 11  # version of `to_dict`; a stored checkpoint of another version is r
 class Activity:
     """The checkpoint. Instants are whole UTC seconds; counts are decayed to `as_of`.
 
-    The tables are those of `counts.Tables`. first, last: the first and the last update, None while
-    there is none. updates: how many, not decayed. beliefs, settled: see `counts.History`.
+    as_of to updates are `counts.Past`, the tables those of `counts.Tables`, in their order. first,
+    last: the first and the last update, None while there is none. updates: how many, not decayed.
+    beliefs, settled: see `counts.History`.
     """
 
     zone: str
@@ -114,21 +115,11 @@ def fold(activity: Activity, updates: Iterable[datetime]) -> Activity:
     history = activity.history(0)
     for update in updates:
         history = after(history, seconds(update), half_life)
-    past = history.past
-    if past.number == activity.updates:
+    if history.past.number == activity.updates:
         return activity
-    tables = history.tables._asdict()
-    counts: dict[str, Any] = {name: tuple(table) for name, table in tables.items()}
-    return replace(
-        activity,
-        as_of=past.as_of,
-        first=past.first,
-        last=past.last,
-        updates=past.number,
-        beliefs=tuple(history.beliefs),
-        settled=history.settled[0],
-        **counts,
-    )
+    counts = (tuple(table) for table in (*history.tables, history.beliefs))
+    values: list[Any] = [*history.past, *counts, history.settled[0]]
+    return Activity(activity.zone, activity.half_life_days, *values)
 
 
 def histogram(

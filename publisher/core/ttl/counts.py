@@ -4,7 +4,7 @@ from collections.abc import MutableSequence, Sequence
 from math import log
 from typing import NamedTuple
 
-from publisher.core.civil import DAY_SECONDS, Zone, local_second, week_hour
+from publisher.core.civil import DAY_SECONDS, HOUR_SECONDS, Zone, local_second, week_hour
 
 Counts = MutableSequence[float]
 
@@ -63,7 +63,6 @@ class Exposure(NamedTuple):
     days: float
 
 
-SIZES = dict(zip(Tables._fields, (24, 7, 168, 288, 13, 13, 24, 12, 24), strict=True))
 WARM_UP_DAYS = 2
 WARM_UP_UPDATES = 5
 EARLY_SECONDS = 5  # of each five minutes: programs that post at a full minute do so within them
@@ -74,6 +73,8 @@ PRIOR = 1.0
 DOUBT = 15.0  # more such weeks for an hour of the week without updates
 STEP_SECONDS = 300  # of the forecast, and of the counts of minutes
 STEP_MINUTES = STEP_SECONDS / 60.0
+SLOTS = HOUR_SECONDS // STEP_SECONDS  # of an hour
+SIZES = dict(zip(Tables._fields, (24, 7, 168, 24 * SLOTS, 13, 13, 24, SLOTS, 24), strict=True))
 # Where each class of silence begins, in seconds: 0, 5, 10, 20, 40 minutes, and so on up to a week.
 # The last entry, two weeks, ends the last class: `due` counts nothing beyond it.
 AGES = (0, *(STEP_SECONDS << doublings for doublings in range(SIZES["seen"])))
@@ -104,7 +105,12 @@ def exposure(history: History, now: int, half_life: int) -> Exposure:
     """The exposure of the counts of `history` at `now`."""
     past = history.past
     days = bare_days(history.holes, past.first, now, half_life)
-    return Exposure(decay(now - past.as_of, half_life), max(days, 1.0))
+    return exposed(days, now - past.as_of, half_life)
+
+
+def exposed(days: float, age: int, half_life: int) -> Exposure:
+    """The exposure after so many observed `days`, of counts decayed `age` seconds ago."""
+    return Exposure(decay(age, half_life), max(days, 1.0))
 
 
 def knows_enough(past: Past, now: int) -> bool:
@@ -132,9 +138,10 @@ def record(history: History, at: int, half_life: int) -> Past:
     tables.winer[slot % 24] += 1.0
     tables.weekdays[slot // 24] += weight
     tables.week[slot] += weight
-    tables.minutes[local // 300 % 288] += weight
-    if local % 300 < EARLY_SECONDS:
-        tables.early[local // 300 % 12] += weight
+    step = local // STEP_SECONDS
+    tables.minutes[step % (24 * SLOTS)] += weight
+    if local % STEP_SECONDS < EARLY_SECONDS:
+        tables.early[step % SLOTS] += weight
     tables.recent[slot % 24] += 1.0 / decay(at - as_of, RECENT_SECONDS)
     return Past(as_of, min(first, at), max(last, at), past.number + 1)
 
@@ -142,16 +149,15 @@ def record(history: History, at: int, half_life: int) -> Past:
 def fade(tables: Tables, times: int, half_life: int) -> None:
     """Decay every count by so many half-lives; `seen` and `due` by twice as many, `recent` by its
     own half-life; `winer` not at all."""
-    factor = 0.5**times
-    for slot in range(24):
-        tables.recent[slot] *= decay(times * half_life, RECENT_SECONDS) / factor
-        tables.winer[slot] /= factor  # exact: a power of two
-    for table in tables:
+    factor, lately = 0.5**times, decay(times * half_life, RECENT_SECONDS)
+    for table in (tables.hours, tables.weekdays, tables.week, tables.minutes, tables.early):
         for slot in range(len(table)):
             table[slot] *= factor
+    for slot in range(24):
+        tables.recent[slot] *= lately
     for place in range(len(tables.seen)):
-        tables.seen[place] *= factor
-        tables.due[place] *= factor
+        tables.seen[place] *= factor * factor
+        tables.due[place] *= factor * factor
 
 
 def age_class(age: int) -> int:
@@ -191,21 +197,21 @@ def minute_pattern(tables: Tables, part: int, total: float, fading: float) -> fl
     """The rate of one of the twelve five minutes of all hours relative to the mean of the twelve,
     shrunk towards 1; total: updates in all of them, decayed."""
     common = 0.0
-    for slot in range(part, 288, 12):
+    for slot in range(part, 24 * SLOTS, SLOTS):
         common += tables.minutes[slot]
-    return (common * fading + PRIOR) / (total / 12.0 + PRIOR)
+    return (common * fading + PRIOR) / (total / SLOTS + PRIOR)
 
 
 def within_hour(tables: Tables, slot: int, common: float, fading: float) -> float:
     """The rate of five minutes of the local day relative to that of their hour: the hour's own
     pattern, shrunk towards the `minute_pattern` of all hours, `common`."""
     own = tables.minutes[slot] * fading + PRIOR * common
-    return own / (tables.hours[slot // 12] * fading / 12.0 + PRIOR)
+    return own / (tables.hours[slot // SLOTS] * fading / SLOTS + PRIOR)
 
 
 def spread_within(tables: Tables, total: float, fading: float, within: Counts) -> None:
     """Fill `within` with the 288 factors of `within_hour`."""
-    for part in range(12):
+    for part in range(SLOTS):
         common = minute_pattern(tables, part, total, fading)
-        for slot in range(part, 288, 12):
+        for slot in range(part, 24 * SLOTS, SLOTS):
             within[slot] = within_hour(tables, slot, common, fading)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from publisher.core.civil import end_of_hour, period, period_from, week_hour
 from publisher.core.ttl.counts import (
     AGES,
+    SLOTS,
     STEP_MINUTES,
     STEP_SECONDS,
     Counts,
@@ -48,7 +49,7 @@ def look_forward(
     while step < steps:
         clock = period_from(zone, clock, at)
         local = at + zone.offsets[clock]
-        slot, part = week_hour(local), local // STEP_SECONDS % 288
+        slot, part = week_hour(local), local // STEP_SECONDS % (24 * SLOTS)
         each = rates(history, slot, seen)
         rate = each.habits if rule.profile != DAY else hour_rate(tables, slot % 24, seen.habits)
         others = weights.recent * each.recent + weights.flat * each.flat
@@ -60,12 +61,12 @@ def look_forward(
             end = min(hour, last + AGES[place + 1]) if place < len(AGES) - 2 else hour
             more = min(-((at - end) // STEP_SECONDS), steps - step)
             for later in range(more):
-                updates = rate / 12.0
+                updates = rate / SLOTS
                 if rule.profile == WEEK_MINUTE:
                     updates *= within[part + later]
                 number[step + 1 + later] = updates
                 waiting[step + 1 + later] = exp(-updates * factor)
-            mixed = weights.habits, others / 12.0
+            mixed = weights.habits, others / SLOTS
             quiet = integrate(curve, step, step + more, factor, quiet, mixed)
             step += more
             part += more

@@ -13,6 +13,7 @@ from publisher.core.civil import DAY_SECONDS, HOUR_SECONDS, hour_start
 from publisher.core.ttl.counts import (
     EARLY_SECONDS,
     PRIOR,
+    SLOTS,
     STEP_MINUTES,
     STEP_SECONDS,
     Counts,
@@ -23,7 +24,6 @@ from publisher.core.ttl.counts import (
 from publisher.core.ttl.forecast import Curve, usual_cost
 from publisher.core.ttl.rule import HORIZON_HOURS, WARM_UP_MINUTES
 
-SLOTS = HOUR_SECONDS // STEP_SECONDS
 SHORTEST, LONGEST = WARM_UP_MINUTES[0] * 60 // STEP_SECONDS, DAY_SECONDS // STEP_SECONDS
 HORIZON = HORIZON_HOURS * SLOTS
 STEPS = HORIZON + LONGEST

@@ -4,17 +4,18 @@ of the theory of operation). The table of habits alone takes a month to adapt wh
     habits   the rates of `forecast`: hour of the week, silence, minute; half-life 90 days
     recent   hour of the day, half-life 12 days
     flat     a constant rate, half-life 90 days
-    daily    the same rate, shaped like a typical human day (`shape`)
+    daily    the same rate, shaped like a typical human day (`SHAPE`)
 """
 
 from math import exp, log
 from typing import NamedTuple
 
-from publisher.core.civil import end_of_hour, local_second, period, period_from, week_hour
+from publisher.core.civil import HOUR_SECONDS, local_second, period, period_end, week_hour
 from publisher.core.ttl.counts import (
     AGES,
     PRIOR,
     RECENT_SECONDS,
+    SLOTS,
     STEP_SECONDS,
     Counts,
     Exposure,
@@ -23,7 +24,7 @@ from publisher.core.ttl.counts import (
     bare_days,
     cell_rate,
     decay,
-    exposure,
+    exposed,
     exposure_days,
     knows_enough,
     minute_pattern,
@@ -38,7 +39,7 @@ START = (0.25, 0.15, 0.3, 0.3)  # beliefs before the first update
 SHARE = 0.005  # of all weight, redistributed at each update
 HANDED_OUT = (0.7, 0.2, 0.05, 0.05)  # how that share is divided among the forecasters
 NIGHT, WORK = 0.2, 1.6  # a typical human day, times its mean: 0-8, 8-18 h; the rest is evening
-EVENING = (24.0 - 8.0 * NIGHT - 10.0 * WORK) / 6.0
+SHAPE = (NIGHT,) * 8 + (WORK,) * 10 + ((24.0 - 8.0 * NIGHT - 10.0 * WORK) / 6.0,) * 6
 DOUBTED = 0.02  # weight subtracted from each forecaster before mixing: less counts as 0
 RUNNING = 3.0  # most updates counted as missing in the present silence: it may be a holiday
 
@@ -64,30 +65,23 @@ class Seen(NamedTuple):
 
 def seen_at(history: History, now: int, half_life: int) -> Seen:
     """The factors that turn the counts of `history` into rates at `now`; `half_life` in seconds."""
-    tables, past = history.tables, history.past
-    habits = exposure(history, now, half_life)
+    past, holes = history.past, history.holes
+    days = bare_days(holes, past.first, now, half_life)
+    habits = exposed(days, now - past.as_of, half_life)
     recent = Exposure(
         decay(now - past.as_of, RECENT_SECONDS),
-        bare_days(history.holes, past.first, now, RECENT_SECONDS) + PRIOR,
+        bare_days(holes, past.first, now, RECENT_SECONDS) + PRIOR,
     )
     total = 0.0
-    for count in tables.hours:
+    for count in history.tables.hours:
         total += count
     total *= habits.fading
-    days = bare_days(history.holes, past.first, now, half_life) + PRIOR
-    return Seen(habits, recent, total, (total + PRIOR) / days)
-
-
-def shape(hour: int) -> float:
-    """Rate of a local hour in a typical human day, relative to the day's mean."""
-    if hour < 8:
-        return NIGHT
-    return WORK if hour < 18 else EVENING
+    return Seen(habits, recent, total, (total + PRIOR) / (days + PRIOR))
 
 
 def rates(history: History, slot: int, seen: Seen) -> Four:
     """Updates that each forecaster expects in `slot`, an hour of the week."""
-    usual, tables = shape(slot % 24), history.tables
+    usual, tables = SHAPE[slot % 24], history.tables
     factor = weekday_factor(tables, slot // 24, seen.total, seen.habits)
     return Four(
         cell_rate(tables, slot, factor, seen.habits),
@@ -103,32 +97,38 @@ def silence(history: History, now: int, seen: Seen, weight: float) -> Four:
     weight: factor with which the updates that the hours of the week predicted are added to the
     table `due`, by the age of the silence; 0 leaves the table unchanged.
     """
-    zone, last, tables = history.zone, history.past.last, history.tables
-    end, fading, due = min(now, last + AGES[len(AGES) - 1]), seen.habits.fading, tables.due
-    at, weekday, clock = last, -1, period(zone, last)
-    place, limit, broken, factor = 0, last + AGES[1], silence_factor(tables, fading, 0), 1.0
-    habits = lately = shaped = 0.0
+    last, tables, exposure = history.past.last, history.tables, seen.habits
+    end, fading, due, recent = min(now, last + AGES[-1]), exposure.fading, tables.due, tables.recent
+    place, limit, broken = 0, last + AGES[1], silence_factor(tables, fading, 0)
+    habits = lately = shaped = factor = 0.0
+    at, weekday, change, slot, until = last, -1, last, 0, last
     while at < end:
-        clock = period_from(zone, clock, at)
-        until, slot = min(end, end_of_hour(zone, clock, at)), week_hour(at + zone.offsets[clock])
+        slot, until = (slot + 1) % 168, at + HOUR_SECONDS
+        if at >= change:
+            clock = period(history.zone, at)
+            change, local = period_end(history.zone, clock), at + history.zone.offsets[clock]
+            slot, until = week_hour(local), until - local % HOUR_SECONDS
+        until = change if change < until else until
+        until = end if end < until else until
         if slot // 24 != weekday:
             weekday = slot // 24
-            factor = weekday_factor(tables, weekday, seen.total, seen.habits)
-        own, hours = cell_rate(tables, slot, factor, seen.habits) / 3600.0, (until - at) / 3600.0
-        lately += tables.recent[slot % 24] * hours
-        shaped += shape(slot % 24) * hours
-        while at < until:
-            then = limit if limit < until else until
-            more = own * (then - at)
+            factor = weekday_factor(tables, weekday, seen.total, exposure)
+        own, hours = cell_rate(tables, slot, factor, exposure) / 3600.0, (until - at) / 3600.0
+        lately += recent[slot % 24] * hours
+        shaped += SHAPE[slot % 24] * hours
+        while limit < until:
+            more = own * (limit - at)
             habits += more * broken
             due[place] += more * weight
-            at = then
-            if at == limit and at < end:
-                place += 1
-                limit, broken = last + AGES[place + 1], silence_factor(tables, fading, place)
+            at, place = limit, place + 1
+            limit, broken = last + AGES[place + 1], silence_factor(tables, fading, place)
+        more = own * (until - at)
+        habits += more * broken
+        due[place] += more * weight
+        at = until
     level = seen.level / 24.0
-    recent = (lately * seen.recent.fading + shaped / 24.0) / seen.recent.days
-    return Four(habits, recent, level * max(end - last, 0) / 3600.0, level * shaped)
+    soon = (lately * seen.recent.fading + shaped / 24.0) / seen.recent.days
+    return Four(habits, soon, level * max(end - last, 0) / 3600.0, level * shaped)
 
 
 def weighed(beliefs: Counts, gains: Four) -> Four:
@@ -177,12 +177,15 @@ def learn(history: History, at: int, half_life: int) -> None:
         for place in range(len(START)):
             beliefs[place] = START[place]
         return
-    watched = bare_days(history.holes, past.last, at, half_life)
-    if at <= past.last or past.number < 2 or watched < exposure_days(past.last, at, half_life):
+    if at <= past.last or past.number < 2:
         return
+    if len(history.holes) > 0:
+        watched = bare_days(history.holes, past.last, at, half_life)
+        if watched < exposure_days(past.last, at, half_life):
+            return
     seen = seen_at(history, at, half_life)
     local = local_second(history.zone, at)
-    here, slot = rates(history, week_hour(local), seen), local // STEP_SECONDS % 288
+    here, slot = rates(history, week_hour(local), seen), local // STEP_SECONDS % (24 * SLOTS)
     age = age_class(at - past.last)
     factor = silence_factor(history.tables, seen.habits.fading, age)
     weight = 0.0
@@ -190,7 +193,7 @@ def learn(history: History, at: int, half_life: int) -> None:
         weight = 1.0 / (seen.habits.fading * seen.habits.fading)
     waited = silence(history, at, seen, weight)
     history.tables.seen[age] += weight
-    common = minute_pattern(history.tables, slot % 12, seen.total, seen.habits.fading)
+    common = minute_pattern(history.tables, slot % SLOTS, seen.total, seen.habits.fading)
     pattern = within_hour(history.tables, slot, common, seen.habits.fading)
     now = weighed(
         beliefs,

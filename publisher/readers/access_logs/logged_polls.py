@@ -10,7 +10,8 @@ from typing import NamedTuple
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from publisher.core.ttl.headers import SLOTS, TICK_SECONDS
+from publisher.core.ttl.counts import SLOTS
+from publisher.core.ttl.headers import TICK_SECONDS
 from publisher.readers.access_logs.line_formats import LogLine
 from publisher.readers.poll_batches import GivenDocument, PollGroup, bursts_of, origins, version_of
 from publisher.storage.tables.mirror import mirror_at

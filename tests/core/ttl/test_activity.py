@@ -47,6 +47,14 @@ def test_counts_halve_every_half_life(log: list[int]) -> None:
     assert total == pytest.approx(sum(2.0**-age for age in ages))
 
 
+def test_a_short_half_life_forgets_and_a_year_of_silence_is_no_mistake() -> None:
+    """With a half-life of a week 1970 is 2,600 of them ago: a factor too small for a number."""
+    updates = [START + timedelta(days=7 * week) for week in (0, 1, 2, 60)]
+    known = fold(Activity.empty("UTC", 7), updates)
+    assert sum(known.decayed(updates[-1])) == pytest.approx(1.0 + 2.0**-58)
+    assert sum(known.winer) == 4.0
+
+
 @pytest.mark.parametrize(
     ("zone", "utc", "hour"),
     [

@@ -8,14 +8,13 @@ import pytest
 from publisher.core.civil import seconds, zone_table
 from publisher.core.replay.coming_hours import max_age_by_minute
 from publisher.core.ttl.activity import histogram
-from publisher.core.ttl.counts import EARLY_SECONDS, SIZES, History, Past, Tables
+from publisher.core.ttl.counts import EARLY_SECONDS, SIZES, SLOTS, History, Past, Tables
 from publisher.core.ttl.decision import decide
 from publisher.core.ttl.forecast import Curve, usual_cost
 from publisher.core.ttl.headers import (
     HORIZON,
     LONGEST,
     SHORTEST,
-    SLOTS,
     STEPS,
     header_plan,
     plan_expiries,
