@@ -28,7 +28,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help run install passkeys simulator test test-all coverage test-postgresql check format bench demo docs image pictures wheels lock fuzz losses kills kills-postgresql stress clean
+.PHONY: help run install passkeys simulator test test-all test-system coverage test-postgresql check format bench demo docs image pictures wheels lock fuzz losses kills kills-postgresql stress clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -76,7 +76,9 @@ PARALLEL := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist worksteal
 test: $(EVERYTHING) ## run the tests of a small change: minutes, no browser, no servers
 	@$(BIN)/python -m pytest $(PARALLEL) -m "not system"
 
-test-all: test ## run the whole test suite; tests of programs not installed here are skipped
+test-all: test test-system ## run the whole test suite; tests of programs not installed here are skipped
+
+test-system: $(EVERYTHING) ## run the tests that `make test` leaves out: browsers, servers, whole programs
 	@$(BIN)/python -m pytest $(PARALLEL) -m system
 
 coverage: $(EVERYTHING) ## print the branch coverage of each room by the tests of a small change
@@ -91,10 +93,12 @@ fuzz: $(EVERYTHING) ## fuzz whatever reads strangers' input, for FUZZ_SECONDS (6
 # On PostgreSQL run the tests of rooms that have SQL of their own or rely on its transactions, and the
 # tests across rooms that open a database; rules, documents and pages in a browser meet no other one.
 # Two start servers of their own wherever they run; in the others no database is part of the claim.
-ON_ANY_DATABASE := river/fetching/test_machines.py storage/test_postgresql.py \
-	readers/test_real_readers.py readers/test_forecast.py river/test_simulated.py web/test_blog_clients.py \
+ON_ANY_DATABASE := river/fetching/test_machines.py storage/test_postgresql.py storage/test_bucket.py \
+	readers/test_real_readers.py readers/test_forecast.py river/test_simulated.py river/reading \
+	blog/test_markdown.py delivery/test_stopping.py web/test_blog_clients.py web/test_rights.py \
 	$(addprefix operations/test_,nginx.py rebinding.py serve_http.py tls.py waiting.py)
-WITHOUT_DATABASE := $(addprefix tests/test_,ablation.py architecture.py civil_dates.py docs.py second_set.py)
+WITHOUT_DATABASE := $(addprefix tests/test_,ablation.py architecture.py civil_dates.py container.py docs.py \
+	packaging.py second_set.py tutorial.py)
 WITH_DATABASE ?= $(filter-out $(WITHOUT_DATABASE),$(wildcard tests/test_*.py)) $(addprefix tests/,blog cli \
 	delivery demo exchange foreign operations publishing readers river storage web)
 
