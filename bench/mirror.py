@@ -5,6 +5,7 @@ The origin is a real server on loopback and the mirror the real code; readers as
 as the server does. `TIMELINE=file.csv` names the posts (default: made-up ones).
 """
 
+import logging
 import os
 import random
 import sys
@@ -17,8 +18,6 @@ from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-
-import structlog
 
 from bench.table import Table
 from publisher.base.environment import Environment
@@ -121,7 +120,7 @@ class Reader:
 
 def run() -> list[Table]:
     """The table of docs/mirror.md."""
-    structlog.configure(logger_factory=structlog.ReturnLoggerFactory(), processors=[])
+    logging.disable()
     posts = timeline()
     score = posts[-1] - WEEK
     columns: dict[str, tuple[list[Reader], float]] = {}

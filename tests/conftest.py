@@ -1,6 +1,7 @@
 """Fixtures that every test may use: a site of its own, under a clock that stands still."""
 
 import gc
+import logging
 import os
 import shutil
 from collections.abc import Callable, Generator, Iterator
@@ -9,7 +10,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-import structlog
 from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import settings as hypothesis_settings
@@ -117,7 +117,7 @@ def _as_before() -> Iterator[None]:
     os.umask(mask)
     yield
     os.umask(mask)
-    structlog.reset_defaults()
+    logging.getLogger("publisher").setLevel(logging.NOTSET)
 
 
 @pytest.fixture

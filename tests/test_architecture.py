@@ -93,7 +93,6 @@ OWNERS = {
         "storage", "installation", "readers", "blog", "river", "publishing", "exchange",
         "delivery", "foreign", "web", "operations", "cli",
     ],
-    "structlog": ["base.system.logs", "web.page_answers"],
     "tinytag": ["blog.post_files.enclosures"],
     "uvloop": ["river.service", "web.worker"],
     "webauthn": ["blog.members.passkeys"],

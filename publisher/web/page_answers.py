@@ -8,13 +8,12 @@ import secrets
 from datetime import datetime, timedelta
 from typing import Any
 
-import structlog
-from flask import Flask, Response, current_app, g, jsonify, make_response, render_template, request
+from flask import Flask, Response, current_app, jsonify, make_response, render_template, request
 from markupsafe import escape
 from werkzeug.exceptions import HTTPException
 
 from publisher.base.errors import PublisherError, StorageUnavailable, TooMany
-from publisher.base.system.logs import get_logger
+from publisher.base.system.logs import get_logger, request_number
 from publisher.blog.post_files.media import limit_text
 from publisher.storage import database
 from publisher.web import context
@@ -63,7 +62,7 @@ def prepare(app: Flask) -> None:
 def page(status: int, message: str = "", heading: str = "") -> Response:
     """The answer for an error status, JSON for scripts; needs neither database nor settings."""
     known, usual = WORDS.get(status, WORDS[400])
-    usual = usual.format(number=f" as {request_number()}" if request_number() else "")
+    usual = usual.format(number=f" as {number}" if (number := request_number.get()) else "")
     heading = gettext(heading or known)
     if wants_json():
         return make_response(jsonify(error=message or usual), status)
@@ -124,18 +123,11 @@ def number_requests(app: Flask) -> None:
     """Number every request that reaches the application."""
     app.before_request(_number)
     app.after_request(_log_failure)
-    app.teardown_request(lambda _: structlog.contextvars.unbind_contextvars("request"))
+    app.teardown_request(lambda _: _number(""))
 
 
-def request_number() -> str:
-    """This request's number, by which its lines are found in the log."""
-    found: str = g.get("request_number", "")
-    return found
-
-
-def _number() -> None:
-    g.request_number = secrets.token_hex(4)
-    structlog.contextvars.bind_contextvars(request=g.request_number)
+def _number(number: str | None = None) -> None:
+    request_number.set(secrets.token_hex(4) if number is None else number)
 
 
 def _log_failure(response: Response) -> Response:
@@ -146,8 +138,8 @@ def _log_failure(response: Response) -> Response:
             method=request.method,
             route=str(request.url_rule),
         )
-    if request_number():
-        response.headers[NUMBER_HEADER] = request_number()
+    if number := request_number.get():
+        response.headers[NUMBER_HEADER] = number
     return response
 
 

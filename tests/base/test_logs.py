@@ -12,7 +12,6 @@ from publisher.installation import Site
 
 PROGRAM = """
 import logging, sys
-import structlog
 from publisher.base.system import logs
 
 def check(password, environ):
@@ -20,7 +19,7 @@ def check(password, environ):
 
 sys.stderr.isatty = lambda: {human}
 logs.configure()
-for logger in (structlog.get_logger("pages"), logging.getLogger("a library")):
+for logger in (logs.get_logger("pages"), logging.getLogger("a library")):
     try:
         check("hunter" + "2", {{"HTTP_COOKIE": "session=" + "stolen"}})
     except ValueError:
@@ -51,3 +50,57 @@ def test_an_error_of_the_database_names_no_values(site: Site) -> None:
         db.execute(text("SELECT nothing FROM nowhere WHERE password = :p"), {"p": "hunter2"})
     assert "nowhere" in str(caught.value)
     assert "hunter2" not in str(caught.value)
+
+
+EVENTS = """
+import logging, sys
+from publisher.base.system import logs
+
+sys.stderr.isatty = lambda: {human}
+{configure}
+log = logs.get_logger("pages")
+log.info("feed built", serial=4, who={{"ada"}}, api_token="hunter" + "2", level_of="\\x1b[31m")
+log.warning("100% of it", reason="a b")
+log.debug("details")
+logging.getLogger("a library").info("chatter")
+logs.request_number.set("00c0ffee")
+logging.getLogger("a library").warning("hello %s", "you")
+"""
+
+
+def logged(human: bool, configure: str) -> list[str]:
+    """The lines of a process that logs."""
+    program = EVENTS.format(human=human, configure=configure)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert "hunter" + "2" not in done.stderr
+    return done.stderr.splitlines()
+
+
+def test_a_line_is_an_object() -> None:
+    """With its values, what sounds like a secret blanked; a library's only from a warning on."""
+    built, share, hello = map(json.loads, logged(False, "logs.configure()"))
+    assert built.pop("timestamp").endswith("Z")
+    assert built == {
+        "event": "feed built", "level": "info", "serial": 4, "who": "{'ada'}",
+        "api_token": "(hidden)", "level_of": "\x1b[31m",
+    }  # fmt: skip
+    assert (share["event"], share["level"], share["reason"]) == ("100% of it", "warning", "a b")
+    assert (hello["event"], hello["request"]) == ("hello you", "00c0ffee")
+    assert "request" not in share
+
+
+def test_a_person_gets_words() -> None:
+    """Nothing that is logged can steer the terminal."""
+    built, share, hello = logged(True, "logs.configure()")
+    assert "feed built" in built
+    assert "serial=4" in built
+    assert "\x1b[31m" not in built
+    assert "reason='a b'" in share
+    assert "request='00c0ffee'" in hello
+
+
+def test_a_command_logs_warnings_only() -> None:
+    """It sets nothing up, and prints its own result."""
+    assert [json.loads(line)["event"] for line in logged(False, "")] == ["100% of it", "hello you"]

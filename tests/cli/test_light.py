@@ -25,7 +25,7 @@ NOT_TO_LOOK = {
 # What makes posts, feeds, requests and log lines.
 NOT_TO_LIST = NOT_TO_LOOK | {
     "PIL", "aiohttp", "argon2", "dateutil", "feedgen", "lxml", "markdown_it",
-    "structlog", "werkzeug", "yarl",
+    "werkzeug", "yarl",
 }  # fmt: skip
 PROBE = """
 import json, sys
@@ -42,7 +42,7 @@ WRONG = [
     "post add none.md", "river import none.opml", "advise none.xml", "nonsense", "ttl --at never",
 ]  # fmt: skip
 WORKING = {
-    "stamp {feed}": {"aiohttp", "asyncio", "lxml", "numpy", "sqlalchemy", "structlog", "yarl"},
+    "stamp {feed}": {"aiohttp", "asyncio", "lxml", "numpy", "sqlalchemy", "yarl"},
     "advise {feed}": {"aiohttp", "numba", "numpy", "sqlalchemy", "yarl"},
 }
 FEED = """<rss version="2.0"><channel><title>a</title><link>https://a.example/</link>

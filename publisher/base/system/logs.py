@@ -5,78 +5,81 @@ passed to a logger; the filter below is the second line of defence. Tracebacks a
 local variables, whose values include typed passwords and whole requests.
 """
 
+import json
 import logging
 import sys
 from collections.abc import MutableMapping
+from contextvars import ContextVar
+from datetime import UTC, datetime
 from typing import Any
 
-import structlog
-from structlog.tracebacks import ExceptionDictTransformer
-
+request_number: ContextVar[str] = ContextVar("request_number", default="")  # in each line about it
+_OURS = "publisher"
 _SECRET = ("password", "token", "secret", "cookie", "authorization", "csrf")
+_COLOURS = {"warning": "\033[33m", "error": "\033[31m"}
+
+
+class _Events(logging.LoggerAdapter[logging.Logger]):
+    """A logger of events with values: `log.info("feed built", ttl_minutes=15)`."""
+
+    def process(
+        self, msg: str, kwargs: MutableMapping[str, Any]
+    ) -> tuple[str, MutableMapping[str, Any]]:
+        return msg, {"exc_info": kwargs.pop("exc_info", None), "extra": {"values": kwargs}}
+
+
+class LogLines(logging.Formatter):
+    """An event as a line: its values, those that sound like a secret blanked, and what it is."""
+
+    def __init__(self, human: bool) -> None:
+        super().__init__()
+        self.human = human
+
+    def format(self, record: logging.LogRecord) -> str:
+        values = {
+            name: "(hidden)" if any(word in name.lower() for word in _SECRET) else value
+            for name, value in getattr(record, "values", {}).items()
+        }
+        if number := request_number.get():
+            values["request"] = number
+        event, level = record.getMessage(), record.levelname.lower()
+        time = datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
+        trace = self.formatException(record.exc_info) if record.exc_info else ""
+        if self.human:
+            told = " ".join(f"{name}={value!r}" for name, value in values.items())
+            colour = _COLOURS.get(level, "\033[32m")
+            line = f"{time} {colour}[{level:<9}]\033[0m \033[1m{event:<30}\033[0m {told}"
+            return f"{line}\n{trace}" if trace else line
+        values |= {"event": event, "level": level, "timestamp": time}
+        return json.dumps(values | {"exception": trace} if trace else values, default=repr)
+
+
+class _StandardError(logging.Handler):
+    """Writes to the present `sys.stderr`, so that redirecting it works."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            sys.stderr.write(self.format(record) + "\n")
+            sys.stderr.flush()
+        except Exception:
+            self.handleError(record)
 
 
 def configure(least: int = logging.INFO) -> None:
-    """Set up structlog and the standard library's logging, once per process.
+    """Set up logging, once per process.
 
-    Our own events below the level `least` are left out.
+    Our own events below the level `least` are left out, and those of libraries below a warning.
     """
-    shared: list[Any] = [
-        structlog.contextvars.merge_contextvars,
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        hide_secrets,
-    ]
-    human = sys.stderr.isatty()
-    renderer: Any = (
-        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
-        if human
-        else structlog.processors.JSONRenderer()
-    )
-    places = ExceptionDictTransformer(show_locals=False)
-    trace = [] if human else [structlog.processors.ExceptionRenderer(places)]
-    structlog.configure(
-        processors=[*shared, *trace, renderer],
-        logger_factory=_to_standard_error,
-        wrapper_class=structlog.make_filtering_bound_logger(least),
-        cache_logger_on_first_use=False,
-    )
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=shared, processors=[_drop_internals, *trace, renderer]
-        )
-    )
+    handler = _StandardError()
+    handler.setFormatter(LogLines(human=sys.stderr.isatty()))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    logging.getLogger(_OURS).setLevel(least)
 
 
 def get_logger(name: str) -> Any:
     """The logger of a room. Where `configure` was not called, as in a command, only warnings and
     errors are logged: a command prints its own result.
     """
-    if not structlog.is_configured():
+    if not logging.getLogger(_OURS).level:
         configure(logging.WARNING)
-    return structlog.get_logger(name)
-
-
-def _to_standard_error(*_: Any) -> structlog.WriteLogger:
-    """A logger on the present `sys.stderr`, so that redirecting it works."""
-    return structlog.WriteLogger(sys.stderr)
-
-
-def hide_secrets(
-    _logger: Any, _method: str, event: MutableMapping[str, Any]
-) -> MutableMapping[str, Any]:
-    """Blank every value whose name sounds like a secret."""
-    for name in event:
-        if any(word in name.lower() for word in _SECRET):
-            event[name] = "(hidden)"
-    return event
-
-
-def _drop_internals(
-    _logger: Any, _method: str, event: MutableMapping[str, Any]
-) -> MutableMapping[str, Any]:
-    for name in ("_record", "_from_structlog"):
-        event.pop(name, None)
-    return event
+    return _Events(logging.getLogger(f"{_OURS}.{name}"))
