@@ -309,7 +309,7 @@ def table() -> Iterable[str]:
 
 
 def _row(name: str, told: str, card: Scorecard, shown: set[str]) -> str:
-    states = {one.id: one.state for one in card.verdicts}
+    states = {one.what.id: one.state for one in card.verdicts}
     marks = {GOOD: "yes", PARTLY: "partly", NOT_SEEN: ""}
     cells = [marks.get(states[one], "no") if one in shown else "" for one in (*TIMING, *MANNERS)]
     return f"| {name} | {told} | {' | '.join(cells)} |"

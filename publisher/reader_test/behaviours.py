@@ -1,6 +1,6 @@
-"""The judge: what a trace shows of each behaviour, as a share of the cases and a sentence.
+"""The judge: in how many of how many cases a trace shows the right behaviour, and a sentence.
 
-Pure. A behaviour that the trace cannot show is None: not seen, which is no failure.
+Pure. A behaviour that the trace cannot show has no case: it is not seen, which is no failure.
 """
 
 import re
@@ -36,8 +36,9 @@ MOVE_SECONDS = 26 * 3600.0  # how long a permanent move may be doubted
 _AGENT = re.compile(r"[A-Za-z][\w.-]*/v?\d")
 _CONTACT = re.compile(r"https?://|[\w.+-]+@[\w-]+\.\w")
 
-Found = tuple[float, str] | None
-"""The share of the cases that were right, 0 to 1, and a sentence; None where none was seen."""
+Found = tuple[tuple[float, int], str]
+"""How many of the cases were right, of how many, and a sentence, which counts if there were any."""
+NOT_SEEN: Found = (0, 0), ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +139,6 @@ def _begin_of(name: str) -> float:
     return next(one.begins * HOUR for one in script.WEEK if one.name == name)
 
 
-def _share(right: int, of: int) -> float:
-    return right / of if of else 0.0
-
-
 @dataclass(frozen=True, slots=True)
 class _Told:
     """After an answer with one of `statuses` in one of `stretches`, a wait of `seconds` is asked;
@@ -165,12 +162,10 @@ class _Told:
                 right += 1
             elif not early or gap < early:
                 early, told = gap, wait
-        if not of:
-            return None
         said = f"{self.words}: of {counted(of, 'wait')} {right} were long enough"
         if early:
             said += f"; it came after {duration(early)} where {duration(told)} were asked"
-        return _share(right, of), said + "."
+        return (right, of), said + "."
 
 
 _WHOLE, _ANY = (200, 226), (200, 226, 304)
@@ -227,9 +222,7 @@ def _skipped(seen: Evidence) -> Found:
         of += 1
         came = [seen.place.moment(visit.at / HOUR) for visit in inside if visit.at > told.at]
         wrong += any(moment.hour in hours or moment.weekday() == day for moment in came)
-    if not of:
-        return None
-    return _share(of - wrong, of), (
+    return (of - wrong, of), (
         f"Told to stay away for hours or for a day, it did so {of - wrong} of {of} times."
     )
 
@@ -249,38 +242,35 @@ def _backs_off(seen: Evidence) -> Found:
     if not waits:
         alone = next((run for run in runs if run), [])
         if alone and alone[0] >= OWN_SECONDS * SLACK_SHARE:
-            return 1.0, f"After an error it waited {duration(alone[0])}."
-        return None
+            return (1, 1), f"After an error it waited {duration(alone[0])}."
+        return NOT_SEEN
     grows = all(later >= earlier - 2 * seen.slack for earlier, later in pairwise(waits))
     slower = grows and waits[-1] >= 1.5 * waits[0]
     said = ", ".join(duration(wait) for wait in waits[:6])
     steady = grows and min(waits) >= OWN_SECONDS * SLACK_SHARE
     share = 1.0 if slower else 0.5 if steady else 0.0
-    return share, f"While the server had errors, it waited {said}."
+    return (share, 1), f"While the server had errors, it waited {said}."
 
 
 def _time_out(seen: Evidence) -> Found:
     """Whether it gives up where no answer comes. A silence that ended sooner shows nothing."""
     most = PATIENCE_SECONDS + REAL_SLACK_SECONDS * (seen.trace.speed - 1.0)
     waits = [held for _, held, gave_up in seen.trace.silences if gave_up or held > most]
-    if not waits:
-        return None
     right = sum(held <= most for held in waits)
-    return _share(right, len(waits)), (
+    return (right, len(waits)), (
         f"Where no answer came, it gave up within a minute {right} of {counted(len(waits), 'time')}"
-        f"; it waited {duration(max(waits))}{'' if right == len(waits) else ' or longer'}."
+        f"; it waited {duration(max(waits, default=0.0))}"
+        f"{'' if right == len(waits) else ' or longer'}."
     )
 
 
 def _subscribed(seen: Evidence, path: str) -> Found:
     """What it asked of the hub or the cloud, which verify nothing, so that it must not insist."""
     asked = [one.asked for one in seen.exchanges if (one.asked.method, one.path) == ("POST", path)]
-    if not asked:
-        return None
     wrong = [subscription_problem(seen.place, path, one.headers) for one in asked]
     problem = next((one for one in wrong if one), "")
     soon = sum(later.at - one.at < OWN_SECONDS * SLACK_SHARE for one, later in pairwise(asked))
-    return max(0.0, wrong.count("") - soon) / len(asked), (
+    return (max(0, wrong.count("") - soon), len(asked)), (
         f"It asked {counted(len(asked), 'time')}, {wrong.count('')} of them with the right fields"
         f"{f' (missing or wrong: {problem})' if problem else ''}, and {soon} within an hour of the"
         " one before."
@@ -290,10 +280,8 @@ def _subscribed(seen: Evidence, path: str) -> Found:
 def _archives(seen: Evidence) -> Found:
     """Whether each archive was fetched, and once."""
     asked = [one.path for one in seen.exchanges if one.path in script.ARCHIVES]
-    if not asked:
-        return None
     found = len(set(asked))
-    return found / max(len(asked), len(script.ARCHIVES)), (
+    return (found, max(len(asked), len(script.ARCHIVES)) if asked else 0), (
         f"It fetched {found} of the {len(script.ARCHIVES)} archives, with"
         f" {counted(len(asked), 'request')}."
     )
@@ -303,10 +291,10 @@ def _gone(seen: Evidence) -> Found:
     gone = [one for one in seen.visits if one.end.served.status == 410]
     left = seen.trace.ran - gone[0].at if gone else 0.0
     if not gone or left < 2 * 3600.0:
-        return None
+        return NOT_SEEN
     more = len(gone) - 1
     share = 1.0 if more <= 1 else max(0.0, 0.5 - more / 20)
-    return share, (
+    return (share, 1), (
         f"After the first 410 it asked {counted(more, 'more time')} in {duration(left)};"
         " once more is enough to make sure."
     )
@@ -330,20 +318,15 @@ def _permanent(seen: Evidence) -> Found:
         right += direct and not late
         moved = "; then it asked at the new address" if direct and not late else ""
         parts.append(f"{move.status} was answered {counted(len(led), 'time')}{moved}")
-    if not of:
-        return None
-    return _share(right, of), f"{'; '.join(parts)}."
+    return (right, of), f"{'; '.join(parts)}."
 
 
 def _temporary(seen: Evidence) -> Found:
     led = [v for v in seen.visits if any(hop.served.status in (302, 307) for hop in v.hops)]
-    if not led:
-        return None
     followed = sum(len(visit.hops) > 1 for visit in led)
     later = [visit for visit in seen.visits if visit.at > 62 * 3600.0]
     kept = not any(v.hops[0].path in (script.FOR_NOW, script.FOR_NOW_TOO) for v in later)
-    share = (_share(followed, len(led)) + kept) / 2
-    return share, (
+    return ((followed + kept * len(led)) / 2, len(led)), (
         f"Of {counted(len(led), 'temporary redirect')} (302, 307) it followed {followed}"
         f"{', and then asked at the old address again' if kept else '; it kept the new address'}."
     )
@@ -397,9 +380,7 @@ def _echoed(seen: Evidence, given: str, sent_as: str) -> Found:
         sent = visit.end.asked.headers.get(sent_as.lower())
         right += sent in known
         missing += sent is None
-    if not of:
-        return None
-    return _share(right, of), (
+    return (right, of), (
         f"Of {counted(of, 'request')} after a document with {given} {right} carried it as"
         f" {sent_as}, byte for byte{f'; {missing} carried none' if missing else ''}."
     )
@@ -413,9 +394,7 @@ def _delta(seen: Evidence) -> Found:
             of += 1
             sent = later.end.asked.headers.get("if-none-match")
             right += sent == one.end.served.header("ETag")
-    if not of:
-        return None
-    return _share(right, of), (
+    return (right, of), (
         f"It asked for news alone (A-IM: feed) and got a 226 {counted(of, 'time')}; {right} of"
         " them it took."
     )
@@ -435,9 +414,7 @@ def _invented(seen: Evidence) -> Found:
             of += 1
             older += sent not in now and sent in given
             invented += sent not in now and sent not in given
-    if not of:
-        return None
-    return _share(of - invented - older, of), (
+    return (of - invented - older, of), (
         f"Of {counted(of, 'validator')} sent {invented} had never been given and {older}"
         f" {'was' if older == 1 else 'were'} of an earlier document."
     )
@@ -445,24 +422,22 @@ def _invented(seen: Evidence) -> Found:
 
 def _start(seen: Evidence) -> Found:
     if not seen.exchanges:
-        return None
+        return NOT_SEEN
     offered = {*script.ARCHIVES, script.HUB, script.CLOUD}
     until = seen.exchanges[0].asked.at + 600.0
     first = [one for one in seen.exchanges if one.asked.at < until and one.path not in offered]
-    return (1.0 if len(first) == 1 else max(0.0, 0.6 - 0.2 * (len(first) - 1))), (
+    return (1 if len(first) == 1 else max(0.0, 0.6 - 0.2 * (len(first) - 1)), 1), (
         f"It began with {counted(len(first), 'request')} in ten minutes."
     )
 
 
 def _twice(seen: Evidence) -> Found:
     visits = len(seen.visits)
-    if visits < 2:
-        return None
     again = sum(later.at - one.at < TOGETHER_SECONDS for one, later in pairwise(seen.visits))
     heads = sum(one.asked.method == "HEAD" for one in seen.exchanges)
     unfollowed = [e for e in seen.exchanges if e.asked.method not in ("GET", "HEAD", "POST")]
     wrong = min(again + heads + len(unfollowed), visits)
-    return _share(visits - wrong, visits), (
+    return (visits - wrong, visits if visits > 1 else 0), (
         f"In {counted(visits - again, 'visit')} it fetched the feed {counted(again, 'time')} more"
         f" than needed and sent {counted(heads, 'HEAD request')}."
     )
@@ -471,8 +446,8 @@ def _twice(seen: Evidence) -> Found:
 def _agent(seen: Evidence) -> Found:
     agents = {one.asked.headers.get("user-agent", "") for one in seen.exchanges}
     if not agents:
-        return None
-    agent = max(agents, key=lambda one: (bool(one), one))
+        return NOT_SEEN
+    agent = max(agents)
     named = all(_AGENT.match(one) for one in agents)
     contact = all(_CONTACT.search(one) for one in agents)
     honest = not any(one.startswith("Mozilla/") for one in agents)
@@ -488,22 +463,18 @@ def _agent(seen: Evidence) -> Found:
         if not there
     ]
     said = f"It calls itself {agent!r}" if agent else "It sends no User-Agent"
-    return share, said + (f"; it lacks {', '.join(wants)}." if wants else ".")
+    return (share, 1), said + (f"; it lacks {', '.join(wants)}." if wants else ".")
 
 
 def _encoding(seen: Evidence) -> Found:
     sent = [visit.hops[0].asked.headers.get("accept-encoding", "") for visit in seen.visits]
-    if not sent:
-        return None
     right = sum("gzip" in one.lower() for one in sent)
-    return _share(right, len(sent)), (
+    return (right, len(sent)), (
         f"It offered to take gzip in {right} of {counted(len(sent), 'request')}."
     )
 
 
 def _needless(seen: Evidence) -> Found:
-    if not seen.exchanges:
-        return None
     kinds: dict[str, Callable[[Asked], bool]] = {
         "cookies": lambda one: "cookie" in one.headers,
         "Referer": lambda one: "referer" in one.headers,
@@ -517,25 +488,25 @@ def _needless(seen: Evidence) -> Found:
     found = {name: sum(map(has, asked)) for name, has in kinds.items()}
     wrong = sum(any(has(one) for has in kinds.values()) for one in asked)
     sent = ", ".join(name for name, times in found.items() if times)
-    return _share(len(asked) - wrong, len(asked)), (
+    return (len(asked) - wrong, len(asked)), (
         f"It sent {sent}, in {wrong} of {counted(len(asked), 'request')}." if wrong
         else "It sent no cookies, no Referer, no query and no order against caches."
     )  # fmt: skip
 
 
 def _addresses(seen: Evidence) -> Found:
-    if not seen.exchanges:
-        return None
     named = {*FEEDS, *script.ARCHIVES, script.HUB, script.CLOUD, ""}
     strange = [
         one.path
         for one in seen.exchanges
         if one.path not in named and not one.path.startswith("post/")
     ]
+    if not seen.exchanges:
+        return NOT_SEEN
     if not strange:
-        return 1.0, "It asked only for addresses that it had been given."
+        return (1, 1), "It asked only for addresses that it had been given."
     some = ", ".join(repr(one[:40]) for one in sorted(set(strange))[:3])
-    return max(0.0, 0.5 - len(strange) / len(seen.exchanges)), (
+    return (max(0.0, 0.5 - len(strange) / len(seen.exchanges)), 1), (
         f"It asked {counted(len(strange), 'time')} for what nobody named: {some}."
     )
 
@@ -549,7 +520,7 @@ def _posts(seen: Evidence) -> Found:
         and one.asked.method == "GET" and one.path in FEEDS
     ]  # fmt: skip
     if not whole:
-        return None
+        return NOT_SEEN
     due = [
         post
         for post in script.POSTS
@@ -561,10 +532,8 @@ def _posts(seen: Evidence) -> Found:
         if when is not None:
             got += 1
             waits.append((when - post.at) * 60)
-    if not due:
-        return None
     mean = f", {duration(60 * sum(waits) / got)} after they appeared on average" if got else ""
-    return _share(got, len(due)), (
+    return (got, len(due)), (
         f"It fetched {got} of {counted(len(due), 'post')} while the feed had them{mean}."
     )
 
@@ -572,14 +541,14 @@ def _posts(seen: Evidence) -> Found:
 def _items(seen: Evidence) -> Found:
     """What the command printed: each item once, edits as edits."""
     if not seen.trace.shown:
-        return None
+        return NOT_SEEN
     _, last = seen.trace.shown[-1]
     known = {post.identity for post in script.POSTS}
     names = [next((one for one in known if name.endswith(one)), "") for name in last]
     twice = len(names) - len(set(names))
     strange = sum(not name for name in names)
     wrong = min(twice + strange, len(names))
-    return _share(len(names) - wrong, len(names)) if names else 0.0, (
+    return (len(names) - wrong, max(1, len(names))), (
         f"It printed {counted(len(names), 'item')} at the end, {twice} of them more than once."
     )
 
@@ -587,12 +556,10 @@ def _items(seen: Evidence) -> Found:
 def _restart(seen: Evidence) -> Found:
     """The first request after a start again carries validators."""
     starts = seen.trace.restarts
-    if not starts or seen.trace.mode != LONG_RUNNING:
-        return None
+    if seen.trace.mode != LONG_RUNNING:
+        return NOT_SEEN
     after = [next((v for v in seen.visits if v.at >= start), None) for start in starts]
     known = [visit for visit in after if visit is not None]
-    if not known:
-        return None
     right = sum(
         "if-none-match" in v.end.asked.headers or "if-modified-since" in v.end.asked.headers
         for v in known
@@ -603,7 +570,7 @@ def _restart(seen: Evidence) -> Found:
         for one, later in pairwise(seen.visits)
         if one.at < start <= later.at
     )
-    return _share(right, len(known)) * (0.5 if soon else 1.0), (
+    return (right * (0.5 if soon else 1.0), len(known)), (
         f"Started again, it still had its validators {right} of {counted(len(known), 'time')}"
         f"{', and asked at once although nothing was due' if soon else ''}."
     )
@@ -611,11 +578,10 @@ def _restart(seen: Evidence) -> Found:
 
 def _jitter(seen: Evidence) -> Found:
     if seen.trace.mode == ONE_SHOT or len(seen.visits) < 24:
-        return None
+        return NOT_SEEN
     moments = [(seen.trace.begins.timestamp() + visit.at) % 900 for visit in seen.visits]
     full = sum(moment < 5 for moment in moments)
-    share = _share(full, len(moments))
-    return (0.0 if share > 0.5 else 1.0), (
+    return (full <= len(moments) / 2, 1), (
         f"{full} of {counted(len(moments), 'visit')} began in the first five seconds of a quarter"
         " of an hour."
     )

@@ -21,7 +21,7 @@ from typing import Any
 
 from publisher.base.text import counted
 from publisher.core.durations import duration
-from publisher.reader_test.behaviours import BEHAVIOURS, Evidence
+from publisher.reader_test.behaviours import BEHAVIOURS, Behaviour, Evidence
 from publisher.reader_test.tester_trace import FROM_AFAR, LONG_RUNNING, ONE_SHOT, Trace
 
 INTERVALS, FLOORS = (15, 30, 60, 120, 1440), (15, 60)
@@ -128,17 +128,12 @@ LIMITS = {
 
 @dataclass(frozen=True, slots=True)
 class BehaviourVerdict:
-    """One behaviour, judged. points of `of`; seen: what the trace shows, as a sentence."""
+    """One behaviour, judged. points: of what it is worth; seen: what the trace shows."""
 
-    id: str
-    title: str
+    what: Behaviour
     state: str
     points: float
-    of: int
     seen: str
-    rule: str
-    cost: str
-    advice: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +160,9 @@ class Scorecard:
             "limits": LIMITS[self.mode],
             "verdicts": [
                 {
-                    "behaviour": one.id, "verdict": one.state, "points": round(one.points, 1),
-                    "of": one.of, "seen": one.seen, "rule": one.rule, "cost": one.cost,
-                    "advice": one.advice,
+                    "behaviour": one.what.id, "verdict": one.state, "points": round(one.points, 1),
+                    "of": one.what.points, "seen": one.seen, "rule": one.what.rule,
+                    "cost": one.what.cost, "advice": one.what.advice,
                 }
                 for one in self.verdicts
             ],
@@ -186,23 +181,21 @@ def score(trace: Trace) -> Scorecard:
     seen = Evidence(trace)
     verdicts = []
     for one in BEHAVIOURS:
-        found = one.check(seen)
-        if found is None:
+        (right, of), words = one.check(seen)
+        if not of:
             state, points, words = NOT_SEEN, 0.0, "The trace does not show it."
         else:
-            share, words = found
+            share = right / of
             state = GOOD if share >= GOOD_SHARE else PARTLY if share >= 0.3 else BAD
             points = float(one.points) if state == GOOD else one.points * share
-        verdicts.append(BehaviourVerdict(
-            one.id, one.title, state, points, one.points, words, one.rule, one.cost, one.advice,
-        ))  # fmt: skip
-    possible = sum(one.of for one in verdicts if one.state != NOT_SEEN)
+        verdicts.append(BehaviourVerdict(one, state, points, words))
+    possible = sum(one.what.points for one in verdicts if one.state != NOT_SEEN)
     got = sum(one.points for one in verdicts)
     total = int(100 * got / possible + 1e-9) if possible >= FEWEST_POINTS else None
     agents = {one.headers.get("user-agent", "") for one in trace.asked}
     program = trace.program or (sorted(agents)[0] if agents else "")
     program = "".join(letter for letter in program if letter.isprintable())  # it is for terminals
-    good = {one.id: one.state == GOOD for one in verdicts if one.state != NOT_SEEN}
+    good = {one.what.id: one.state == GOOD for one in verdicts if one.state != NOT_SEEN}
     now = hearing(seen, good) if total is not None else None
     return Scorecard(
         program, trace.mode, total, len(trace.asked), trace.ran, tuple(verdicts),
@@ -222,12 +215,13 @@ def lines(card: Scorecard) -> Iterator[str]:
     yield f"{named}{told} ({counted(card.requests, 'request')} in {duration(card.ran)} of the test)"
     order = (BAD, PARTLY, GOOD, NOT_SEEN)
     for one in sorted(card.verdicts, key=lambda one: order.index(one.state)):
+        what, points = one.what, f"{one.points:>4.1f}/{one.what.points:<2}"
         if one.state == NOT_SEEN:
             continue
-        yield f"  {WORDS[one.state]:<13} {one.points:>4.1f}/{one.of:<2} {one.title}. {one.seen}"
+        yield f"  {WORDS[one.state]:<13} {points} {what.title}. {one.seen}"
         if one.state != GOOD:
-            yield f"{'':23}{one.cost} {one.advice} ({one.rule})"
-    unseen = [one.title for one in card.verdicts if one.state == NOT_SEEN]
+            yield f"{'':23}{what.cost} {what.advice} ({what.rule})"
+    unseen = [one.what.title for one in card.verdicts if one.state == NOT_SEEN]
     if unseen and card.requests:
         yield f"  not seen (no failure): {'; '.join(unseen)}"
     if card.gains:
@@ -276,13 +270,13 @@ def fragment(card: Scorecard) -> str:
         parts.append(f'<h2>{WORDS[state].capitalize()}</h2><ul class="verdicts {state}">')
         for one in group:
             points = "" if state == NOT_SEEN else f' <span class="quiet">{one.points:.1f} of'
-            points += "" if state == NOT_SEEN else f" {one.of} points</span>"
-            parts.append(f"<li><strong>{escape(one.title)}</strong>{points}")
+            points += "" if state == NOT_SEEN else f" {one.what.points} points</span>"
+            parts.append(f"<li><strong>{escape(one.what.title)}</strong>{points}")
             if state != NOT_SEEN:
                 parts.append(f"<br>{escape(one.seen)}")
             if state in (BAD, PARTLY):
-                parts.append(f"<br>{escape(one.cost)} <em>{escape(one.advice)}</em>")
-            parts.append(f' <span class="quiet small">{escape(one.rule)}</span></li>')
+                parts.append(f"<br>{escape(one.what.cost)} <em>{escape(one.what.advice)}</em>")
+            parts.append(f' <span class="quiet small">{escape(one.what.rule)}</span></li>')
         parts.append("</ul>")
     if card.gains:
         parts.append(

@@ -58,7 +58,7 @@ def test_printed_items_are_judged(tmp_path: Path) -> None:
     )
     run = CommandRun(f"{sys.executable} {script} URL", MONDAY, None, hours=1)
     card = score(run_each_time(run, lambda _: None))
-    (items,) = [one for one in card.verdicts if one.id == "items"]
+    (items,) = [one for one in card.verdicts if one.what.id == "items"]
     assert (items.state, "3 items" in items.seen, "1 of them" in items.seen) == (
         "partly", True, True,
     )  # fmt: skip
@@ -149,7 +149,7 @@ def test_two_days_of_a_program_that_keeps_running(tmp_path: Path) -> None:
     assert card.mode == "long-running"
     assert card.score is not None
     assert card.score >= 90, [one for one in card.verdicts if one.state != "good"]
-    (restart,) = [one for one in card.verdicts if one.id == "restart"]
+    (restart,) = [one for one in card.verdicts if one.what.id == "restart"]
     assert restart.state == "good", restart
 
 

@@ -18,7 +18,7 @@ PLACE = WeekPlace(ADDRESS, MONDAY)
 
 def states(card: Scorecard) -> dict[str, str]:
     """The verdicts by behaviour."""
-    return {one.id: one.state for one in card.verdicts}
+    return {one.what.id: one.state for one in card.verdicts}
 
 
 @pytest.mark.parametrize("begins", [MONDAY, datetime(2024, 3, 6, 13, tzinfo=UTC)])

@@ -40,7 +40,7 @@ def test_the_river_scores_100(
     card = score(desk.kept)
     told = "\n".join(lines(card))
     assert card.score == 100, told
-    unseen = {one.id for one in card.verdicts if one.state == "not-seen"}
+    unseen = {one.what.id for one in card.verdicts if one.state == "not-seen"}
     assert len(unseen) < 8, told
 
 
