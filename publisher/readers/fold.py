@@ -10,8 +10,9 @@ the fold begins anew.
 import json
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from math import inf
 from typing import Any, cast
 
 from sqlalchemy import CursorResult, delete, func, insert, select
@@ -22,7 +23,14 @@ from publisher.base.dates import format_rfc822
 from publisher.readers import store
 from publisher.readers.agents import parse_agent
 from publisher.readers.counter import BURST_MS, FLUSH_SECONDS
-from publisher.readers.poll_batches import BROUGHT, NOBODY, FlushedPolls, PollGroup, bare
+from publisher.readers.poll_batches import (
+    BROUGHT,
+    NOBODY,
+    FlushedPolls,
+    PollGroup,
+    bare,
+    to_bytes,
+)
 from publisher.readers.reporting.push_arrivals import Arrivals
 from publisher.readers.reporting.reach import News
 from publisher.readers.sums import (
@@ -31,15 +39,14 @@ from publisher.readers.sums import (
     VISIT_SECONDS,
     ReaderSums,
     Versions,
-    came_on_time,
+    add_up,
     count_answers,
     count_interval,
     remember,
-    rhythm_after,
     same_burst,
     same_visit,
 )
-from publisher.readers.telling_apart import Made, Readers
+from publisher.readers.telling_apart import Made, Readers, unexpected
 from publisher.storage.database import Database
 from publisher.storage.postgresql import add_to, overwrite
 from publisher.storage.tables.mirror import mirror_at
@@ -72,7 +79,7 @@ def keep_up(
             return behind_seconds
         first = session.get_one(PollBatch, first_id)
         if first_id > 0 and waiting < MOST_WAITING_BYTES:
-            rest = FlushedPolls.from_bytes(first.payload).first_ms / 1000 - latest.timestamp()
+            rest = FlushedPolls(first.payload).first_ms / 1000 - latest.timestamp()
             if rest > 0:
                 return rest
         smallest = smallest_ttl(session)
@@ -87,13 +94,13 @@ def fold(database: Database, smallest_ttl_minutes: int, until: datetime | None =
     still come in before them.
     """
     # Whole parts of the clock's time, so that no burst is cut.
-    until_ms = None if until is None else int(until.timestamp() * 1000) // BURST_MS * BURST_MS
+    until_ms = inf if until is None else until.timestamp() * 1000 // BURST_MS * BURST_MS
     total, after, more, again = 0, -1, True, False
     while more or again:
         again = False
         _finish(database)
         with database.read() as session:
-            due = _Due.after(session, after, until_ms)
+            due = _Due(session, after, until_ms)
             more = due.more
             if not due.groups and not due.lost:  # newer batches may be from a late worker
                 after = max(due.batches, default=after)
@@ -101,7 +108,7 @@ def fold(database: Database, smallest_ttl_minutes: int, until: datetime | None =
             present = _present(session, due.batches)
             if again := present[0] < 0:
                 continue
-            changed, groups = store.under_this_week(session, due.groups.values())
+            changed, groups = store.under_this_week(session, due.groups)
             folding = _Folding(session, groups, changed, smallest_ttl_minutes)
         folding.run()
         with database.read() as session:
@@ -115,7 +122,7 @@ def fold(database: Database, smallest_ttl_minutes: int, until: datetime | None =
                     raise _OvertakenError
                 if due.waiting:
                     # In their old place: before what was stored since these batches were read.
-                    payload = FlushedPolls(tuple(due.waiting)).to_bytes()
+                    payload = to_bytes(due.waiting)
                     session.execute(insert(PollBatch).values(id=due.batches[-1], payload=payload))
                 if later:
                     numbered = [{"id": number, "payload": payload} for number, payload in packed]
@@ -179,44 +186,26 @@ def _present(session: Session, batches: Iterable[int]) -> tuple[int, int, bytes 
 
 
 class _Due:
-    """The batches that are folded next.
+    """The batches after this number that are folded next, BATCHES_AT_ONCE at most.
 
-    `groups`: the polls that are due, equal ones of several flushes together; `waiting`: those that
-    are not; `lost`: how many were not kept; `more`: whether there are further batches.
+    `groups`: the polls that are due, `waiting`: those that are not; `lost`: how many were not kept;
+    `more`: whether there are further batches.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, session: Session, number: int, until_ms: float) -> None:
         self.batches: list[int] = []
-        self.groups: dict[Hashable, PollGroup] = {}
-        self.waiting: list[PollGroup] = []
-        self.lost, self.more = 0, False
-
-    @classmethod
-    def after(cls, session: Session, number: int, until_ms: int | None) -> "_Due":
-        """The batches after this number, BATCHES_AT_ONCE at most."""
-        due, bursts = cls(), 0
+        self.more = False
+        polls = FlushedPolls()
         query = select(PollBatch.id, PollBatch.payload).where(PollBatch.id > number)
-        rows = session.execute(query.order_by(PollBatch.id).limit(BATCHES_AT_ONCE + 1))
-        same: dict[Any, Any] = {}
-        for row in rows:
-            full = bursts >= BURSTS_AT_ONCE or len(due.groups) >= GROUPS_AT_ONCE
-            if full or len(due.batches) == BATCHES_AT_ONCE:
-                due.more = True
+        for row in session.execute(query.order_by(PollBatch.id).limit(BATCHES_AT_ONCE + 1)):
+            full = polls.bursts >= BURSTS_AT_ONCE or len(polls) >= GROUPS_AT_ONCE
+            if full or len(self.batches) == BATCHES_AT_ONCE:
+                self.more = True
                 break
-            batch = FlushedPolls.from_bytes(row.payload, same)
-            due.batches.append(row.id)
-            due.lost += batch.lost
-            bursts += sum(len(group.bursts) for group in batch.groups)
-            if until_ms is not None:
-                batch, rest = batch.until(until_ms)
-                due.waiting += rest.groups
-            for group in batch.groups:
-                # In place of a document, which has many fields, its number here.
-                like = (*group[:10], id(group.document), group.source)
-                one = due.groups.setdefault(like, group)
-                if one is not group:
-                    one.bursts.extend(group.bursts)
-        return due
+            polls.add(row.payload)
+            self.batches.append(row.id)
+        self.groups, self.waiting = polls.split(until_ms)
+        self.lost = polls.lost
 
 
 # What `_Folding.parts` are rows of.
@@ -260,14 +249,19 @@ class _Folding:
         self._hours: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
         self._programs: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0, 0, 0])
         self._sources: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-        # What these three are made of, by hour, source and program (None: polls of a mirror).
-        self._sums: dict[tuple[int, str, str | None], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+        # What these three are made of: polls by hour, of one source, agent ("": nameless), path,
+        # status, with validators or without, and size.
+        self._alike: dict[tuple[str, str, str, int, bool, int], dict[int, int]]
+        self._alike = defaultdict(lambda: defaultdict(int))
         self._last: dict[int, tuple[float, int, PollGroup]] = {}
         self._touched: set[tuple[int, str]] = set()
 
     def run(self) -> None:
         """Count every poll in the order of time."""
-        lines = [_Line(index, group) for index, group in enumerate(self._groups)]
+        lines = [
+            _Line(index, group, self._readers.here[group.origin])
+            for index, group in enumerate(self._groups)
+        ]
         bursts = sorted(
             (at_ms, index, polls)
             for index, group in enumerate(self._groups)
@@ -278,12 +272,15 @@ class _Folding:
             self.polls += polls
         for line in lines:
             self._add(line)
-        for (hour, source, name), sums in self._sums.items():
-            _add_to(self._sources[hour // 24, source], sums)
-            if name is not None:
-                requests, not_modified, _, sent = sums
-                for table in (self._hours[hour], self._programs[hour // 24, name]):
-                    _add_to(table, (requests, not_modified, sent))
+        self._days = {key: add_up(sums) for key, sums in self._days.items() if sums.requests}
+        for (source, agent, path, status, asked, size), hours in self._alike.items():
+            program = parse_agent(agent).name if agent else ""
+            for hour, polls in hours.items():
+                shown, sent = polls * (status == 304), polls * size
+                _add_to(self._sources[hour // 24, source], (polls, shown, polls * asked, sent))
+                if not mirror_at(path):
+                    for table in (self._hours[hour], self._programs[hour // 24, program]):
+                        _add_to(table, (polls, shown, sent))
 
     def parts(self, session: Session) -> list[list[Any]]:
         """The readers' rows, in parts that are written in a short time (see `_write`)."""
@@ -331,70 +328,98 @@ class _Folding:
     def _count(self, at_ms: int, line: "_Line", polls: int) -> None:
         """Add the polls of one burst to their readers, their day and their hour.
 
-        One after the other, until two in a row are told to be of one reader's present visit: the
-        second changes nothing about it, so the others are like the second.
+        One after the other, until two in a row are told to be of one reader's present visit, or of
+        an earlier one (a slice may go back in time): the second changes nothing about it, so the
+        others are like the second.
         """
         at, hour = at_ms / 1000, at_ms // (HOUR_SECONDS * 1000)
+        date = hour // 24
+        if date != line.date and len(line.here) == 1:
+            self._begin(line, line.here[0], date, at)  # most likely
+        if date == line.date and self._count_usual(line, at):
+            line.given += polls
+            line.hours[hour] += polls
+            return
         poll, readers, left, before = line.poll, self._readers, polls, None
         while left:
-            made, feed = line.usual, line.feed
-            if feed is None or not readers.usual(made.client, feed, poll.origin, line.tags, at):
-                made = readers.who(poll, line.document, at)
-            if made.client != line.usual.client or hour != line.hour:
-                self._add(line)
-                self._begin(line, made.client, hour, at)
+            made = readers.who(poll, line.document, at)
+            if made.client != line.client or date != line.date:
+                self._begin(line, made.client, date, at)
             feed = line.feed
-            settled = left > 1 and made == before and (feed is None or same_visit(feed, at))
+            present = feed is None or same_visit(feed, at) or (at < feed.last_at and line.tags)
+            settled = left > 1 and made == before and present
             alike = left if settled else 1
             if feed is not None and line.named(feed):
                 line.given += alike
             else:
                 line.others += alike
+            line.hours[hour] += alike
             line.at = at
             if made.client != NOBODY:
                 self._learn(line, made, at, alike)
             elif poll.method != "HEAD":
-                line.day.first += alike
+                line.sums.first += alike
             left, before = left - alike, made
 
-    def _begin(self, line: "_Line", client: int, hour: int, at: float) -> None:
-        """Let the line hold this reader's polls of this hour."""
-        key = client, line.document
-        line.usual, line.hour, line.given, line.others = Made(client), hour, 0, 0
-        line.feed, line.day = self._readers.feeds.get(key), self._days[client, hour // 24]
+    def _count_usual(self, line: "_Line", at: float) -> bool:
+        """Note polls as nearly all are: alone at its address, a reader names the tag that it was
+        given and gets a 304, again in its visit or when it is expected.
+
+        Returns False, with nothing changed, for others. `_count` would find the same, step by step.
+        """
+        feed, poll = line.feed, line.poll
+        if feed is None or poll.status != 304 or line.here != [line.client]:
+            return False
+        visit, given = same_visit(feed, at), poll.document
+        if not (feed.tag and feed.tag in line.tags and (visit or not unexpected(feed, at))):
+            return False
+        tag, max_age = given.told(at)
+        if tag != feed.tag or given.modified > feed.seen_at:
+            return False
+        if not visit:
+            count_interval(line.sums, feed, at, self._smallest)
+        feed.returned, feed.origin, line.at = True, poll.origin, at
+        feed.told_minutes, feed.max_age, feed.asked_back_at = given.ttl_minutes, max_age, None
+        return True
+
+    def _begin(self, line: "_Line", client: int, date: int, at: float) -> None:
+        """Let the line hold this reader's polls of this day, after adding what it holds."""
+        self._add(line)
+        poll = line.poll
+        if client != line.client or line.date < 0:
+            agent = "" if client == NOBODY else poll.agent
+            alike = poll.source, agent, poll.path, poll.status, poll.has_validators, poll.sent
+            line.hours = self._alike[alike]
+        line.client, line.date, line.given, line.others = client, date, 0, 0
+        line.feed = self._readers.feeds.get((client, line.document))
+        line.sums = self._days[client, date]
         self._first_at.setdefault(client, at)
-        if client != NOBODY:
-            self._touched.add(key)
 
     def _add(self, line: "_Line") -> None:
-        """Add the line's polls to their reader, hour, program and source."""
-        polls = line.given + line.others
-        if not polls:
+        """Add the line's polls to their reader."""
+        if not line.given and not line.others:
             return
-        client, poll, at = line.usual.client, line.poll, line.at
+        client, poll, at = line.client, line.poll, line.at
         latest = at, line.index, poll
         self._last[client] = max(self._last.get(client, latest), latest)
         if client != NOBODY:
             pair = poll.origin, client
             self._origins[pair] = max(self._origins.get(pair, at), at)
-        for given, number in ((True, line.given), (False, line.others)):
-            if number:
-                count_answers(line.day, poll, self._versions, given, number)
-        name = parse_agent(poll.agent).name if poll.agent and client != NOBODY else ""
-        kind = line.hour, poll.source, None if mirror_at(poll.path) else name
-        conditional, sent = polls * poll.has_validators, poll.sent * polls
-        _add_to(self._sums[kind], (polls, polls * (poll.status == 304), conditional, sent))
+            self._touched.add((client, line.document))
+        if line.given:
+            count_answers(line.sums, poll, self._versions, True, line.given)
+        if line.others:
+            count_answers(line.sums, poll, self._versions, False, line.others)
 
     def _learn(self, line: "_Line", made: Made, at: float, polls: int) -> None:
         """Update what the reader knows after this answer."""
-        poll, day, feed = line.poll, line.day, line.feed
+        poll, sums, feed = line.poll, line.sums, line.feed
         given = poll.document
-        tag = given.tag(at)
-        max_age = given.max_age(at, poll.tags, poll.status)
+        tag, max_age = given.told(at, poll.tags, poll.status)
         news = feed is not None and given.modified > feed.seen_at
         self._arrivals.count(at, poll, news, polls)
         if feed is None:
-            day.first += poll.method != "HEAD"
+            sums.first += poll.method != "HEAD"
             feed = line.feed = ReaderFeed(
                 at, given.ttl_minutes, max_age, given.modified, at, foreign=poll.conditional
             )
@@ -402,16 +427,12 @@ class _Folding:
             self._readers.holds(made.client, line.document, feed, tag, poll.origin)
             return
         if made.aside:
-            day.first += polls
+            sums.first += polls
             remember(feed, (at, given.ttl_minutes, max_age, given.modified, tag), polls)
             return
         if not same_visit(feed, at):
-            interval = at - feed.last_at
-            on_time = came_on_time(feed, interval)
-            count_interval(day, feed, at, on_time, self._smallest)
-            day.unsure += made.unsure * polls
-            feed.rhythm = rhythm_after(feed, interval, on_time)
-            feed.last_at = max(feed.last_at, at)
+            count_interval(sums, feed, at, self._smallest)
+            sums.unsure += made.unsure * polls
         if news:
             self._news.count(feed, at, poll)
         feed.returned = feed.returned or poll.status == 304 or feed.tag in line.tags
@@ -425,23 +446,26 @@ class _Folding:
 
 
 class _Line:
-    """A group's polls; since they were added last (`_Folding._add`), of one reader in one hour.
+    """A group's polls; since they were added last (`_Folding._add`), of one reader in one day.
 
-    `usual`: that this reader made one, too; `feed`: what it knows, None before its first poll;
-    `at`: when it came last. `given`: its polls with a tag that it was given; `others`: the rest.
+    `here`: the readers at its address; `client`: the one that made the last poll, at `at`; `feed`:
+    what it knows, None before its first poll; `date`: days since 1970. `given`: its polls with a
+    tag that it was given; `others`: the rest; `hours`: all polls of this kind, by hour.
     """
 
     __slots__ = (
-        "at", "day", "document", "feed", "given", "hour", "index", "others", "poll", "tags", "usual"
+        "at", "client", "date", "document", "feed", "given", "here", "hours", "index", "others",
+        "poll", "sums", "tags",
     )  # fmt: skip
+    sums: ReaderSums
+    hours: dict[int, int]
 
-    def __init__(self, index: int, poll: PollGroup) -> None:
-        self.index, self.poll, self.tags = index, poll, poll.bare_tags
+    def __init__(self, index: int, poll: PollGroup, here: list[int]) -> None:
+        self.index, self.poll, self.tags, self.here = index, poll, poll.bare_tags, here
         self.document = poll.path if poll.method != "HEAD" else f"HEAD {poll.path}"
-        self.usual, self.hour, self.at = Made(NOBODY), -(10**9), 0.0  # no hour at all
+        self.client, self.date, self.at = NOBODY, -1, 0.0  # no day at all
         self.given = self.others = 0
         self.feed: ReaderFeed | None = None
-        self.day = ReaderSums()
 
     def named(self, feed: ReaderFeed) -> bool:
         """Whether the polls name one of the last two tags that this reader was given."""

@@ -11,7 +11,6 @@ import json
 import secrets
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from ipaddress import IPv6Address
@@ -26,7 +25,7 @@ from publisher.core.validators import http_date, preferred_coding, renewal, ungl
 from publisher.feeds.conditional import Served
 from publisher.feeds.feed_answer import CODINGS
 from publisher.readers.agents import parse_agent
-from publisher.readers.counter import BURST_MS, SITE, Burst, CountedGroup, Polls
+from publisher.readers.counter import BURST_MS, SITE, Burst, Like, Polls
 from publisher.storage.columns import Base
 from publisher.storage.database import Database
 from publisher.storage.tables.mirror import mirror_at
@@ -59,7 +58,14 @@ def origins(keys: tuple[bytes, bytes], address: str, agent: str, path: str) -> t
 
 
 def _number(text: bytes, key: bytes) -> int:
-    return int.from_bytes(hashlib.blake2b(text, key=key, digest_size=8).digest()) >> 1 or 1
+    hasher = _hasher(key).copy()
+    hasher.update(text)
+    return int.from_bytes(hasher.digest()) >> 1 or 1
+
+
+@lru_cache(maxsize=2)
+def _hasher(key: bytes) -> hashlib.blake2b:
+    return hashlib.blake2b(key=key, digest_size=8)
 
 
 @lru_cache(maxsize=4096)
@@ -121,25 +127,18 @@ class GivenDocument(NamedTuple):
     instants: tuple[int, ...]
     renewed: bool
 
-    def max_age(self, at: float, tags: str, status: int) -> int:
-        """The max-age sent at `at`; with a changed document it is an hour at most."""
-        if not self.instants:
-            return self.ttl_minutes * 60
-        seconds = self._max_age(at)
-        content = self.etag.removeprefix('W/"').partition(".")[0]
-        return with_news(seconds) if status in BROUGHT and tags and content not in tags else seconds
-
-    def tag(self, at: float) -> str:
-        """The bare tag that was sent at `at`."""
-        tag = bare(self.etag)
-        if self.renewed and (block := renewal(self._max_age(at), int(at))):
-            return f"{tag};{block}"
-        return tag
-
-    def _max_age(self, at: float) -> int:
-        if not self.instants:
-            return self.ttl_minutes * 60
-        return Expiries(self.top, self.instants).max_age_seconds(int(at))
+    def told(self, at: float, tags: str = "", status: int = 304) -> tuple[str, int]:
+        """The bare tag and the max-age sent at `at`, which with a changed document is an hour at
+        most."""
+        seconds, tag, now = self.ttl_minutes * 60, bare(self.etag), int(at)
+        if self.instants:
+            seconds = Expiries(self.top, self.instants).max_age_seconds(now)
+        if self.renewed and (block := renewal(seconds, now)):
+            tag = f"{tag};{block}"
+        if tags and self.instants and status in BROUGHT:
+            content = self.etag.removeprefix('W/"').partition(".")[0]
+            seconds = seconds if content in tags else with_news(seconds)
+        return tag, seconds
 
 
 class PollGroup(NamedTuple):
@@ -187,72 +186,84 @@ class PollGroup(NamedTuple):
         return set() if moment is None else {moment.timestamp()}
 
 
-@dataclass(frozen=True, slots=True)
 class FlushedPolls:
-    """One flush; `lost` polls came faster than they could be counted."""
+    """Flushes as they were stored; equal polls of several are one group.
 
-    groups: tuple[PollGroup, ...]
-    lost: int = 0
+    `bursts`: how many there are; `lost` polls came faster than they could be counted.
+    """
 
-    def to_bytes(self) -> bytes:
-        """For storage: each document, each agent and what else many polls have in common once."""
-        documents: dict[GivenDocument, int] = {}
-        agents: dict[str, int] = {}
-        likes: dict[tuple[Any, ...], int] = {}
-        rows = []
-        for origin, before, agent, *like, document, source, bursts in self.groups:
-            number = documents.setdefault(document, len(documents))
-            named = agents.setdefault(agent, len(agents))
-            kind = likes.setdefault((*like, number, source), len(likes))
-            rows.append((origin, before, named, kind, bursts))
-        parts = [self.lost, list(documents), list(agents), list(likes), rows]
-        return zlib.compress(json.dumps(parts, separators=(",", ":")).encode(), 1)
+    def __init__(self, *payloads: bytes) -> None:
+        self.bursts = self.lost = 0
+        self._groups: dict[tuple[int, ...], PollGroup] = {}
+        self._same: dict[Any, Any] = {}  # equal documents and texts are one object
+        for payload in payloads:
+            self.add(payload)
 
-    @classmethod
-    def from_bytes(cls, payload: bytes, same: dict[Any, Any] | None = None) -> "FlushedPolls":
-        """What `to_bytes` wrote, or an earlier release; much older forms are given up as lost.
+    def __len__(self) -> int:
+        return len(self._groups)
 
-        Equal documents and texts are one object: the one in `same`, which grows.
-        """
+    def add(self, payload: bytes) -> None:
+        """Add what `to_bytes` or an earlier release wrote; much older forms count as lost."""
         lost, known, *more = json.loads(zlib.decompress(payload))
+        self.lost += lost
         if not more:
-            return cls((), lost + sum(len(row[-1]) for row in known))
-        one: Any = ({} if same is None else same).setdefault
+            self.lost += sum(len(row[-1]) for row in known)
+            return
+        one, groups = self._same.setdefault, self._groups
         made = (GivenDocument._make([*row[:6], tuple(row[6]), row[7]]) for row in known)
         documents = [one(document, document) for document in made]
-        if len(more) == 1:  # of an earlier release: each row with everything
-            rows = (
-                (*row[:10], documents[row[10]], *(row[12:] or [SITE]), _bursts(row[11]))
-                for row in more[0]
-            )
-            return cls(tuple(map(PollGroup._make, rows)), lost)
-        agents = [one(agent, agent) for agent in more[0]]
-        likes = [(*row[:7], documents[row[7]], row[8]) for row in more[1]]
+        names, kinds, rows = more if len(more) == 3 else _with_likes(more[0])
+        agents = [one(agent, agent) for agent in names]
+        likes = [(*row[:7], documents[row[7]], row[8]) for row in kinds]
         likes = [one(like, like) for like in likes]
-        groups = tuple(
-            PollGroup._make((origin, before, agents[agent], *likes[kind], bursts))
-            for origin, before, agent, kind, bursts in more[2]
-        )
-        return cls(groups, lost)
+        for origin, before, agent, kind, bursts in rows:
+            like = likes[kind]
+            key = origin, before, id(agents[agent]), id(like)
+            self.bursts += len(bursts)
+            if (group := groups.get(key)) is None:
+                groups[key] = PollGroup._make((origin, before, agents[agent], *like, bursts))
+            else:
+                group.bursts.extend(bursts)
 
     @property
     def first_ms(self) -> int:
         """When the first of these polls came, in milliseconds since 1970; 0 for none."""
-        return min((group.bursts[0][0] for group in self.groups), default=0)
+        return min((group.bursts[0][0] for group in self._groups.values()), default=0)
 
-    def until(self, moment_ms: int) -> "tuple[FlushedPolls, FlushedPolls]":
-        """Split by time: bursts that began before `moment_ms` (since 1970), and the rest."""
+    def split(self, moment_ms: float) -> tuple[list[PollGroup], list[PollGroup]]:
+        """Bursts that began before a moment (milliseconds since 1970), and the rest."""
         early, late = [], []
-        for group in self.groups:
-            before = [burst for burst in group.bursts if burst[0] < moment_ms]
-            if len(before) == len(group.bursts):
+        for group in self._groups.values():
+            after = [burst for burst in group.bursts if burst[0] >= moment_ms]
+            if not after:
                 early.append(group)
                 continue
-            after = [burst for burst in group.bursts if burst[0] >= moment_ms]
             late.append(group._replace(bursts=after))
-            if before:
+            if before := [burst for burst in group.bursts if burst[0] < moment_ms]:
                 early.append(group._replace(bursts=before))
-        return FlushedPolls(tuple(early), self.lost), FlushedPolls(tuple(late))
+        return early, late
+
+
+def to_bytes(groups: Iterable[PollGroup], lost: int = 0) -> bytes:
+    """For storage: each document, each agent and what else many polls have in common once."""
+    documents: dict[GivenDocument, int] = {}
+    agents: dict[str, int] = {}
+    likes: dict[tuple[Any, ...], int] = {}
+    rows = []
+    for origin, before, agent, *like, document, source, bursts in groups:
+        number = documents.setdefault(document, len(documents))
+        named = agents.setdefault(agent, len(agents))
+        kind = likes.setdefault((*like, number, source), len(likes))
+        rows.append((origin, before, named, kind, bursts))
+    parts = [lost, list(documents), list(agents), list(likes), rows]
+    return zlib.compress(json.dumps(parts, separators=(",", ":")).encode(), 1)
+
+
+def _with_likes(rows: list[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+    """Agents, kinds and rows as they are stored now, of an earlier release's: all in each row."""
+    kinds = [[*row[3:11], *(row[12:] or [SITE])] for row in rows]
+    numbered = [[*row[:2], at, at, _bursts(row[11])] for at, row in enumerate(rows)]
+    return [row[2] for row in rows], kinds, numbered
 
 
 def bursts_of(times_ms: Iterable[int]) -> list[Burst]:
@@ -293,8 +304,7 @@ def store(database: Database, polls: Polls, now: datetime) -> None:
     weeks = keys(database, now)
     documents = {number: _given(document) for number, document in polls.documents.items()}
     made = [
-        _group(group, bursts, documents[group.document_id], weeks)
-        for group, bursts in polls.groups()
+        _group(group, bursts, documents[group[0]], weeks) for group, bursts in polls.bursts.items()
     ]
     payloads = to_payloads(made, polls.lost)
     with database.write_rows() as session:
@@ -307,7 +317,7 @@ def to_payloads(groups: Iterable[PollGroup], lost: int = 0) -> list[bytes]:
     rest = iter(groups)
     payloads = []
     while (part := tuple(islice(rest, GROUPS_A_BATCH))) or lost:
-        payloads.append(FlushedPolls(part, lost).to_bytes())
+        payloads.append(to_bytes(part, lost))
         lost = 0
     return payloads
 
@@ -328,20 +338,10 @@ def _given(document: Served) -> GivenDocument:
 
 
 def _group(
-    group: CountedGroup, bursts: list[Burst], document: GivenDocument, weeks: tuple[bytes, bytes]
+    group: Like, bursts: list[Burst], document: GivenDocument, weeks: tuple[bytes, bytes]
 ) -> PollGroup:
-    sent = group.sent_bytes
-    return PollGroup(
-        *origins(weeks, group.peer, group.agent, group.path),
-        agent=group.agent,
-        path=group.path,
-        method=group.method,
-        status=group.status,
-        sent=sent,
-        gzip=sent < document.whole if sent else bool(preferred_coding(group.encoding, CODINGS)),
-        tags=group.tags,
-        since=group.since,
-        document=document,
-        source=group.source,
-        bursts=bursts,
-    )
+    _, path, method, status, sent, peer, agent, tags, since, encoding, source = group
+    packed = sent < document.whole if sent else bool(preferred_coding(encoding, CODINGS))
+    origin, before = origins(weeks, peer, agent, path)
+    like = agent, path, method, status, sent, packed, tags, since, document, source, bursts
+    return PollGroup._make((origin, before, *like))

@@ -5,11 +5,13 @@ durations and how often each occurs: an interval of 15 or 60 minutes is kept exa
 below 3 %.
 """
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, fields
-from math import log
-from typing import Any
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from publisher.core.menu import band
 from publisher.readers.counter import BURST_MS
@@ -26,24 +28,49 @@ VISIT_SECONDS = 15.0  # after a reader's request, further ones are the same visi
 RHYTHM_SHARE = 0.25  # an interval this much longer or shorter than the last one keeps its rhythm
 
 
+class _Told(NamedTuple):
+    """What a reader was told, as seconds between its polls: from `early` to `pause` they follow the
+    shorter one of ttl element and header, from `again` to `late` the other. `band`: of the ttl.
+    `square`, `more`: element times header and less header; `minutes`: the header's, rounded."""
+
+    early: float
+    pause: float
+    again: float
+    late: float
+    band: int
+    square: float
+    more: float
+    minutes: int
+
+
+@lru_cache(maxsize=8192)
+def _told(told_minutes: int, max_age: int) -> _Told:
+    element, header = told_minutes * 60.0, float(max_age)
+    spans = sorted((element, header))
+    (early, pause), (again, late) = (
+        (EARLY_SHARE * span, LATE_SHARE * span + SLACK_SECONDS) for span in spans
+    )
+    header = max(header, 1.0)
+    step = 5 if header <= 3600.0 else 15 if header <= 14_400.0 else 60
+    minutes = max(round(header / 60.0 / step) * step, step)
+    square, more = element * header, element - header
+    return _Told(early, pause, again, late, band(told_minutes), square, more, minutes)
+
+
 def came_on_time(state: ReaderFeed, interval: float) -> bool:
     """Whether an interval (seconds) follows the ttl element or the header: readers obey either."""
-    element, header = state.told_minutes * 60.0, float(state.max_age)
-    return (
-        EARLY_SHARE * element <= interval <= LATE_SHARE * element + SLACK_SECONDS
-        or EARLY_SHARE * header <= interval <= LATE_SHARE * header + SLACK_SECONDS
-    )
+    told = _told(state.told_minutes, state.max_age)
+    return told.early <= interval <= told.pause or told.again <= interval <= told.late
 
 
 def came_early(state: ReaderFeed, interval: float) -> bool:
     """Whether an interval is too short for both the ttl and the max-age."""
-    return interval < EARLY_SHARE * min(state.told_minutes * 60.0, state.max_age)
+    return interval < _told(state.told_minutes, state.max_age).early
 
 
 def came_late(state: ReaderFeed, interval: float) -> bool:
     """Whether an interval is too long for both the ttl and the max-age."""
-    longest = max(state.told_minutes * 60.0, state.max_age)
-    return interval > LATE_SHARE * longest + SLACK_SECONDS
+    return interval > _told(state.told_minutes, state.max_age).late
 
 
 def rhythm_after(feed: ReaderFeed, interval: float, on_time: bool) -> float:
@@ -98,18 +125,16 @@ def feed_of(copy: Sequence[Any]) -> ReaderFeed:
     return ReaderFeed(at, told_minutes, max_age, seen_at, at, tag=tag)
 
 
-# (limit, step): up to `limit` seconds, durations are rounded to multiples of `step`.
-_STEPS = ((120, 1), (600, 10), (7200, 60), (86_400, 300), (10**9, 3600))
+# Up to so many seconds, durations are rounded to multiples of the step in the same place.
+_LIMITS, _STEPS = (120, 600, 7200, 86_400), (1, 10, 60, 300, 3600)
 
 Spans = Counter[tuple[int, int]]  # (ttl told in minutes, seconds until the next poll) -> how often
 
 
 def rounded(seconds: float) -> int:
     """`seconds`, rounded more coarsely the longer it is."""
-    for limit, step in _STEPS:
-        if seconds <= limit:
-            return round(seconds / step) * step
-    return 10**9
+    step = _STEPS[bisect_left(_LIMITS, seconds)]
+    return round(seconds / step) * step
 
 
 def spans_to_text(spans: Spans) -> str:
@@ -162,8 +187,11 @@ class Told:
 
     def plus(self, other: "Told", sign: int = 1) -> "Told":
         """The sum of two, or with -1 the difference."""
-        pairs = zip(astuple(self), astuple(other), strict=True)
+        pairs = zip(_parts_of(self), _parts_of(other), strict=True)
         return Told(*(own + sign * theirs for own, theirs in pairs))
+
+
+_parts_of = attrgetter(*(part.name for part in fields(Told)))
 
 
 @dataclass(slots=True)
@@ -187,8 +215,10 @@ class Versions:
 
 def told_to_text(told: Mapping[int, Told]) -> str:
     """For storage: "class:intervals:on time:early:seconds" with spaces between."""
-    parts = ((which, *astuple(part)) for which, part in sorted(told.items()))
-    return " ".join(":".join(map(str, part)) for part in parts)
+    return " ".join(
+        f"{which}:{part.intervals}:{part.on_time}:{part.early}:{part.seconds}"
+        for which, part in sorted(told.items())
+    )
 
 
 def told_from_text(text: str) -> dict[int, Told]:
@@ -240,43 +270,41 @@ def count_answers(
 
 
 def count_interval(
-    sums: ReaderSums, state: ReaderFeed, at: float, on_time: bool, smallest_ttl_minutes: int
+    sums: ReaderSums, state: ReaderFeed, at: float, smallest_ttl_minutes: int
 ) -> None:
-    """Add the time since the reader's last poll, judged by the ttl and max-age it got then;
-    `on_time`: see `came_on_time`."""
-    interval = at - state.last_at
-    if interval < 0.0:  # the clock went back, or another worker's polls came late
-        return
-    seconds, told = round(interval), sums.told[band(state.told_minutes)]
-    sums.intervals += 1
-    sums.interval_seconds += seconds
-    sums.spans[_followed_minutes(state, interval), rounded(interval)] += 1
-    obeyed = state.asked_back_at is not None and at >= state.asked_back_at - 1.0
-    on_time = obeyed or on_time
-    early = not (obeyed or on_time) and came_early(state, interval)
-    told.intervals += 1
-    told.seconds += seconds
-    if on_time:
-        sums.on_time += 1
-        told.on_time += 1
-    elif early:
-        sums.early += 1
-        told.early += 1
-    sums.fast += not obeyed and interval < EARLY_SHARE * smallest_ttl_minutes * 60.0
-    sums.refused_obeyed += obeyed
+    """Add the time since the reader's last visit, judged by the ttl and max-age it got then; the
+    totals of all ttls are added by `add_up`."""
+    interval, by = at - state.last_at, _told(state.told_minutes, state.max_age)
+    on_time = by.early <= interval <= by.pause or by.again <= interval <= by.late
+    if interval >= 0.0:  # else the clock went back, or another worker's polls came late
+        told = sums.told[by.band]
+        told.intervals += 1
+        told.seconds += round(interval)
+        # The ttl or the max-age, whichever the interval is closer to (by their ratio).
+        closer = (max(interval, 1.0) ** 2 - by.square) * by.more >= 0.0
+        minutes = state.told_minutes if closer else by.minutes
+        sums.spans[minutes, rounded(interval)] += 1
+        obeyed = state.asked_back_at is not None and at >= state.asked_back_at - 1.0
+        if obeyed:
+            sums.refused_obeyed += 1
+        elif interval < EARLY_SHARE * smallest_ttl_minutes * 60.0:
+            sums.fast += 1
+        if on_time or obeyed:
+            told.on_time += 1
+        elif interval < by.early:
+            told.early += 1
+        state.last_at = at
+    if state.rhythm or not on_time:
+        state.rhythm = rhythm_after(state, interval, on_time)
 
 
-def _followed_minutes(state: ReaderFeed, interval: float) -> int:
-    """The ttl or the max-age, whichever the interval is closer to; the max-age is rounded."""
-    element, header = state.told_minutes * 60.0, max(float(state.max_age), 1.0)
-    if element == header:
-        return state.told_minutes
-    length = max(interval, 1.0)
-    if abs(log(length / element)) <= abs(log(length / header)):
-        return state.told_minutes
-    minutes = header / 60.0
-    step = 5 if minutes <= 60 else 15 if minutes <= 240 else 60
-    return max(round(minutes / step) * step, step)
+def add_up(sums: ReaderSums) -> ReaderSums:
+    """The sums with the totals of the intervals, which were counted by the class of their ttl."""
+    told = Told()
+    for part in sums.told.values():
+        told = told.plus(part)
+    sums.intervals, sums.on_time, sums.early, sums.interval_seconds = _parts_of(told)
+    return sums
 
 
 def _validator_content(poll: PollGroup, versions: Versions) -> str | None:

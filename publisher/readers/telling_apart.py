@@ -22,7 +22,7 @@ address. A careless program would become hundreds.
 
 import secrets
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import log
 from typing import NamedTuple
 
@@ -113,15 +113,6 @@ class Readers:
             return self._without_tag(known, document, at)
         return self._with_tag(seen, known)
 
-    def usual(
-        self, client: int, feed: ReaderFeed, origin: int, tags: Container[str], at: float
-    ) -> bool:
-        """Whether a reader made a poll as it makes nearly all: alone at its address, with the tag
-        that it was given, and not early. `who` would find the same."""
-        here = self.here[origin]
-        alone = len(here) == 1 and here[0] == client
-        return alone and feed.tag in tags and not _unexpected(feed, at)
-
     def holds(self, client: int, document: str, feed: ReaderFeed, tag: str, origin: int) -> None:
         """Note that a reader was given a tag, or that it still has it, at this origin."""
         feed.origin = origin
@@ -142,7 +133,7 @@ class Readers:
         if holders or not sent or "*" in sent:
             best = self._best(holders or known, document, at)
             feed = self.feeds[best.client, document]
-            if holders and _unexpected(feed, at):
+            if holders and unexpected(feed, at):
                 if visiting := [c for c in holders if same_visit(self.feeds[c, document], at)]:
                     return self._best(visiting, document, at)
                 claimed = self._claimed(seen, known, due_only=True)
@@ -313,7 +304,7 @@ class Readers:
         return client
 
 
-def _unexpected(feed: ReaderFeed, at: float) -> bool:
+def unexpected(feed: ReaderFeed, at: float) -> bool:
     """Whether a poll would come too early for this reader, by what it was told and by its own
     interval."""
     interval = at - feed.last_at

@@ -147,7 +147,7 @@ def test_polls_that_wait_stay_before_those_stored_meanwhile(
         assert counting.fold(until=MONDAY + timedelta(minutes=1)) == 1
     with site.database.read() as session:
         payloads = session.scalars(select(PollBatch.payload).order_by(PollBatch.id)).all()
-    waiting = [FlushedPolls.from_bytes(payload).first_ms / 1000 for payload in payloads]
+    waiting = [FlushedPolls(payload).first_ms / 1000 for payload in payloads]
     assert waiting == [(MONDAY + QUARTER * turn).timestamp() for turn in (1, 2)]
     monkeypatch.setattr(module, "BURSTS_AT_ONCE", 1)
     assert counting.fold() == 2
