@@ -21,7 +21,7 @@ from publisher.base.system.logs import get_logger
 from publisher.delivery.tag_feeds import TagFeeds
 from publisher.delivery.trusted_proxies import LOG, believe
 from publisher.delivery.watch import Watch
-from publisher.feeds.conditional import Second, Served
+from publisher.feeds.conditional import Served
 from publisher.feeds.feed_answer import FeedAnswer, Moved, as_page, navigates, too_soon
 from publisher.installation import Site
 from publisher.installation.settings import Settings, load_settings
@@ -43,10 +43,10 @@ log = get_logger("front")
 
 @dataclass(slots=True)
 class Poll:
-    """The head of a poll that may come again, with its last answer.
+    """The head of a poll that may come again, with what is known about its answer.
 
-    While `document` is served under `etag`, the answer is of this `kind` (see `Served.kind`);
-    `answer` itself is valid for one `second`.
+    While `document` is served under `etag`, the answer is of this `kind` (see `Served.kind`). The
+    answer itself is not kept: with its body it would be, for each head, of another second.
     """
 
     environ: Environ
@@ -56,8 +56,6 @@ class Poll:
     document: Served | None = None
     etag: str = ""
     kind: int = 0
-    second: Second | None = None
-    answer: FeedAnswer | None = None
     group: Like | None = None  # in which it is counted
 
 
@@ -120,16 +118,14 @@ class FeedFront:
                     if poll.peer != peer:
                         poll.peer, poll.group = peer, asked_by(poll.group, peer)
                     self._polls.again(poll.group, document, now)
-                if poll.second is not second:  # the same kind of answer, with new dates
-                    poll.second, poll.answer = second, second.answer(poll.kind)
-                return poll.answer
+                return second.answer(poll.kind)
         environ = {**poll.environ, "REMOTE_ADDR": peer}
         believe(environ, self._site.environment.trusted_proxies)
         found = self._document(environ)
         if found is None:
             return None
         answer, poll.group = self._answer(found, environ, now)
-        poll.document = poll.second = None
+        poll.document = None
         if isinstance(found, Served) and answer.code in (200, 304):
             poll.etag = found.second(now).etag
             if environ["REQUEST_METHOD"] == "GET" and not navigates(environ):

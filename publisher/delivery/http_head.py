@@ -7,6 +7,7 @@ not be answered.
 import ipaddress
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -121,6 +122,7 @@ def _check_host(environ: Environ, host: bytes | None, given: list[bytes]) -> Non
         environ["HTTP_HOST"] = host.decode("ascii")
 
 
+@lru_cache(maxsize=256)  # readers name one and the same
 def _is_host(text: bytes) -> bool:
     """Whether this is a name of the DNS or an IP address, perhaps with a port.
 

@@ -16,7 +16,7 @@ import math
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from multiprocessing.util import Finalize
 from typing import Any, NamedTuple
 
@@ -30,6 +30,7 @@ from publisher.readers.agents import is_hub
 # By the site's clock: the first polls after a pause are stored soon, further ones a while after the
 # last flush.
 SOON_SECONDS, FLUSH_SECONDS = 1.0, 30.0
+_SECOND = timedelta(seconds=1)
 BURST_MS = 1_000  # equal polls of the same second are one burst
 MOST_GROUPS = 50_000  # different readers (and answers to them) between two flushes
 MOST_HELD = 200_000  # bursts between two flushes, should the database be away
@@ -76,22 +77,23 @@ class Polls:
     held: int = 0
     lost: int = 0
 
-    def add(self, group: Like, document: Served, at_ms: int, polls: int = 1) -> None:
-        """Add equal polls to their group, if there is room."""
+    def add(self, group: Like, document: Served, at_ms: int, polls: int = 1) -> Burst | None:
+        """Add equal polls to a burst, which is returned; None if there was no room."""
         bursts = self.bursts.get(group)
         if bursts is not None and bursts[-1][0] // BURST_MS == at_ms // BURST_MS:
             bursts[-1][1] += polls
-        elif self.held >= MOST_HELD:
+            return bursts[-1]
+        if self.held >= MOST_HELD:
             self.lost += polls
-        elif bursts is not None:
-            self.held += 1
-            bursts.append([at_ms, polls])
-        elif len(self.bursts) >= MOST_GROUPS and group[5:9] != _NAMELESS:
-            self.add((*group[:5], *_NAMELESS, *group[9:]), document, at_ms, polls)
-        else:
-            self.held += 1
+            return None
+        if bursts is None:
+            if len(self.bursts) >= MOST_GROUPS and group[5:9] != _NAMELESS:
+                return self.add((*group[:5], *_NAMELESS, *group[9:]), document, at_ms, polls)
             self.documents[group[0]] = document
-            self.bursts[group] = [[at_ms, polls]]
+            bursts = self.bursts[group] = []
+        self.held += 1
+        bursts.append([at_ms, polls])
+        return bursts[-1]
 
     def groups(self) -> Iterator[tuple[CountedGroup, list[Burst]]]:
         """The groups with named fields, and the bursts of each."""
@@ -119,7 +121,8 @@ class PollCounter:
     def __init__(self, store: Callable[[Polls], None], pace: float = 1.0) -> None:
         self._store, self._pace = store, pace
         self._polls = Polls()
-        self._now, self._now_ms = EPOCH, 0
+        self._begins = self._ends = EPOCH  # of the second of the last poll
+        self._bursts: dict[Like, Burst] = {}  # of that second
         self._stop, self._first, self._full = (threading.Event() for _ in range(3))
         self._counting = threading.Lock()  # held for a moment by each request
         self._flushing = threading.Lock()  # held as long as the database takes
@@ -154,9 +157,16 @@ class PollCounter:
     def again(self, group: Like, document: Served, now: datetime) -> None:
         """Note one more poll of this group."""
         with self._counting:
-            if now is not self._now:  # the same for all that were accepted together
-                self._now, self._now_ms = now, int(now.timestamp() * 1000)
-            self._polls.add(group, document, self._now_ms)
+            if not self._begins <= now < self._ends:
+                self._begins = now.replace(microsecond=0)
+                self._ends, self._bursts = self._begins + _SECOND, {}
+            burst = self._bursts.get(group)
+            if burst is not None:
+                burst[1] += 1
+                return
+            burst = self._polls.add(group, document, int(now.timestamp() * 1000))
+            if burst is not None:
+                self._bursts[group] = burst
             if not self._first.is_set():
                 self._first.set()
             if self._polls.held >= MOST_HELD // 2:
@@ -203,7 +213,7 @@ class PollCounter:
 
     def _replace(self, polls: Polls) -> Polls:
         """Count in `polls` from now on; returns those that were counted in until now."""
-        before, self._polls = self._polls, polls
+        before, self._polls, self._bursts = self._polls, polls, {}
         return before
 
     def _work(self) -> None:

@@ -1,5 +1,6 @@
 """The front: feeds from memory, through the whole application (H1 to H7, H9 over WSGI)."""
 
+import gc
 import gzip
 import ipaddress
 import os
@@ -24,6 +25,8 @@ from sqlalchemy import event
 from publisher.base.environment import Environment
 from publisher.delivery.front import FeedFront, Poll
 from publisher.delivery.watch import Watch
+from publisher.delivery.wire import wire
+from publisher.feeds.feed_answer import FeedAnswer
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
 from publisher.publishing.rebuild import ADDRESSES, rebuild
@@ -370,6 +373,23 @@ def test_a_poll_that_comes_again_is_answered_like_any(
     rebuild(site)
     front.refresh()
     compare()
+
+
+def test_remembered_heads_hold_no_bodies(front: FeedFront, clock: FakeClock) -> None:
+    """Thousands of heads, each in another second, fill no memory with answers."""
+    front.start()
+    polls = []
+    for number in range(40):
+        agent = {"HTTP_USER_AGENT": f"Reader-{number}/1.0"}
+        poll = Poll({"REQUEST_METHOD": "GET", "PATH_INFO": "/rss.xml", **agent}, "/rss.xml")
+        for _ in range(2):
+            answer = front.poll(poll, "192.0.2.1", front.moment())
+            assert answer is not None
+            assert wire(answer, "", clock) is wire(answer, "", clock)
+        polls.append(poll)
+        clock.forward(seconds=1)
+    kept = [one for one in gc.get_objects() if isinstance(one, FeedAnswer) and one.wires]
+    assert len(kept) <= 3
 
 
 def counted(front: FeedFront) -> dict[str, int]:
