@@ -10,7 +10,7 @@ import pytest
 from argon2 import PasswordHasher
 from click.testing import CliRunner
 
-from publisher.base.errors import Forbidden
+from publisher.base.errors import FieldErrors, Forbidden
 from publisher.blog.members import authors, passwords
 from publisher.cli import cli
 from publisher.installation import Site
@@ -133,6 +133,17 @@ def test_without_the_package_what_to_do_is_said(
     assert refusal(upgraded, "nobody", "wrong wrong") == WRONG
     found = {finding.what: finding for finding in examine_processes(upgraded)}
     assert found["passwords"].good
+
+
+def test_who_is_still_logged_in_is_told_why_the_old_password_is_refused(
+    upgraded: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With her own hash only: ben's wrong password is wrong."""
+    monkeypatch.setattr(passwords, "installed", lambda: False)
+    with upgraded.database.read() as db:
+        for name, words in (("ada", "pip install argon2-cffi"), ("ben", "not your current")):
+            with pytest.raises(FieldErrors, match=words):
+                authors.change_password(db, authors.named(db, name), "wrong wrong", PASSWORD)
 
 
 def test_a_hash_is_not_put_over_a_newer_password(upgraded: Site) -> None:

@@ -260,15 +260,21 @@ def reset_password(session: Session, author: Author) -> str:
     return password
 
 
+def confirm(session: Session, author: Author, password: str, field: str) -> None:
+    """FieldErrors, of `field`, unless `password` is that of somebody who is logged in."""
+    try:
+        authenticate(session, author.name, password)
+    except Forbidden as error:
+        problem = passwords.trouble(author.password_hash) or "this is not your current password"
+        raise FieldErrors({field: problem}) from error
+
+
 def change_password(session: Session, author: Author, old: str, new: str) -> None:
     """Replace one's own password, which ends all sessions.
 
     Raises FieldErrors when the old one is wrong or the new one is unusable.
     """
-    try:
-        authenticate(session, author.name, old)
-    except Forbidden as error:
-        raise FieldErrors({"old_password": "this is not your current password"}) from error
+    confirm(session, author, old, "old_password")
     try:
         set_password(session, author, new)
     except FieldErrors as error:

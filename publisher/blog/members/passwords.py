@@ -51,9 +51,9 @@ def renewed(stored: str, password: str) -> str:
     return stored if stored.startswith(f"{METHOD}$") else make(password)
 
 
-def trouble(old: str) -> str:
-    """What to do where `old`, somebody's hash by Argon2, cannot be read here; "" if all can."""
-    return _UNREADABLE if old and not installed() else ""
+def trouble(stored: str) -> str:
+    """What to do where a hash cannot be read here; "" if it can, or is nobody's ("")."""
+    return _UNREADABLE if stored.startswith(ARGON2) and not installed() else ""
 
 
 def installed() -> bool:

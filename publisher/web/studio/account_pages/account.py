@@ -12,7 +12,7 @@ from flask import Blueprint, Response, flash, jsonify, render_template, request,
 from sqlalchemy.orm import Session
 
 from publisher.base.encryption import hash_token
-from publisher.base.errors import FieldErrors, Forbidden, InvalidInput
+from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.base.text import sentence
 from publisher.blog.members import authors, passkeys, throttle, tokens
 from publisher.installation.settings import load_settings
@@ -199,11 +199,7 @@ def ask_to_make() -> Response:
     with site().database.write() as db:
         reserved = throttle.reserve(db, [visitor.purse("change")], now())
     with site().database.write() as db:
-        try:
-            authors.authenticate(db, me().name, request.form.get("old_password", "")[:1000])
-        except Forbidden as error:
-            problem = {"passkey": "this is not your current password"}
-            raise FieldErrors(problem) from error
+        authors.confirm(db, my_row(db), request.form.get("old_password", "")[:1000], "passkey")
         throttle.release(db, reserved)
         return _asked(passkeys.ask_to_make(db, _place(db), my_row(db)))
 
