@@ -120,14 +120,10 @@ def _form_page() -> str:
     return local_address(parts.path) if sent and parts.netloc == request.host else ""
 
 
-def _anybody() -> bool:
-    with site().database.read() as db:
-        return has_author(db)
-
-
 def _login_page(error: str, status: int) -> tuple[str, int]:
     with site().database.read() as db:
         passkeys_work = passkeys.installed() and passkeys.in_use(db)
+        nobody = not has_author(db)
     page = render_template(
         "studio/login.html",
         passkeys_work=passkeys_work,
@@ -135,6 +131,6 @@ def _login_page(error: str, status: int) -> tuple[str, int]:
         name=request.form.get("name", ""),
         next=local_address(request.values.get("next", "")) or _form_page(),
         held=post_editor.carried_by_login() or post_editor.unsaved_in_request(),
-        nobody=not _anybody(),
+        nobody=nobody,
     )
     return page, status
