@@ -12,7 +12,7 @@ from publisher.delivery.http_head import Head, Refused
 from publisher.delivery.http_request import Message, RequestParser
 from publisher.delivery.http_shared import Shared
 from publisher.delivery.page_threads import Page, Part
-from publisher.delivery.wire import refusal, wire
+from publisher.delivery.wire import Wire, refusal, wire
 
 HEAD_SECONDS, KEEP_SECONDS, KEEP_BUSY_SECONDS = 10, 75, 5
 STALL_SECONDS, LINGER_SECONDS = 60, 3
@@ -28,8 +28,8 @@ class Connection(asyncio.Protocol):
     """
 
     __slots__ = (
-        "_first", "_last", "_page", "_paused", "_peer", "_queue", "_raw", "_requests", "_rest",
-        "_shared", "_transport", "_unsent", "_working", "since", "used",
+        "_descriptor", "_first", "_last", "_page", "_paused", "_peer", "_queue", "_raw",
+        "_requests", "_rest", "_shared", "_transport", "_unsent", "_working", "since", "used",
     )  # fmt: skip
 
     def __init__(self, shared: Shared, first: bytes = b"", unsent: bytes = b"") -> None:
@@ -55,9 +55,11 @@ class Connection(asyncio.Protocol):
 
     # Called by the event loop.
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+    def connection_made(self, transport: Any) -> None:
         """Accept the connection, or refuse it with 503 if there are too many."""
-        self._transport: Any = transport
+        self._transport = transport
+        plain = transport.can_write_eof()  # not over TLS
+        self._descriptor = transport.get_extra_info("socket").fileno() if plain else -1
         name = transport.get_extra_info("peername")
         self._peer = name[0] if name else ""
         if not self._shared.take(self, self._peer):
@@ -183,13 +185,22 @@ class Connection(asyncio.Protocol):
 
     # Private.
 
-    def _send(self, answer: bytes) -> None:
+    def _send(self, answer: Wire) -> None:
         """Send an answer; a long one over TLS in pieces, as the peer reads it."""
-        if len(answer) <= PIECE_BYTES or self._transport.can_write_eof():
-            self._transport.write(answer)
+        transport, rest = self._transport, answer.data
+        if self._descriptor >= 0:  # the bytes that wait in the transport go first
+            if not transport.get_write_buffer_size() and not transport.is_closing():
+                try:
+                    rest = answer.send(self._descriptor)
+                except OSError:
+                    rest = answer.data  # the loop's own write waits, or ends the connection
+            if rest:
+                transport.write(rest)
+        elif len(rest) <= PIECE_BYTES:
+            transport.write(rest)
         else:
-            self._transport.set_write_buffer_limits(PIECE_BYTES)
-            self._rest = memoryview(answer)
+            transport.set_write_buffer_limits(PIECE_BYTES)
+            self._rest = memoryview(rest)
             self._send_rest()
 
     def _send_rest(self) -> None:

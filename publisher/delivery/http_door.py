@@ -101,8 +101,9 @@ class Door:
             if poll is not None and poll.connection == "close":
                 answer = shared.front.poll(poll, peer, now)
                 if answer is not None:
-                    data, unsent = b"", wire(answer, "close", shared.front.clock)
-                    unsent = unsent[os.write(taken, unsent) :]
+                    whole = wire(answer, "close", shared.front.clock)
+                    data, unsent = b"", whole.data
+                    unsent = whole.send(taken)
             if not data and not unsent:  # the answer was sent whole, or the peer has closed
                 os.close(taken)
                 return

@@ -1,17 +1,49 @@
-"""Finished answers as the bytes of an HTTP response."""
+"""Finished answers as the bytes of an HTTP response, and how they go to a socket."""
+
+import os
+from contextlib import suppress
 
 from publisher.base.clock import Clock
 from publisher.base.dates import format_rfc822
 from publisher.delivery.http_head import Refused
 from publisher.feeds.feed_answer import FeedAnswer
 
+LONG_BYTES = 16_384  # shorter ones are copied in less time than a file takes
 
-def wire(answer: FeedAnswer, connection: str, clock: Clock) -> bytes:
+
+class Wire:
+    """The bytes of an answer. A long one that is sent often goes from a file in memory: the kernel
+    sends its pages, and need not find and fill others for each copy."""
+
+    __slots__ = ("_again", "_file", "data")
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self._again = False
+        self._file: int | None = None
+
+    def send(self, taken: int) -> bytes:
+        """Write what fits to a socket's descriptor; returns the rest. Raises OSError."""
+        if self._file is not None:
+            return self.data[os.sendfile(taken, self._file, 0, len(self.data)) :]
+        if self._again and len(self.data) >= LONG_BYTES and hasattr(os, "memfd_create"):
+            with suppress(OSError):  # no descriptor is free
+                self._file = os.memfd_create("answer")
+                os.write(self._file, self.data)
+        self._again = True
+        return self.data[os.write(taken, self.data) :]
+
+    def __del__(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+
+
+def wire(answer: FeedAnswer, connection: str, clock: Clock) -> Wire:
     """Head and body of an answer from memory, with `connection` as its Connection header if any.
 
     An answer with a Date header is valid for one second: its bytes are kept for the next poll.
     """
-    kept: bytes | None = answer.wires.get(connection)
+    kept: Wire | None = answer.wires.get(connection)
     if kept is not None:
         return kept
     headers = answer.headers
@@ -20,7 +52,7 @@ def wire(answer: FeedAnswer, connection: str, clock: Clock) -> bytes:
         headers = [*headers, ("Date", format_rfc822(clock()))]
     if connection:
         headers = [*headers, ("Connection", connection)]
-    made = _head(answer.status, headers) + b"".join(answer.body)
+    made = Wire(_head(answer.status, headers) + b"".join(answer.body))
     if dated:
         answer.wires[connection] = made
     return made

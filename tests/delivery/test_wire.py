@@ -1,0 +1,141 @@
+"""Answers on their way to a socket: the same bytes, from a file in memory or not."""
+
+import asyncio
+import errno
+import os
+import socket
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import uvloop
+
+from publisher.delivery.connection import Connection
+from publisher.delivery.http_shared import Shared
+from publisher.delivery.wire import LONG_BYTES, Wire
+from tests.delivery.test_connection import POLL, Front, Transport
+
+
+@pytest.mark.parametrize("size", [1, LONG_BYTES - 1, LONG_BYTES, 90_000, 5_000_000])
+def test_an_answer_that_is_sent_often_stays_the_same(size: int) -> None:
+    """However little the socket takes at once; and no descriptor stays open."""
+    wire, got = Wire(os.urandom(size)), bytearray()
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.setblocking(False)
+        for times in range(1, 5):
+            rest = wire.send(ours.fileno())
+            while len(got) < size * times:
+                got += theirs.recv(100_000)
+                rest = rest[ours.send(rest) :] if rest else rest
+    assert bytes(got) == wire.data * 4
+    file = wire._file
+    assert (file is not None) == (size >= LONG_BYTES)
+    if file is not None:
+        os.fstat(file)
+        del wire
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(file)
+
+
+def test_no_descriptor_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then the answer goes as a short one does."""
+
+    def none_free(_name: str) -> int:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(os, "memfd_create", none_free)
+    wire, (ours, theirs) = Wire(b"x" * LONG_BYTES), socket.socketpair()
+    with ours, theirs:
+        for _ in range(3):
+            assert wire.send(ours.fileno()) == b""
+            assert theirs.recv(LONG_BYTES, socket.MSG_WAITALL) == wire.data
+
+
+def test_a_socket_that_takes_nothing() -> None:
+    """It is told by an exception, by a file in memory too."""
+    wire = Wire(b"x" * 2_000_000)
+    pairs = [socket.socketpair() for _ in range(3)]
+    for ours, _ in pairs:
+        ours.setblocking(False)
+        assert wire.send(ours.fileno())
+        with pytest.raises(BlockingIOError):
+            wire.send(ours.fileno())
+    for ours, theirs in pairs:
+        ours.close()
+        theirs.close()
+
+
+class Waiting(Transport):
+    """A transport with a socket that takes more, though bytes wait to be written to it."""
+
+    def __init__(self, ours: socket.socket, size: int, ended: bool) -> None:
+        super().__init__(slow=False)
+        self.ours, self.size, self.ended = ours, size, ended
+
+    def get_extra_info(self, name: str) -> Any:
+        return self.ours if name == "socket" else super().get_extra_info(name)
+
+    def can_write_eof(self) -> bool:
+        return True
+
+    def get_write_buffer_size(self) -> int:
+        return self.size
+
+
+@pytest.mark.parametrize(("size", "ended"), [(0, False), (1, False), (0, True)])
+def test_nothing_is_sent_past_the_loop(size: int, ended: bool) -> None:
+    """Neither before bytes that wait, nor to a descriptor that may be another connection's."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.setblocking(False)
+        theirs.setblocking(False)
+        transport: Any = Waiting(ours, size, ended=False)
+        front: Any = Front(b"x")
+        connection = Connection(Shared(front, front, lambda _path: 0, (), print))
+        connection.connection_made(transport)
+        transport.ended = ended
+        connection._send(Wire(b"answer"))
+        if size or ended:
+            assert transport.written == [b"answer"]
+            with pytest.raises(BlockingIOError):
+                theirs.recv(1)
+        else:
+            assert (transport.written, theirs.recv(10)) == ([], b"answer")
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_who_asks_on_without_reading_gets_each_answer(run: Callable[..., Any]) -> None:
+    """Answers that wait are not overtaken by later ones; a peer that goes harms nobody."""
+    polls, body = 30, os.urandom(300_000)
+
+    async def serve() -> bytes:
+        loop, front = asyncio.get_running_loop(), Front(body)
+        front.answer.headers.append(("Date", "now"))  # so that its bytes are kept
+        anything: Any = front
+        shared = Shared(anything, anything, lambda _path: 0, (), loop.call_soon_threadsafe)
+        server = await loop.create_server(lambda: Connection(shared), "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        got = await asyncio.to_thread(ask_on, port, polls)
+        server.close()
+        return got
+
+    head, *others = run(serve()).split(body)
+    assert head.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert others == [head] * (polls - 1) + [b""]
+
+
+def ask_on(port: int, polls: int) -> bytes:
+    """One connection goes after its first poll; the other reads when all are sent."""
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as gone:
+        gone.sendall(POLL)
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+        for _ in range(polls):
+            client.sendall(POLL)
+            time.sleep(0.005)
+        client.shutdown(socket.SHUT_WR)
+        got = []
+        while data := client.recv(1_000_000):
+            got.append(data)
+        return b"".join(got)
