@@ -1,11 +1,13 @@
 """Fixtures that every test may use: a site of its own, under a clock that stands still."""
 
+import fcntl
 import gc
 import logging
 import os
 import shutil
 from collections.abc import Callable, Generator, Iterator
 from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -108,6 +110,36 @@ def pytest_runtest_makereport(
 def _cheap_passwords() -> None:
     """A password hash that is meant to be slow would be most of what the suite does."""
     passwords.METHOD = "scrypt:128:1:1"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_compiler(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """One process of a run compiles at a time: the others then find the code in numba's cache.
+
+    A kernel takes some twenty seconds; all processes would begin with the same ones.
+    """
+    if find_spec("numba") is None:
+        return
+    from numba.core import event
+
+    file = (tmp_path_factory.getbasetemp().parent / "compiling").open("w")
+
+    class OneCompiler(event.Listener):
+        """Holds the file's lock while this process holds numba's own, however deep."""
+
+        depth = 0
+
+        def on_start(self, event: Any) -> None:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            self.depth += 1
+
+        def on_end(self, event: Any) -> None:
+            self.depth -= 1
+            if not self.depth:
+                fcntl.flock(file, fcntl.LOCK_UN)
+
+    register: Any = event.register
+    register("numba:compiler_lock", OneCompiler())
 
 
 @pytest.fixture(autouse=True)
