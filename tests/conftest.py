@@ -67,14 +67,15 @@ SYSTEM = (
     "foreign/test_mirror_in_front.py", "foreign/test_stamp_recipes.py", "foreign/test_wordpress.py",
     "losses", "operations/test_crash.py", "operations/test_faults.py", "operations/test_kills.py",
     "operations/test_nginx.py", "operations/test_rebinding.py", "operations/test_serve.py",
-    "operations/test_serve_http.py", "operations/test_tls.py", "operations/test_waiting.py",
+    "operations/test_serve_http.py", "operations/test_tls.py", "operations/test_unit.py",
+    "operations/test_waiting.py",
     "reader_test/test_command.py", "reader_test/test_wheel.py", "readers/test_forecast.py",
     "readers/test_real_readers.py", "readers/test_served.py",
     "real_readers", "river/fetching/test_host_turns.py",
     "river/fetching/test_machines.py", "river/test_our_publisher.py", "river/test_processes.py",
-    "simulator/test_engine.py", "storage/test_bucket.py", "storage/test_postgresql.py",
-    "test_day_in_the_life.py", "test_how_tos.py", "test_packaging.py", "test_tutorial.py",
-    "web/test_blog_clients.py",
+    "simulator/test_cluster.py", "simulator/test_engine.py", "storage/test_bucket.py",
+    "storage/test_postgresql.py", "test_day_in_the_life.py", "test_how_tos.py", "test_packaging.py",
+    "test_tutorial.py", "web/test_blog_clients.py",
 )  # fmt: skip
 HERE = Path(__file__).parent
 
