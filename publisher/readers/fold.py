@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from math import inf
 from typing import Any, cast
 
-from sqlalchemy import CursorResult, delete, func, insert, select
+from sqlalchemy import CursorResult, delete, func, select
 from sqlalchemy.orm import Session
 
 from publisher.base.clock import Clock, real_seconds
@@ -23,14 +23,7 @@ from publisher.base.dates import format_rfc822
 from publisher.readers import store
 from publisher.readers.agents import parse_agent
 from publisher.readers.counter import BURST_MS, FLUSH_SECONDS
-from publisher.readers.poll_batches import (
-    BROUGHT,
-    NOBODY,
-    FlushedPolls,
-    PollGroup,
-    bare,
-    to_bytes,
-)
+from publisher.readers.poll_batches import BROUGHT, NOBODY, FlushedPolls, PollGroup, bare, to_bytes
 from publisher.readers.reporting.push_arrivals import Arrivals
 from publisher.readers.reporting.reach import News
 from publisher.readers.sums import (
@@ -48,14 +41,14 @@ from publisher.readers.sums import (
 )
 from publisher.readers.telling_apart import Made, Readers, unexpected
 from publisher.storage.database import Database
-from publisher.storage.postgresql import add_to, overwrite
+from publisher.storage.postgresql import add_to, overwrite, run_rows
 from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.publishing import DocumentVersion
 from publisher.storage.tables.readers import PollBatch, ReaderFeed
 
 # Computed at once, in some 20 MB for 5,000 readers and twice as many where all are different.
 BATCHES_AT_ONCE, BURSTS_AT_ONCE, GROUPS_AT_ONCE = 15_000, 60_000, 20_000
-ROWS_AT_ONCE = 500  # written in one transaction
+ROWS_AT_ONCE = 800  # written in one transaction
 MOST_WAITING_BYTES = 3_000_000  # some 60,000 groups
 LATE_SECONDS = 1.0  # real ones after the time for it, by then every worker has flushed
 NEW_READERS_A_DAY = 50_000  # beyond it a day's new readers are counted without a name
@@ -114,19 +107,15 @@ def fold(database: Database, smallest_ttl_minutes: int, until: datetime | None =
         with database.read() as session:
             first, *later = folding.parts(session)
         packed = [(-number, _pack(part)) for number, part in enumerate(later, 1)]
+        # In their old place: before what was stored since these batches were read.
+        waiting = [(due.batches[-1], to_bytes(due.waiting))] if due.waiting else []
         try:
             with database.write(quiet=True) as session:
                 same = _present(session, due.batches) == present
                 gone = session.execute(delete(PollBatch).where(PollBatch.id.in_(due.batches)))
                 if not same or cast("CursorResult[Any]", gone).rowcount != len(due.batches):
                     raise _OvertakenError
-                if due.waiting:
-                    # In their old place: before what was stored since these batches were read.
-                    payload = to_bytes(due.waiting)
-                    session.execute(insert(PollBatch).values(id=due.batches[-1], payload=payload))
-                if later:
-                    numbered = [{"id": number, "payload": payload} for number, payload in packed]
-                    session.execute(insert(PollBatch), numbered)
+                run_rows(session, _INSERT, waiting + packed)
                 folding.save(session, due.lost)
                 _write(session, first)
         except _OvertakenError:
@@ -198,7 +187,7 @@ class _Due:
         polls = FlushedPolls()
         query = select(PollBatch.id, PollBatch.payload).where(PollBatch.id > number)
         for row in session.execute(query.order_by(PollBatch.id).limit(BATCHES_AT_ONCE + 1)):
-            full = polls.bursts >= BURSTS_AT_ONCE or len(polls) >= GROUPS_AT_ONCE
+            full = polls.bursts >= BURSTS_AT_ONCE or len(polls.groups) >= GROUPS_AT_ONCE
             if full or len(self.batches) == BATCHES_AT_ONCE:
                 self.more = True
                 break
@@ -208,6 +197,8 @@ class _Due:
         self.lost = polls.lost
 
 
+_INSERT = "INSERT INTO poll_batches (id, payload) VALUES (?, ?)"
+_HOUR_MS, _DAY_MS = HOUR_SECONDS * 1000, DAY_SECONDS * 1000
 # What `_Folding.parts` are rows of.
 _TABLES = ("reader_clients", "reader_origins", "reader_feeds", "reader_days")
 
@@ -229,7 +220,7 @@ class _Folding:
         changed: Mapping[int, int],
         smallest_ttl_minutes: int,
     ) -> None:
-        self.polls = 0
+        self.polls = sum(burst[1] for group in groups for burst in group.bursts)
         self._groups = groups
         self._smallest = smallest_ttl_minutes
         self._origins: dict[tuple[int, int], float] = {}
@@ -258,18 +249,10 @@ class _Folding:
 
     def run(self) -> None:
         """Count every poll in the order of time."""
-        lines = [
-            _Line(index, group, self._readers.here[group.origin])
-            for index, group in enumerate(self._groups)
-        ]
-        bursts = sorted(
-            (at_ms, index, polls)
-            for index, group in enumerate(self._groups)
-            for at_ms, polls in group.bursts
-        )
-        for at_ms, index, polls in bursts:
+        lines = [_Line(*numbered, self._readers) for numbered in enumerate(self._groups)]
+        bursts = [(at, line.index, polls) for line in lines for at, polls in line.poll.bursts]
+        for at_ms, index, polls in sorted(bursts):
             self._count(at_ms, lines[index], polls)
-            self.polls += polls
         for line in lines:
             self._add(line)
         self._days = {key: add_up(sums) for key, sums in self._days.items() if sums.requests}
@@ -332,8 +315,7 @@ class _Folding:
         an earlier one (a slice may go back in time): the second changes nothing about it, so the
         others are like the second.
         """
-        at, hour = at_ms / 1000, at_ms // (HOUR_SECONDS * 1000)
-        date = hour // 24
+        at, hour, date = at_ms / 1000, at_ms // _HOUR_MS, at_ms // _DAY_MS
         if date != line.date and len(line.here) == 1:
             self._begin(line, line.here[0], date, at)  # most likely
         if date == line.date and self._count_usual(line, at):
@@ -347,9 +329,8 @@ class _Folding:
                 self._begin(line, made.client, date, at)
             feed = line.feed
             present = feed is None or same_visit(feed, at) or (at < feed.last_at and line.tags)
-            settled = left > 1 and made == before and present
-            alike = left if settled else 1
-            if feed is not None and line.named(feed):
+            alike = left if made == before and present else 1
+            if feed and any(tag and tag in line.tags for tag in (feed.tag, feed.tag_before)):
                 line.given += alike
             else:
                 line.others += alike
@@ -371,10 +352,9 @@ class _Folding:
         if feed is None or poll.status != 304 or line.here != [line.client]:
             return False
         visit, given = same_visit(feed, at), poll.document
-        if not (feed.tag and feed.tag in line.tags and (visit or not unexpected(feed, at))):
-            return False
         tag, max_age = given.told(at)
-        if tag != feed.tag or given.modified > feed.seen_at:
+        keeps = tag == feed.tag and tag in line.tags and given.modified <= feed.seen_at
+        if not (tag and keeps and (visit or not unexpected(feed, at))):
             return False
         if not visit:
             count_interval(line.sums, feed, at, self._smallest)
@@ -406,10 +386,9 @@ class _Folding:
             pair = poll.origin, client
             self._origins[pair] = max(self._origins.get(pair, at), at)
             self._touched.add((client, line.document))
-        if line.given:
-            count_answers(line.sums, poll, self._versions, True, line.given)
-        if line.others:
-            count_answers(line.sums, poll, self._versions, False, line.others)
+        for given, number in ((True, line.given), (False, line.others)):
+            if number:
+                count_answers(line.sums, poll, self._versions, given, number)
 
     def _learn(self, line: "_Line", made: Made, at: float, polls: int) -> None:
         """Update what the reader knows after this answer."""
@@ -460,19 +439,13 @@ class _Line:
     sums: ReaderSums
     hours: dict[int, int]
 
-    def __init__(self, index: int, poll: PollGroup, here: list[int]) -> None:
-        self.index, self.poll, self.tags, self.here = index, poll, poll.bare_tags, here
+    def __init__(self, index: int, poll: PollGroup, readers: Readers) -> None:
+        self.index, self.poll, self.tags = index, poll, poll.bare_tags
+        self.here = readers.here[poll.origin]
         self.document = poll.path if poll.method != "HEAD" else f"HEAD {poll.path}"
         self.client, self.date, self.at = NOBODY, -1, 0.0  # no day at all
         self.given = self.others = 0
         self.feed: ReaderFeed | None = None
-
-    def named(self, feed: ReaderFeed) -> bool:
-        """Whether the polls name one of the last two tags that this reader was given."""
-        tags = self.tags
-        return (feed.tag != "" and feed.tag in tags) or (
-            feed.tag_before != "" and feed.tag_before in tags
-        )
 
 
 def _add_to(sums: list[int], more: Sequence[int]) -> None:

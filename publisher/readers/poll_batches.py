@@ -10,14 +10,14 @@ import hashlib
 import json
 import secrets
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
 from ipaddress import IPv6Address
 from itertools import islice
 from typing import Any, NamedTuple
 
-from sqlalchemy import delete, insert
+from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from publisher.core.ttl.headers import Expiries, with_news
@@ -26,10 +26,10 @@ from publisher.feeds.conditional import Served
 from publisher.feeds.feed_answer import CODINGS
 from publisher.readers.agents import parse_agent
 from publisher.readers.counter import BURST_MS, SITE, Burst, Like, Polls
-from publisher.storage.columns import Base
 from publisher.storage.database import Database
+from publisher.storage.postgresql import run_rows
 from publisher.storage.tables.mirror import mirror_at
-from publisher.storage.tables.readers import PollBatch, ReaderKey
+from publisher.storage.tables.readers import ReaderKey
 
 WEEK_SECONDS = 7 * 86_400
 NOBODY = 0  # origin and reader of all polls beyond the limits
@@ -194,13 +194,10 @@ class FlushedPolls:
 
     def __init__(self, *payloads: bytes) -> None:
         self.bursts = self.lost = 0
-        self._groups: dict[tuple[int, ...], PollGroup] = {}
-        self._same: dict[Any, Any] = {}  # equal documents and texts are one object
+        self.groups: dict[tuple[int, ...], PollGroup] = {}
+        self._known: dict[Any, Any] = {}
         for payload in payloads:
             self.add(payload)
-
-    def __len__(self) -> int:
-        return len(self._groups)
 
     def add(self, payload: bytes) -> None:
         """Add what `to_bytes` or an earlier release wrote; much older forms count as lost."""
@@ -209,54 +206,68 @@ class FlushedPolls:
         if not more:
             self.lost += sum(len(row[-1]) for row in known)
             return
-        one, groups = self._same.setdefault, self._groups
-        made = (GivenDocument._make([*row[:6], tuple(row[6]), row[7]]) for row in known)
-        documents = [one(document, document) for document in made]
-        names, kinds, rows = more if len(more) == 3 else _with_likes(more[0])
-        agents = [one(agent, agent) for agent in names]
-        likes = [(*row[:7], documents[row[7]], row[8]) for row in kinds]
-        likes = [one(like, like) for like in likes]
-        for origin, before, agent, kind, bursts in rows:
+        served = self._one(GivenDocument._make((*row[:6], tuple(row[6]), row[7])) for row in known)
+        names, kinds, *columns = more if len(more) > 1 else _with_likes(more[0])
+        agents = self._one(names)
+        likes = self._one((*row[:7], served[row[7]], row[8]) for row in kinds)
+        for origin, before, agent, kind, bursts in _rows(columns):
             like = likes[kind]
             key = origin, before, id(agents[agent]), id(like)
             self.bursts += len(bursts)
-            if (group := groups.get(key)) is None:
-                groups[key] = PollGroup._make((origin, before, agents[agent], *like, bursts))
+            if (group := self.groups.get(key)) is None:
+                self.groups[key] = PollGroup._make((origin, before, agents[agent], *like, bursts))
             else:
                 group.bursts.extend(bursts)
+
+    def _one(self, things: Iterable[Any]) -> list[Any]:
+        """The same, but equal ones of all flushes are one object."""
+        return [self._known.setdefault(thing, thing) for thing in things]
 
     @property
     def first_ms(self) -> int:
         """When the first of these polls came, in milliseconds since 1970; 0 for none."""
-        return min((group.bursts[0][0] for group in self._groups.values()), default=0)
+        return min((group.bursts[0][0] for group in self.groups.values()), default=0)
 
     def split(self, moment_ms: float) -> tuple[list[PollGroup], list[PollGroup]]:
         """Bursts that began before a moment (milliseconds since 1970), and the rest."""
-        early, late = [], []
-        for group in self._groups.values():
+        parts: tuple[list[PollGroup], list[PollGroup]] = [], []
+        for group in self.groups.values():
+            before = [burst for burst in group.bursts if burst[0] < moment_ms]
             after = [burst for burst in group.bursts if burst[0] >= moment_ms]
-            if not after:
-                early.append(group)
-                continue
-            late.append(group._replace(bursts=after))
-            if before := [burst for burst in group.bursts if burst[0] < moment_ms]:
-                early.append(group._replace(bursts=before))
-        return early, late
+            for part, bursts in zip(parts, (before, after), strict=True):
+                if bursts:
+                    part.append(group._replace(bursts=bursts))
+        return parts
 
 
-def to_bytes(groups: Iterable[PollGroup], lost: int = 0) -> bytes:
-    """For storage: each document, each agent and what else many polls have in common once."""
+def to_bytes(groups: Sequence[PollGroup], lost: int = 0) -> bytes:
+    """For storage, column by column: each document, each agent and what else many polls have in
+    common once."""
     documents: dict[GivenDocument, int] = {}
     agents: dict[str, int] = {}
-    likes: dict[tuple[Any, ...], int] = {}
+    likes: dict[Any, int] = {}
     rows = []
-    for origin, before, agent, *like, document, source, bursts in groups:
-        number = documents.setdefault(document, len(documents))
-        named = agents.setdefault(agent, len(agents))
-        kind = likes.setdefault((*like, number, source), len(likes))
-        rows.append((origin, before, named, kind, bursts))
-    parts = [lost, list(documents), list(agents), list(likes), rows]
+    for group in groups:
+        named = agents.setdefault(group[2], len(agents))
+        kind = likes.setdefault(group[3:12], len(likes))
+        rows.append((group[0], group[1], named, kind, len(group[12])))
+    kinds = [
+        (*like, documents.setdefault(document, len(documents)), source)
+        for *like, document, source in likes
+    ]
+    bursts = [burst for group in groups for burst in group[12]]
+    parts = [lost, list(documents), list(agents), kinds, *zip(*rows, strict=True)]
+    parts += zip(*bursts, strict=True)
     return zlib.compress(json.dumps(parts, separators=(",", ":")).encode(), 1)
+
+
+def _rows(columns: list[Any]) -> Iterable[Any]:
+    """Origin, its number before, agent, kind and bursts of each group in a batch."""
+    if len(columns) < 2:  # an earlier release stored rows, and a batch may be empty
+        return columns[0] if columns else ()
+    *numbers, counts, moments, polls = columns
+    bursts = zip(moments, polls, strict=True)
+    return zip(*numbers, (list(islice(bursts, count)) for count in counts), strict=True)
 
 
 def _with_likes(rows: list[Any]) -> tuple[list[Any], list[Any], list[Any]]:
@@ -308,8 +319,7 @@ def store(database: Database, polls: Polls, now: datetime) -> None:
     ]
     payloads = to_payloads(made, polls.lost)
     with database.write_rows() as session:
-        batches = Base.metadata.tables[PollBatch.__tablename__]  # plain rows, in half the time
-        session.execute(insert(batches), [{"payload": payload} for payload in payloads])
+        run_rows(session, "INSERT INTO poll_batches (payload) VALUES (?)", list(zip(payloads)))
 
 
 def to_payloads(groups: Iterable[PollGroup], lost: int = 0) -> list[bytes]:

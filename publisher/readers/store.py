@@ -6,7 +6,7 @@ are kept, how they are erased, and what a privacy page may say of them.
 
 import json
 import operator
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta
@@ -56,6 +56,7 @@ OTHER_PROGRAMS = "other programs"
 LOST = "polls_lost"
 # Of reader_days: each reader's last day alone.
 _NEWEST = " AND day = (SELECT max(day) FROM reader_days AS other WHERE other.client = t.client)"
+_SEVERAL = " GROUP BY client HAVING count(*) > 1"
 _CLIENTS, _ORIGINS = (
     Base.metadata.tables[table.__tablename__] for table in (ReaderClient, ReaderOrigin)
 )
@@ -127,11 +128,11 @@ def load_clients(
     session: Session, clients: Iterable[int]
 ) -> tuple[dict[int, str], dict[int, float], set[int]]:
     """The programs of these readers, when they first came, and those seen at several origins."""
-    names, first_at, ids = {}, {}, set(clients)
-    for client, _, name, *_, first, _ in _rows_of(session, _CLIENTS, "client", ids):
-        names[client], first_at[client] = name, first
-    seen = Counter(row[1] for row in _rows_of(session, _ORIGINS, "client", ids))
-    return names, first_at, {client for client, places in seen.items() if places > 1}
+    ids, wanted = set(clients), ("client", "name", "first_at")
+    known = list(_rows_of(session, _CLIENTS, "client", ids, columns=wanted))
+    several = _rows_of(session, _ORIGINS, "client", ids, _SEVERAL, columns=("client",))
+    first_at = {client: first for client, _, first in known}
+    return {row[0]: row[1] for row in known}, first_at, {row[0] for row in several}
 
 
 def day_rows(session: Session, days: Mapping[tuple[int, int], ReaderSums]) -> list[Row]:
@@ -210,10 +211,11 @@ def leave_origins(session: Session, pairs: Sequence[Sequence[int]]) -> None:
 
 
 def _rows_of(
-    session: Session, table: Table, key: str, ids: Iterable[int], more: str = ""
-) -> Iterator[Row]:
-    """The rows of these numbers, all columns; `more` is a further condition."""
-    names = ", ".join(f'"{column.name}"' for column in table.columns)
+    session: Session, table: Table, key: str, ids: Iterable[int], more: str = "",
+    columns: Iterable[str] = (),
+) -> Iterator[Row]:  # fmt: skip
+    """The rows of these numbers, all or some columns; `more` follows the condition."""
+    names = ", ".join(f'"{name}"' for name in columns or table.columns.keys())
     for part in parts_of(ids):
         numbers = ", ".join(map(str, map(int, part)))
         statement = f"SELECT {names} FROM {table.name} AS t WHERE {key} IN ({numbers}){more}"  # noqa: S608  # nosec B608 - integers of our own

@@ -45,40 +45,40 @@ class _Told(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def _told(told_minutes: int, max_age: int) -> _Told:
-    element, header = told_minutes * 60.0, float(max_age)
+    element, header = told_minutes * 60.0, max(float(max_age), 1.0)
     spans = sorted((element, header))
     (early, pause), (again, late) = (
         (EARLY_SHARE * span, LATE_SHARE * span + SLACK_SECONDS) for span in spans
     )
-    header = max(header, 1.0)
     step = 5 if header <= 3600.0 else 15 if header <= 14_400.0 else 60
     minutes = max(round(header / 60.0 / step) * step, step)
     square, more = element * header, element - header
     return _Told(early, pause, again, late, band(told_minutes), square, more, minutes)
 
 
-def came_on_time(state: ReaderFeed, interval: float) -> bool:
-    """Whether an interval (seconds) follows the ttl element or the header: readers obey either."""
-    told = _told(state.told_minutes, state.max_age)
+def came_on_time(state: ReaderFeed, at: float) -> bool:
+    """Whether a poll follows the ttl element or the header: readers obey either."""
+    interval, told = at - state.last_at, _told(state.told_minutes, state.max_age)
     return told.early <= interval <= told.pause or told.again <= interval <= told.late
 
 
-def came_early(state: ReaderFeed, interval: float) -> bool:
-    """Whether an interval is too short for both the ttl and the max-age."""
-    return interval < _told(state.told_minutes, state.max_age).early
+def came_early(state: ReaderFeed, at: float) -> bool:
+    """Whether a poll comes too soon for both the ttl and the max-age."""
+    return at - state.last_at < _told(state.told_minutes, state.max_age).early
 
 
-def came_late(state: ReaderFeed, interval: float) -> bool:
-    """Whether an interval is too long for both the ttl and the max-age."""
-    return interval > _told(state.told_minutes, state.max_age).late
+def came_late(state: ReaderFeed, at: float) -> bool:
+    """Whether a poll comes too late for both the ttl and the max-age."""
+    return at - state.last_at > _told(state.told_minutes, state.max_age).late
 
 
-def rhythm_after(feed: ReaderFeed, interval: float, on_time: bool) -> float:
-    """A reader's own interval (rhythm) after this one: 0 while it comes when it is told to, and
+def rhythm_after(feed: ReaderFeed, at: float) -> float:
+    """A reader's own interval (rhythm) after this poll: 0 while it comes when it is told to, and
     below 0 after a first late one, until one like it follows: a laptop may have been shut once."""
-    if on_time:
+    interval = at - feed.last_at
+    if came_on_time(feed, at):
         return feed.rhythm if _alike(interval, abs(feed.rhythm)) else 0.0
-    believed = feed.rhythm > 0.0 or came_early(feed, interval) or _alike(interval, -feed.rhythm)
+    believed = feed.rhythm > 0.0 or came_early(feed, at) or _alike(interval, -feed.rhythm)
     return max(interval, 0.0) if believed else -interval
 
 
@@ -95,9 +95,9 @@ def same_burst(at: float, other: float) -> bool:
     return at // BURST_SECONDS == other // BURST_SECONDS
 
 
-def keeps_rhythm(feed: ReaderFeed, interval: float) -> bool:
-    """Whether an interval is about as long as the reader's own one, if it has one."""
-    return _alike(interval, feed.rhythm)
+def keeps_rhythm(feed: ReaderFeed, at: float) -> bool:
+    """Whether a poll comes at about the reader's own interval, if it has one."""
+    return _alike(at - feed.last_at, feed.rhythm)
 
 
 def _alike(interval: float, other: float) -> bool:
@@ -276,34 +276,34 @@ def count_interval(
     totals of all ttls are added by `add_up`."""
     interval, by = at - state.last_at, _told(state.told_minutes, state.max_age)
     on_time = by.early <= interval <= by.pause or by.again <= interval <= by.late
-    if interval >= 0.0:  # else the clock went back, or another worker's polls came late
-        told = sums.told[by.band]
-        told.intervals += 1
-        told.seconds += round(interval)
-        # The ttl or the max-age, whichever the interval is closer to (by their ratio).
-        closer = (max(interval, 1.0) ** 2 - by.square) * by.more >= 0.0
-        minutes = state.told_minutes if closer else by.minutes
-        sums.spans[minutes, rounded(interval)] += 1
-        obeyed = state.asked_back_at is not None and at >= state.asked_back_at - 1.0
-        if obeyed:
-            sums.refused_obeyed += 1
-        elif interval < EARLY_SHARE * smallest_ttl_minutes * 60.0:
-            sums.fast += 1
-        if on_time or obeyed:
-            told.on_time += 1
-        elif interval < by.early:
-            told.early += 1
-        state.last_at = at
     if state.rhythm or not on_time:
-        state.rhythm = rhythm_after(state, interval, on_time)
+        state.rhythm = rhythm_after(state, at)
+    if interval < 0.0:  # the clock went back, or another worker's polls came late
+        return
+    told = sums.told[by.band]
+    told.intervals += 1
+    told.seconds += round(interval)
+    # The ttl or the max-age, whichever the interval is closer to (by their ratio).
+    closer = (max(interval, 1.0) ** 2 - by.square) * by.more >= 0.0
+    sums.spans[state.told_minutes if closer else by.minutes, rounded(interval)] += 1
+    obeyed = state.asked_back_at is not None and at >= state.asked_back_at - 1.0
+    if obeyed:
+        sums.refused_obeyed += 1
+    elif interval < EARLY_SHARE * smallest_ttl_minutes * 60.0:
+        sums.fast += 1
+    if on_time or obeyed:
+        told.on_time += 1
+    elif interval < by.early:
+        told.early += 1
+    state.last_at = at
 
 
 def add_up(sums: ReaderSums) -> ReaderSums:
     """The sums with the totals of the intervals, which were counted by the class of their ttl."""
-    told = Told()
-    for part in sums.told.values():
-        told = told.plus(part)
-    sums.intervals, sums.on_time, sums.early, sums.interval_seconds = _parts_of(told)
+    parts = [_parts_of(part) for part in (Told(), *sums.told.values())]
+    sums.intervals, sums.on_time, sums.early, sums.interval_seconds = map(
+        sum, zip(*parts, strict=True)
+    )
     return sums
 
 

@@ -155,14 +155,13 @@ class Readers:
         if visiting := [c for c, feed in feeds.items() if same_visit(feed, at)]:
             return self._best(visiting, document, at)._replace(aside=True)
         careless = [c for c, feed in feeds.items() if not feed.returned]
-        late = [c for c, feed in feeds.items() if came_late(feed, at - feed.last_at)]
+        late = [c for c, feed in feeds.items() if came_late(feed, at)]
         full = [c for c, feed in feeds.items() if len(feed.given) >= MOST_GIVEN]
         if again := careless or late or full:
             made = self._best(again, document, at)
             feed = feeds[made.client]
             remember(feed, (feed.last_at, feed.told_minutes, feed.max_age, feed.seen_at, feed.tag))
-            interval = at - feed.last_at
-            steady = came_on_time(feed, interval) or keeps_rhythm(feed, interval)
+            steady = came_on_time(feed, at) or keeps_rhythm(feed, at)
             return made._replace(unsure=made.unsure or not steady)
         return self._best(known, document, at)._replace(aside=True)
 
@@ -173,7 +172,7 @@ class Readers:
             feed = self.feeds[client, document]
             for copy in feed.given:
                 given = feed_of(copy)
-                fits = same_visit(given, at) or came_on_time(given, at - copy[0]) or not due_only
+                fits = same_visit(given, at) or came_on_time(given, at) or not due_only
                 if holds_one_of(given, sent) and fits and self.room > 0:
                     feed.given.remove(copy)
                     for other in known:
@@ -219,9 +218,9 @@ class Readers:
             found = {c for c in found if holds_one_of(self.feeds[c, document], sent)}
         roaming = [c for c in found if c in self._roaming]
         # A new address is more likely a roaming reader's.
-        likely = [c for c in roaming if not self._early(c, document, at)]
+        likely = [c for c in roaming if not came_early(self.feeds[c, document], at)]
         if not likely and not settled:
-            likely = [c for c in found if self._on_time(c, document, at)]
+            likely = [c for c in found if came_on_time(self.feeds[c, document], at)]
         if not due_only:
             before = self._holding(name, document, (f"before {tag}" for tag in sent))
             others = found | before.difference(here)
@@ -256,7 +255,7 @@ class Readers:
         if same_visit(feed, at):
             return feed.tag_before in sent
         fetched = any(copy[4] in sent and same_visit(feed_of(copy), at) for copy in feed.given)
-        return fetched and not came_early(feed, at - feed.last_at)
+        return fetched and not came_early(feed, at)
 
     def _best(self, clients: Sequence[int], document: str, at: float) -> Made:
         """The reader whose interval fits best; of equals, the one that waited longest."""
@@ -286,14 +285,6 @@ class Readers:
         """Whether one of them is expected at this very moment."""
         return any(self._cost(self.feeds[c, document], at) <= SAME_COST for c in clients)
 
-    def _on_time(self, client: int, document: str, at: float) -> bool:
-        feed = self.feeds[client, document]
-        return came_on_time(feed, at - feed.last_at)
-
-    def _early(self, client: int, document: str, at: float) -> bool:
-        feed = self.feeds[client, document]
-        return came_early(feed, at - feed.last_at)
-
     def _new(self, origin: int, name: str) -> int:
         if self.room <= 0:
             return NOBODY
@@ -305,7 +296,5 @@ class Readers:
 
 
 def unexpected(feed: ReaderFeed, at: float) -> bool:
-    """Whether a poll would come too early for this reader, by what it was told and by its own
-    interval."""
-    interval = at - feed.last_at
-    return came_early(feed, interval) and not keeps_rhythm(feed, interval)
+    """Whether a poll comes too early for this reader, by what it was told and by its interval."""
+    return came_early(feed, at) and not keeps_rhythm(feed, at)

@@ -145,7 +145,8 @@ def differing(one: list[str], other: list[str]) -> list[str]:
 def test_parts_make_no_difference(
     site: Site, monkeypatch: pytest.MonkeyPatch, found: list[Poll], seed: int
 ) -> None:
-    """Folded at once, in any number of flushes and folds, and counted by two workers."""
+    """Folded at once, with no poll taken for a usual one, in any number of flushes and folds, and
+    counted by two workers."""
     polls = polls_of(found)
 
     def at_once() -> None:
@@ -172,7 +173,13 @@ def test_parts_make_no_difference(
         workers[0].counter.flush()
         assert workers[1].fold() == len(polls)
 
+    def step_by_step() -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(_Folding, "_count_usual", lambda *_: False)
+            at_once()
+
     first = tables(site, monkeypatch, at_once)
+    assert differing(tables(site, monkeypatch, step_by_step), first) == []
     assert differing(tables(site, monkeypatch, one_by_one), first) == []
     assert differing(tables(site, monkeypatch, two_workers), first) == []
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from publisher.readers.reporting.report import make
-from publisher.readers.sums import came_on_time, rhythm_after
+from publisher.readers.sums import rhythm_after
 from publisher.storage.tables.readers import ReaderFeed
 from tests.readers.polls import Counting
 from tests.readers.scripted import (
@@ -133,8 +133,7 @@ def test_one_late_visit_is_no_interval_of_its_own(
     """Two alike are, and an early one is at once; told: an hour."""
     feed = ReaderFeed(0.0, 60, 3600, 0.0, 0.0)
     for interval in minutes:
-        seconds = interval * 60.0
-        feed.rhythm = rhythm_after(feed, seconds, came_on_time(feed, seconds))
+        feed.rhythm = rhythm_after(feed, interval * 60.0)
     assert feed.rhythm == rhythm * 60 if rhythm else feed.rhythm <= 0
 
 
