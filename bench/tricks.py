@@ -144,7 +144,7 @@ TRICKS = {
     "known heads are not parsed": Trick(_without_known_heads, "25"),
     "the kind of answer is remembered": Trick(_without_remembered_answers, "16"),
     "head and body are joined once a second": Trick(_without_kept_bytes, "5"),
-    "long answers go from a file in memory": Trick(_without_files_in_memory, "10"),
+    "long answers go from a file in memory": Trick(_without_files_in_memory, "22"),
     "answered on the bare descriptor": Trick(_without_bare_descriptors, "25"),
     "`socket._accept`": Trick(_with_public_accept, "1", "`socket._accept`"),
     "several accepted a wake-up": Trick(_one_a_wake_up, "2"),
