@@ -133,6 +133,24 @@ def test_warm_up_counts_from_the_last_update(silence: timedelta, minutes: int) -
     assert (decision.ttl_minutes, decision.phase) == (minutes, "warm-up")
 
 
+@pytest.mark.parametrize(
+    ("silence", "words"),
+    [
+        (timedelta(seconds=59), "0 minutes"),
+        (timedelta(minutes=1), "1 minute"),
+        (timedelta(minutes=119, seconds=59), "119 minutes"),
+        (timedelta(hours=2), "2 hours"),
+        (timedelta(hours=47, minutes=59), "47 hours"),
+        (timedelta(days=2), "2 days"),
+    ],
+)
+def test_warm_up_says_how_long_nothing_came(silence: timedelta, words: str) -> None:
+    """In minutes up to two hours, in hours up to two days."""
+    activity = fold(Activity.empty(NEW_YORK), [MONDAY])
+    told = explain(decide(activity, MONDAY + silence, TtlRule()))
+    assert f"The last update was {words} earlier." in told
+
+
 def test_an_empty_log_says_480() -> None:
     """Nothing known: the longest step, and the reasons say so."""
     decision = decide(Activity.empty("UTC"), MONDAY, TtlRule())
