@@ -21,6 +21,8 @@ from publisher.installation import Site
 from publisher.readers import store
 from publisher.readers.counter import BURST_MS, FLUSH_SECONDS
 from publisher.readers.fold import LATE_SECONDS, ROWS_AT_ONCE, _Folding, fold, keep_up
+from publisher.readers.poll_batches import PollGroup
+from publisher.readers.telling_apart import Made, Readers
 from publisher.storage.columns import Base
 from publisher.storage.tables.readers import (
     PollBatch,
@@ -337,6 +339,34 @@ def test_a_fold_in_slices(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("publisher.readers.fold.GROUPS_AT_ONCE", 7)
     assert differing(tables(site, monkeypatch, work), first) == []
     assert sizes[1:] == [20] * 6
+
+
+def test_equal_polls_of_the_past_are_told_together(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A slice may go back in time: a burst before the last visit is not told poll by poll."""
+    who, told = Readers.who, list[float]()
+
+    def noted(readers: Readers, poll: PollGroup, document: str, at: float) -> Made:
+        told.append(at)
+        return who(readers, poll, document, at)
+
+    def work() -> None:
+        counting, document = Counting(site), FakeDocument()
+        tag, half = document.etag, timedelta(minutes=30)
+        counting.poll(MONDAY, FULL, document)
+        counting.poll(MONDAY + 2 * half, NOT_MODIFIED, document, if_none_match=tag)
+        counting.fold()
+        monkeypatch.setattr(Readers, "who", noted)
+        for _ in range(100):
+            counting.poll(MONDAY + half, NOT_MODIFIED, document, if_none_match=tag)
+        assert counting.fold() == 100
+        with site.database.read() as session:
+            day = session.execute(select(reader_days)).one()
+            assert (day.requests, day.not_modified, day.intervals) == (102, 101, 1)
+
+    tables(site, monkeypatch, work)
+    assert len(told) == 2
 
 
 def test_a_fold_that_was_overtaken(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
