@@ -318,8 +318,7 @@ class _Folding:
         at, hour, date = at_ms / 1000, at_ms // _HOUR_MS, at_ms // _DAY_MS
         if date != line.date and len(line.here) == 1:
             self._begin(line, line.here[0], date, at)  # most likely
-        if date == line.date and self._count_usual(line, at):
-            line.given += polls
+        if date == line.date and self._count_usual(line, at, polls):
             line.hours[hour] += polls
             return
         poll, readers, left, before = line.poll, self._readers, polls, None
@@ -342,16 +341,23 @@ class _Folding:
                 line.sums.first += alike
             left, before = left - alike, made
 
-    def _count_usual(self, line: "_Line", at: float) -> bool:
+    def _count_usual(self, line: "_Line", at: float, polls: int) -> bool:
         """Note polls as nearly all are: alone at its address, a reader names the tag that it was
-        given and gets a 304, again in its visit or when it is expected.
+        given and gets a 304, again in its visit or when it is expected; or it names none, again in
+        its visit.
 
         Returns False, with nothing changed, for others. `_count` would find the same, step by step.
         """
         feed, poll = line.feed, line.poll
-        if feed is None or poll.status != 304 or line.here != [line.client]:
+        if feed is None or line.here != [line.client]:
             return False
         visit, given = same_visit(feed, at), poll.document
+        if visit and not poll.conditional and not parse_agent(poll.agent).one_program:
+            self._learn(line, Made(line.client, aside=True), at, polls)
+            line.others, line.at = line.others + polls, at
+            return True
+        if poll.status != 304:
+            return False
         tag, max_age = given.told(at)
         keeps = tag == feed.tag and tag in line.tags and given.modified <= feed.seen_at
         if not (tag and keeps and (visit or not unexpected(feed, at))):
@@ -360,6 +366,7 @@ class _Folding:
             count_interval(line.sums, feed, at, self._smallest)
         feed.returned, feed.origin, line.at = True, poll.origin, at
         feed.told_minutes, feed.max_age, feed.asked_back_at = given.ttl_minutes, max_age, None
+        line.given += polls
         return True
 
     def _begin(self, line: "_Line", client: int, date: int, at: float) -> None:

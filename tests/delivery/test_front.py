@@ -388,7 +388,7 @@ def test_remembered_heads_hold_no_bodies(front: FeedFront, clock: FakeClock) -> 
             assert wire(answer, "", clock) is wire(answer, "", clock)
         polls.append(poll)
         clock.forward(seconds=1)
-    kept = [one for one in gc.get_objects() if isinstance(one, FeedAnswer) and one.wires]
+    kept = [one for one in gc.get_objects() if type(one) is FeedAnswer and one.wires]
     assert len(kept) <= 3
 
 
