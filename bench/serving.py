@@ -53,7 +53,7 @@ def run() -> list[Table]:
     return [*(whole_site(kilobytes) for kilobytes in SIZES), *_with_others(), _size()]
 
 
-def whole_site(kilobytes: int, rounds: int = ROUNDS) -> Table:
+def whole_site(kilobytes: int, rounds: int = ROUNDS, seconds: int = SECONDS) -> Table:
     """A feed of about this size: all processes of our site beside nginx with a static file.
 
     One site for each row, so that the polls of one are counted and stored while others are asked.
@@ -62,7 +62,7 @@ def whole_site(kilobytes: int, rounds: int = ROUNDS) -> Table:
         f"Polls of {kilobytes} kB: the whole site, until every poll is counted in the report's "
         "tables",
         ["connections, request heads", *_COLUMNS, *(f"304: {name}" for name in _COLUMNS)],
-        notes=f"CPU ms for 1,000 polls, medians of {rounds} rounds of {SECONDS} s on {CONNECTIONS} "
+        notes=f"CPU ms for 1,000 polls, medians of {rounds} rounds of {seconds} s on {CONNECTIONS} "
         "connections in which all took turns. `meanwhile`: all processes during the load; "
         "`after`: until the last poll is in the tables, without what the site takes when nobody "
         "asks. Ratio: nginx' by our sum.",
@@ -88,17 +88,17 @@ def whole_site(kilobytes: int, rounds: int = ROUNDS) -> Table:
                 begun = list[tuple[Load, float, float, Load]]()
                 for place, (closing, many) in enumerate(SHAPES.values()):
                     one, other = (
-                        _load(server, closing, conditional, script if many else None)
+                        _load(server, closing, conditional, script if many else None, seconds)
                         for server in (sites[place], nginx)
                     )
                     now = time.monotonic()
                     begun.append((one, now, whole_cpu_seconds(sites[place].pid), other))
                     asked[place] += one.requests
                 for place, (one, begun_at, before, other) in enumerate(begun):
-                    seconds = _fold_all(sites[place].instance, asked[place])
-                    seconds += whole_cpu_seconds(sites[place].pid) - before
-                    seconds -= idle * (time.monotonic() - begun_at)
-                    after = max(0.0, seconds) / one.requests * 1e6
+                    later = _fold_all(sites[place].instance, asked[place])
+                    later += whole_cpu_seconds(sites[place].pid) - before
+                    later -= idle * (time.monotonic() - begun_at)
+                    after = max(0.0, later) / one.requests * 1e6
                     found[place].append((one.cpu_ms_per_1000, after, other.cpu_ms_per_1000))
             for place, rows in enumerate(found):
                 columns = [statistics.median(column) for column in zip(*rows, strict=True)]
@@ -120,12 +120,14 @@ def _blog_of(kilobytes: int) -> Iterator[servers.Running]:
         yield server
 
 
-def _load(server: servers.Running, closing: bool, conditional: bool, script: Path | None) -> Load:
+def _load(
+    server: servers.Running, closing: bool, conditional: bool, script: Path | None, seconds: int
+) -> Load:
     headers = {"Connection": "close"} if closing else {}
     if conditional:
         headers["If-None-Match"] = _tag(server.port)
     url = f"{server.url}/rss.xml"
-    return load(url, server.pid, headers, script=script, warm_up_seconds=0)
+    return load(url, server.pid, headers, seconds, script, warm_up_seconds=0)
 
 
 def _fold_all(instance: Path, polls: int) -> float:

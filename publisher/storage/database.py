@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, configure_mappers
 
 from publisher.base.clock import AskedClock, Clock, utc_now
 from publisher.base.encryption import Cipher
@@ -48,6 +48,7 @@ class Database:
         self, url: str, cipher: Cipher | None = None, listen_url: str | None = None
     ) -> None:
         """`listen_url` leads to the server itself where `url` leads to a pooler."""
+        configure_mappers()  # some 30 ms, which the first write would take under its lock
         self._direct_url = listen_url or url
         self.pooled = listen_url is not None
         self.on_server = make_url(url).get_backend_name() == "postgresql"

@@ -439,6 +439,22 @@ def test_one_gesture_makes_one_post(ada: Page, live: Live, address: str) -> None
     assert count(live) == 1
 
 
+def test_an_autosave_does_not_speak_over_what_is_not_known(ada: Page) -> None:
+    """It was on its way when the save lost its answer, and fails then."""
+    ada.goto("/studio/posts/new")
+    wait_for_editor(ada)
+    autosaves = hold(ada, "**/studio/autosave/**")
+    with ada.expect_request("**/studio/autosave/**"):
+        ada.fill(SOURCE, "Did it arrive?")
+    ada.route("**/studio/posts/new", lambda route: route.abort())
+    ada.keyboard.press("Control+Enter")
+    expect(ada.locator(STATE)).to_contain_text("it is not known whether this was saved")
+    with ada.expect_event("requestfailed"):
+        autosaves[0].abort()
+    ada.evaluate("new Promise((done) => setTimeout(done, 100))")
+    expect(ada.locator(STATE)).to_contain_text("it is not known whether this was saved", timeout=1)
+
+
 @pytest.mark.parametrize("address", ["/studio/", "/studio/posts/new"])
 @pytest.mark.parametrize("autosaved", [False, True])
 def test_an_answer_that_never_came_is_not_called_unsaved(

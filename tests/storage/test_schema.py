@@ -2,6 +2,8 @@
 
 import json
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
@@ -204,3 +206,16 @@ def test_a_migration_is_undone_where_rows_refer_to_missing_ones(
     with released.engine.connect() as connection:
         found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
     assert found == "0003_readers"
+
+
+def test_the_first_write_configures_nothing_under_its_lock() -> None:
+    """SQLAlchemy's mappers take some 30 ms: they are configured when the database is opened."""
+    program = (
+        "from publisher.storage.database import Database\n"
+        "from publisher.storage.tables.blog import Meta\n"
+        "before = Meta.__mapper__.configured\n"
+        "Database('sqlite://').close()\n"
+        "print(before, Meta.__mapper__.configured)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.split() == [b"False", b"True"]

@@ -19,6 +19,7 @@ export class Autosave {
     this.next = null; // the button that was pressed meanwhile
     this.saves = 0;
     this.notice = "";
+    this.unknown = ""; // what was said of a save whose answer never came
     document.addEventListener("visibilitychange", () => {
       if (document.visibilityState === "hidden" && this.changedAt) this.run();
     });
@@ -53,7 +54,7 @@ export class Autosave {
       const answer = await send(this.form, this.address(), data);
       if (saves === this.saves) await this.take(answer); // else it is of what was saved since
     } catch {
-      if (saves === this.saves) this.failed("No connection. The text is kept in this browser.");
+      if (saves === this.saves) this.failed(this.unknown || "No connection. The text is kept in this browser.");
     }
     this.busy = false;
     if (this.changedAt && !this.timer) this.changed();
@@ -71,6 +72,7 @@ export class Autosave {
   }
 
   kept(told) {
+    this.unknown = "";
     this.recovery.seen = told.seen;
     if (told.id) this.born(told);
     const saved = `${this.notice}Saved ${told.saved}`;
@@ -90,6 +92,7 @@ export class Autosave {
   sending() {
     this.recovery.sending();
     this.stopped = true;
+    this.unknown = "";
     this.say("Saving …");
   }
 
@@ -97,7 +100,8 @@ export class Autosave {
   wait() {
     this.stopped = false;
     this.next = null;
-    this.failed("No answer came, so it is not known whether this was saved. The text is kept in this browser; trying again is safe, it makes no second post.");
+    this.unknown = "No answer came, so it is not known whether this was saved. The text is kept in this browser; trying again is safe, it makes no second post.";
+    this.failed(this.unknown);
   }
 
   // The server has confirmed a save, and the browser or (`goOn`) this page goes on.
