@@ -80,11 +80,19 @@ SYSTEM = (
 HERE = Path(__file__).parent
 
 
+# They take a minute and more, mostly waiting: begun last, they would be waited for alone.
+LONG = (
+    "test_two_days_of_a_program_that_keeps_running", "test_a_week_of_real_readers",
+    "test_machines_die_and_nobody_is_asked_too_often",
+)  # fmt: skip
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that `make test` leaves to `make test-all`."""
+    """Mark the tests that `make test` leaves to `make test-all`, and begin with the longest."""
     for item in items:
         if item.path.relative_to(HERE).as_posix().startswith(SYSTEM):
             item.add_marker(pytest.mark.system)
+    items.sort(key=lambda item: item.name not in LONG)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
