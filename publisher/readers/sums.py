@@ -42,6 +42,10 @@ class _Told(NamedTuple):
     more: float
     minutes: int
 
+    def fits(self, interval: float) -> bool:
+        """Whether a reader that does what it was told waits so long."""
+        return self.early <= interval <= self.pause or self.again <= interval <= self.late
+
 
 @lru_cache(maxsize=8192)
 def _told(told_minutes: int, max_age: int) -> _Told:
@@ -58,8 +62,7 @@ def _told(told_minutes: int, max_age: int) -> _Told:
 
 def came_on_time(state: ReaderFeed, at: float) -> bool:
     """Whether a poll follows the ttl element or the header: readers obey either."""
-    interval, told = at - state.last_at, _told(state.told_minutes, state.max_age)
-    return told.early <= interval <= told.pause or told.again <= interval <= told.late
+    return _told(state.told_minutes, state.max_age).fits(at - state.last_at)
 
 
 def came_early(state: ReaderFeed, at: float) -> bool:
@@ -275,7 +278,7 @@ def count_interval(
     """Add the time since the reader's last visit, judged by the ttl and max-age it got then; the
     totals of all ttls are added by `add_up`."""
     interval, by = at - state.last_at, _told(state.told_minutes, state.max_age)
-    on_time = by.early <= interval <= by.pause or by.again <= interval <= by.late
+    on_time = by.fits(interval)
     if state.rhythm or not on_time:
         state.rhythm = rhythm_after(state, at)
     if interval < 0.0:  # the clock went back, or another worker's polls came late
