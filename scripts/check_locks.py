@@ -10,6 +10,7 @@ import re
 import sys
 import tomllib
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -85,10 +86,29 @@ def _compared(lock: dict[str, Pin], wanted: list[Requirement]) -> list[str]:
             said.append(
                 f"{required.name} is {pin.version}, pyproject.toml says {required.specifier}"
             )
+    said += [
+        f"{name} needs {needed}, which is missing"
+        for name, pin in lock.items()
+        for needed in sorted(_needs(name, pin.version) - set(lock))
+    ]
     for name, pin in lock.items():
         if name not in asked and not {canonicalize_name(by) for by in pin.asked_by} & set(lock):
             said.append(f"nobody asks for {name}")
     return said
+
+
+def _needs(name: str, version: str) -> set[str]:
+    """What this version of a package requires here, its extras aside; known if it is installed."""
+    try:
+        package = metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        return set()
+    lines = package.requires or [] if package.version == version else []
+    return {
+        canonicalize_name(required.name)
+        for required in map(Requirement, lines)
+        if required.marker is None or required.marker.evaluate({"extra": ""})
+    }
 
 
 def main(folder: Path) -> int:

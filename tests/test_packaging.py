@@ -162,10 +162,13 @@ def test_the_locks_are_in_step(tmp_path: Path) -> None:
     lock = tmp_path / "requirements/deploy.txt"
     text = re.sub(r"(lxml==[^ ]+) \\\n(    --hash.*\n)+", r"\1\n", lock.read_text("utf-8"))
     lock.write_text(text.replace("blinker==", "blinker==1") + "# https://files.example/\n")
+    tested = tmp_path / "requirements/test.txt"
+    tested.write_text(re.sub(r"iniconfig==.*\n(    .*\n)+", "", tested.read_text("utf-8")))
     done = checked_locks(tmp_path)
     assert done.returncode == 1
     for problem in (
         "deploy.txt: Flask is", "deploy.txt: nothing-of-ours is missing", "nobody asks for pyyaml",
         "lxml has no hash", "deploy.txt names a host", "in deploy.txt and not in test.txt",
+        "test.txt: pytest needs iniconfig, which is missing",
     ):  # fmt: skip
         assert problem in done.stderr, problem
