@@ -136,7 +136,7 @@ def _report() -> Table:
     site = _site()
     _fill(site)
     with site.database.write() as session:
-        authors.add(session, "ada", "correct horse battery", None, NOW)
+        authors.add(session, "ada", authors.hashed("correct horse battery"), None, NOW)
     app = create_app(site.environment, lambda: NOW)
     app.config["FORM_KEYS"] = False
     client: FlaskClient = app.test_client()

@@ -16,7 +16,7 @@ PASSWORD = "correct horse battery"
 def make_author(site: Site, name: str = "ada", **options: Any) -> Author:
     """An author; the first one is admin."""
     with site.database.write() as db:
-        return authors.add(db, name, PASSWORD, options.get("role"), site.clock())
+        return authors.add(db, name, authors.hashed(PASSWORD), options.get("role"), site.clock())
 
 
 def content(source: str, title: str = "", **fields: Any) -> Content:

@@ -30,7 +30,7 @@ def add(name: str, role: str | None, password_stdin: bool) -> None:
 
     wanted = authors.role_called(role) if role is not None else None
     here = site()
-    secret = password(password_stdin)
+    secret = authors.hashed(password(password_stdin))
     with here.database.write() as db:
         new = authors.add(db, name, secret, wanted, here.clock())
     click.echo(f"{new.name} ({new.role})")
@@ -47,7 +47,7 @@ def reset(name: str, password_stdin: bool, keep_tokens: bool) -> None:
     here = site()
     with here.database.read() as db:
         authors.named(db, name)  # an unknown name fails before a password is asked for
-    secret = password(password_stdin)
+    secret = authors.hashed(password(password_stdin))
     with here.database.write() as db:
         who = authors.named(db, name)
         authors.set_password(db, who, secret)

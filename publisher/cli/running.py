@@ -129,8 +129,8 @@ NEXT = (
 def demo(seed: int) -> None:
     """Fill an empty instance with an example blog; print how to log in."""
     import random
-    import secrets
 
+    from publisher.blog.members import authors
     from publisher.cli.demo import build, readers_week
     from publisher.publishing.rebuild import rebuild
 
@@ -138,11 +138,12 @@ def demo(seed: int) -> None:
     now = here.clock()
     with here.database.read() as db:
         build.check_empty(db)
-    passwords = {name: secrets.token_urlsafe(12) for name in build.PEOPLE}
+    passwords = {name: authors.made_password() for name in build.PEOPLE}
+    stored = {name: authors.hashed(password) for name, password in passwords.items()}
     uploads = build.files()
     build.store_files(here.environment.media, uploads)
     with here.database.write() as db:
-        number = build.build(db, uploads, passwords, rng, now)
+        number = build.build(db, uploads, stored, rng, now)
         feeds = build.follow(db, now)
     polls = readers_week.live(here, rng, now)
     rebuild(here)

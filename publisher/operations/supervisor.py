@@ -207,10 +207,7 @@ def serve(
             site.database.check_listening()
             claim_clock(site)
             claim_key(site)
-            with site.database.write() as db:
-                subscriptions.encrypt_logins(db)
-                if problem := authors.password_trouble(db):
-                    print(f"publisher: {problem}", file=sys.stderr)
+            _bring_up_to_date(site)
             refresh(site)
             greeting = _greeting(site, here)
             site.database.close()
@@ -218,6 +215,15 @@ def serve(
             ready = partial(print, greeting, flush=True)
             Supervisor(listener, workers, ready, partial(_good_tls, environment)).run()
             log.info("serving ended")
+
+
+def _bring_up_to_date(site: Site) -> None:
+    """Change what earlier versions stored otherwise, and say what has to be done by hand."""
+    with site.database.write() as db:
+        subscriptions.encrypt_logins(db)
+        problem = authors.password_trouble(db)
+    if problem:
+        print(f"publisher: {problem}", file=sys.stderr)
 
 
 def _tidy(environment: Environment) -> None:

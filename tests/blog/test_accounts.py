@@ -45,32 +45,23 @@ def test_shut_out_ends_everything(site: Site, clock: FakeClock) -> None:
         assert authors.author_of(db, session, clock()) is None
 
 
-def test_a_reset_password_works_and_the_old_one_does_not(site: Site) -> None:
-    """The made password opens; each is another one."""
+def test_a_new_password_works_and_the_old_one_does_not(site: Site) -> None:
+    """The made password opens, each is another one; an unusable one changes nothing."""
     make_author(site, "ada")
     with site.database.write() as db:
         ada = authors.named(db, "ada")
-        first, second = authors.reset_password(db, ada), authors.reset_password(db, ada)
+        first, second = authors.made_password(), authors.made_password()
         assert first != second
+        for password in (first, second):
+            authors.set_password(db, ada, authors.hashed(password))
+        for unusable in ("short", "x" * 1001):
+            with pytest.raises(FieldErrors) as refused:
+                authors.set_password(db, ada, authors.hashed(unusable), "new_password")
+            assert list(refused.value.fields) == ["new_password"]
         assert authors.authenticate(db, "ada", second) is ada
         for old in (PASSWORD, first):
             with pytest.raises(Forbidden):
                 authors.authenticate(db, "ada", old)
-
-
-def test_changing_needs_the_present_password(site: Site) -> None:
-    """Which field is wrong is said; nothing changes until both are right."""
-    make_author(site, "ada")
-    with site.database.write() as db:
-        ada = authors.named(db, "ada")
-        with pytest.raises(FieldErrors) as refused:
-            authors.change_password(db, ada, "wrong", "a new long password")
-        assert list(refused.value.fields) == ["old_password"]
-        with pytest.raises(FieldErrors) as refused:
-            authors.change_password(db, ada, PASSWORD, "short")
-        assert list(refused.value.fields) == ["new_password"]
-        authors.change_password(db, ada, PASSWORD, "a new long password")
-        assert authors.authenticate(db, "ada", "a new long password") is ada
 
 
 def test_sessions_are_listed_and_ended(site: Site, clock: FakeClock) -> None:

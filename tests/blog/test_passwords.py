@@ -143,7 +143,7 @@ def test_who_is_still_logged_in_is_told_why_the_old_password_is_refused(
     with upgraded.database.read() as db:
         for name, words in (("ada", "pip install argon2-cffi"), ("ben", "not your current")):
             with pytest.raises(FieldErrors, match=words):
-                authors.change_password(db, authors.named(db, name), "wrong wrong", PASSWORD)
+                authors.confirm(db, authors.named(db, name), "wrong wrong", "old_password")
 
 
 def test_a_hash_is_not_put_over_a_newer_password(upgraded: Site) -> None:
@@ -151,9 +151,10 @@ def test_a_hash_is_not_put_over_a_newer_password(upgraded: Site) -> None:
     with upgraded.database.read() as db:
         before = authors.authenticate(db, "ada", PASSWORD)
     with upgraded.database.write() as db:
-        authors.set_password(db, authors.named(db, "ada"), "a newer password")
-    with upgraded.database.write() as db:
-        authors.renew_hash(db, before, passwords.renewed(before.password_hash, PASSWORD))
+        newer = authors.hashed("a newer password")
+        authors.set_password(db, authors.named(db, "ada"), newer)
+    with upgraded.database.write() as db, pytest.raises(Forbidden, match="try again"):
+        authors.still_same(db, before)
     assert refusal(upgraded, "ada", PASSWORD) == WRONG
     with upgraded.database.read() as db:
         assert authors.authenticate(db, "ada", "a newer password").name == "ada"

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from publisher.base.errors import FieldErrors, InvalidInput, NotFound
-from publisher.blog.members import tokens
+from publisher.blog.members import authors, tokens
 from publisher.installation import Site
 from publisher.storage.tables.blog import Meta
 from publisher.storage.tables.credentials import ApiToken, Author
@@ -134,3 +134,16 @@ def test_a_twin_goes_and_nothing_else(site: Site, clock: FakeClock) -> None:
     with site.database.read() as db:
         stored = db.scalars(select(Meta.value)).all()
     assert not any(second in value or "a-name" in value for value in stored)
+
+
+def test_nothing_is_kept_about_the_tokens_of_who_is_removed(site: Site) -> None:
+    """Nor is what was kept about others touched."""
+    ada, bob = make_author(site), make_author(site, "bob")
+    for person in (ada, bob):
+        token = make_token(site, person, "create")
+        with site.database.write() as db:
+            tokens.drop_twin(db, token, "a-name")
+    with site.database.write() as db:
+        authors.remove(db, authors.named(db, "bob"), authors.named(db, "ada"))
+        kept = select(Meta.name).where(Meta.name.startswith(authors.MADE_LAST))
+        assert db.scalars(kept).all() == [f"{authors.MADE_LAST}{ada.id}"]

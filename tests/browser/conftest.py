@@ -200,6 +200,13 @@ def wait_for_editor(page: Page) -> None:
     expect(page.locator("[data-picture]")).to_be_visible()
 
 
+def schedule(page: Page, at: str, button: str = "Schedule") -> None:
+    """Give a post a date in the menu of the button, and press what is there for it."""
+    page.get_by_label("More ways to publish").click()
+    page.fill("[name=at]", at)
+    page.get_by_role("button", name=button).click()
+
+
 def wait_on(page: Page, condition: Callable[[], object]) -> None:
     """Wait until a condition is true, while what happens in the page is handled; 60 s at most."""
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, Request, expect
 
 from publisher.storage.tables.blog import Post
-from tests.browser.conftest import Live, hold, wait_for_editor, wait_on
+from tests.browser.conftest import Live, hold, schedule, wait_for_editor, wait_on
 from tests.browser.test_two_devices import POST, SOURCE, STATE, autosaved, laptop, opened, phone
 from tests.conftest import FakeClock
 
@@ -251,9 +251,7 @@ def test_a_post_that_goes_out_by_its_save(laptop: Page, live: Live) -> None:
     laptop.goto("/studio/posts/new")
     wait_for_editor(laptop)
     laptop.fill(SOURCE, "To come.")
-    laptop.get_by_label("More ways to publish").click()
-    laptop.fill("[name=at]", "2024-03-05T08:00")
-    laptop.get_by_role("button", name="Schedule").click()
+    schedule(laptop, "2024-03-05T08:00")
     expect(laptop.locator("#goes-out")).to_contain_text("5 March")
     laptop.get_by_label("More ways to publish").click()
     laptop.fill("[name=at]", "2024-03-06T08:00")

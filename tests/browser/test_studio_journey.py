@@ -16,7 +16,15 @@ from publisher.installation.settings import store_settings
 from publisher.publishing.rebuild import refresh
 from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.credentials import LoginSession
-from tests.browser.conftest import Browse, Live, comes_true, hold, log_in_as, wait_for_editor
+from tests.browser.conftest import (
+    Browse,
+    Live,
+    comes_true,
+    hold,
+    log_in_as,
+    schedule,
+    wait_for_editor,
+)
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_post
 
@@ -260,9 +268,7 @@ def test_schedule(ada: Page, live: Live, clock: FakeClock) -> None:
     ada.goto("/studio/posts/new")
     wait_for_editor(ada)
     ada.fill(SOURCE, "Tomorrow's news.")
-    ada.get_by_label("More ways to publish").click()
-    ada.fill("[name=at]", "2024-03-05T08:00")
-    ada.get_by_role("button", name="Schedule").click()
+    schedule(ada, "2024-03-05T08:00")
     expect(ada.get_by_text("Scheduled for")).to_be_visible()
     expect(ada.locator("[name=at]")).to_have_value("2024-03-05T08:00")
     ada.goto("/studio/posts?state=scheduled")
@@ -318,9 +324,7 @@ def test_schedule_in_the_past(ada: Page, live: Live) -> None:
     """A moment that has passed dates the post back; then its date can be moved, and is kept."""
     ada.goto("/studio/posts/new")
     ada.fill(SOURCE, "Too late.")
-    ada.get_by_label("More ways to publish").click()
-    ada.fill("[name=at]", "2024-03-04T09:00")
-    ada.get_by_role("button", name="Publish dated back").click()
+    schedule(ada, "2024-03-04T09:00", "Publish dated back")
     expect(ada.get_by_text("View post").first).to_be_visible()
     expect(ada.locator("[name=at]")).to_have_value("2024-03-04T09:00")
     ada.fill("[name=at]", "2024-02-01T10:00")
@@ -742,9 +746,7 @@ def test_without_scripts(browse: Browse, log_in: LogIn, live: Live, clock: FakeC
     expect(page.locator(".undo-bar")).to_contain_text("reaches readers at 09:31:00")
     page.get_by_role("button", name="Undo").click()
     page.fill(SOURCE, "A better note.")
-    page.get_by_label("More ways to publish").click()
-    page.fill("[name=at]", "2024-03-05T08:00")
-    page.get_by_role("button", name="Schedule").click()
+    schedule(page, "2024-03-05T08:00")
     assert the_post(live).scheduled_at == clock() + timedelta(hours=22, minutes=30)
     page.get_by_role("link", name="Earlier versions").click()
     page.get_by_role("link", name="Version 1").click()

@@ -27,7 +27,7 @@ def here(tmp_path: Path) -> Iterator[Site]:
     folder = tmp_path / "instance"
     opened = open_site(Environment(folder, database_url(folder), SITE_URL, "a key"))
     with opened.database.write() as db:
-        authors.add(db, "ada", PASSWORD, None, utc_now())
+        authors.add(db, "ada", authors.hashed(PASSWORD), None, utc_now())
     yield opened
     opened.database.close()
 

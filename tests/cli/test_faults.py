@@ -158,7 +158,7 @@ def here(tmp_path: Path, environment: Environment, monkeypatch: pytest.MonkeyPat
     )
     site = open_site(environment)
     with site.database.write() as db:
-        authors.add(db, "ada", PASSWORD, None, utc_now())
+        authors.add(db, "ada", authors.hashed(PASSWORD), None, utc_now())
     site.database.close()
     return tmp_path
 

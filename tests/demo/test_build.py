@@ -29,8 +29,6 @@ from tests.conftest import SITE_URL, FakeClock
 from tests.databases import database_url
 from tests.factories import PASSWORD, make_author
 
-PASSWORDS = dict.fromkeys(build.PEOPLE, PASSWORD)
-
 
 @cache
 def prepared() -> dict[str, Accepted]:
@@ -41,7 +39,8 @@ def prepared() -> dict[str, Accepted]:
 def fill(site: Site, seed: int = 1) -> None:
     build.store_files(site.environment.media, prepared())
     with site.database.write() as db:
-        build.build(db, prepared(), PASSWORDS, random.Random(seed), site.clock())
+        hashes = dict.fromkeys(build.PEOPLE, authors.hashed(PASSWORD))
+        build.build(db, prepared(), hashes, random.Random(seed), site.clock())
 
 
 def test_there_is_one_of_everything(site: Site, clock: FakeClock) -> None:

@@ -42,7 +42,7 @@ def prepared(instance: Path) -> str:
     """A blog with one post in `instance`; the token of its author."""
     site = open_site(Environment(instance, database_url(instance)))
     with site.database.write() as db:
-        author = authors.add(db, "ada", PASSWORD, None, site.clock())
+        author = authors.add(db, "ada", authors.hashed(PASSWORD), None, site.clock())
         token = tokens.create(db, author, tokens.SCOPES, site.clock())
     make_post(site, "Before.")
     site.database.close()

@@ -197,7 +197,7 @@ def _token(instance: Path, url: str) -> str:
     """An author's token of a site that is being served."""
     site: Site = open_site(Environment(instance, url, SITE_URL, "the same on all"))
     with site.database.write() as db:
-        author = authors.add(db, "ada", PASSWORD, None, site.clock())
+        author = authors.add(db, "ada", authors.hashed(PASSWORD), None, site.clock())
         token = tokens.create(db, author, tokens.SCOPES, site.clock())
     site.database.close()
     return token

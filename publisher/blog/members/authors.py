@@ -1,4 +1,8 @@
-"""Authors: names, profiles, roles, passwords, sessions (revocable), being disabled."""
+"""Authors: names, profiles, roles, passwords, sessions (revocable), being disabled.
+
+Hashing a password takes a third of a second: `hashed`, `authenticate` and `confirm` belong before a
+write transaction, and what relies on them inside begins with `still_same`.
+"""
 
 import re
 import secrets
@@ -17,13 +21,20 @@ from publisher.storage.tables.blog import Media, Meta, Post, Revision, UnsavedTe
 from publisher.storage.tables.credentials import ROLES, Author, LoginSession, Role
 
 MIN_PASSWORD, MAX_PASSWORD = 10, 1_000
+_UNUSABLE = f"{MIN_PASSWORD} to {MAX_PASSWORD} characters are needed"
 MAX_NAME = 80  # characters of the name that readers see
 SESSION_LIFE = timedelta(days=30)
 FORMER = "former_author:"  # before a former login name, in Meta: its author's number
+MADE_LAST = "token_made:"  # before an author's number: see `tokens.drop_twin`
 
 
 def add(
-    session: Session, name: str, password: str, role: Role | None, now: datetime, display: str = ""
+    session: Session,
+    name: str,
+    password: passwords.Hash,
+    role: Role | None,
+    now: datetime,
+    display: str = "",
 ) -> Author:
     """Add an author. The first one is always admin; later ones have the role author by default.
 
@@ -34,8 +45,8 @@ def add(
         problems["name"] = problem
     if len(shown) > MAX_NAME:
         problems["display_name"] = f"{len(shown):,} characters; at most {MAX_NAME} fit"
-    if problem := _password_problem(password):
-        problems["password"] = problem
+    if not password:
+        problems["password"] = _UNUSABLE
     if problems:
         raise FieldErrors(problems)
     first = session.scalar(select(Author.id).limit(1)) is None
@@ -45,7 +56,7 @@ def add(
         name=name,
         display_name=shown,
         role="admin" if first else role or "author",
-        password_hash=passwords.make(password),
+        password_hash=password,
         created_at=now,
     )
     session.add(author)
@@ -91,11 +102,22 @@ def everyone(session: Session) -> Sequence[Author]:
     return session.scalars(select(Author).order_by(Author.id)).all()
 
 
-def set_password(session: Session, author: Author, password: str) -> None:
-    """Give an author a new password and end all sessions of that author."""
-    if problem := _password_problem(password):
-        raise FieldErrors({"password": problem})
-    author.password_hash = passwords.make(password)
+def hashed(password: str) -> passwords.Hash:
+    """What to store of a password; "" if its length cannot be used."""
+    usable = MIN_PASSWORD <= len(password) <= MAX_PASSWORD
+    return passwords.make(password) if usable else passwords.Hash("")
+
+
+def set_password(
+    session: Session, author: Author, password: passwords.Hash, field: str = "password"
+) -> None:
+    """Give an author a new password and end all sessions of that author.
+
+    Raises FieldErrors, of `field`, when it is unusable.
+    """
+    if not password:
+        raise FieldErrors({field: _UNUSABLE})
+    author.password_hash = password
     session.execute(delete(LoginSession).where(LoginSession.author_id == author.id))
     throttle.forget(session, author)
 
@@ -120,10 +142,15 @@ def password_trouble(session: Session) -> str:
     return passwords.trouble(_old_hash(session))
 
 
-def renew_hash(session: Session, author: Author, renewed: str) -> None:
-    """Store a hash of the same password in another way, unless there is a new password by now."""
-    mine = Author.id == author.id, Author.password_hash == author.password_hash
-    session.execute(update(Author).where(*mine).values(password_hash=renewed))
+def still_same(session: Session, checked: Author) -> Author:
+    """The row of an author whose password was checked in an earlier transaction.
+
+    Raises Forbidden if the password was changed or the author was disabled or removed since.
+    """
+    row = session.get(Author, checked.id)
+    if row is None or row.disabled_at or row.password_hash != checked.password_hash:
+        raise Forbidden("the password was changed just now, so try again")
+    return row
 
 
 def _old_hash(session: Session) -> str:
@@ -159,12 +186,6 @@ def author_of(session: Session, token: str, now: datetime) -> Author | None:
 def close_session(session: Session, token: str) -> None:
     """End the session of `token`."""
     session.execute(delete(LoginSession).where(LoginSession.token_hash == hash_token(token)))
-
-
-def _password_problem(password: str) -> str:
-    if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
-        return f"{MIN_PASSWORD} to {MAX_PASSWORD} characters are needed"
-    return ""
 
 
 MAX_BIO = 5_000
@@ -242,6 +263,7 @@ def remove(session: Session, author: Author, heir: Author) -> None:
         .values(value=str(heir.id))
     )
     _keep_former_name(session, author.name, heir)
+    session.execute(delete(Meta).where(Meta.name == f"{MADE_LAST}{author.id}"))
     session.delete(author)
     database.content_changed(session)
     session.flush()
@@ -252,14 +274,6 @@ def made_password() -> str:
     return secrets.token_urlsafe(12)
 
 
-def reset_password(session: Session, author: Author) -> str:
-    """Give an author a new random password, ending their sessions; returns it, only its hash is
-    kept."""
-    password = made_password()
-    set_password(session, author, password)
-    return password
-
-
 def confirm(session: Session, author: Author, password: str, field: str) -> None:
     """FieldErrors, of `field`, unless `password` is that of somebody who is logged in."""
     try:
@@ -267,18 +281,6 @@ def confirm(session: Session, author: Author, password: str, field: str) -> None
     except Forbidden as error:
         problem = passwords.trouble(author.password_hash) or "this is not your current password"
         raise FieldErrors({field: problem}) from error
-
-
-def change_password(session: Session, author: Author, old: str, new: str) -> None:
-    """Replace one's own password, which ends all sessions.
-
-    Raises FieldErrors when the old one is wrong or the new one is unusable.
-    """
-    confirm(session, author, old, "old_password")
-    try:
-        set_password(session, author, new)
-    except FieldErrors as error:
-        raise FieldErrors({"new_password": error.fields["password"]}) from error
 
 
 def sessions_of(session: Session, author: Author, now: datetime) -> Sequence[LoginSession]:

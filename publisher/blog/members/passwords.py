@@ -6,7 +6,9 @@ still there after an upgrade, or comes with the extra `old-passwords`. A login r
 """
 
 from importlib.util import find_spec
+from typing import NewType
 
+Hash = NewType("Hash", str)  # never a password
 METHOD = "scrypt:32768:8:3"
 ARGON2 = "$argon2"  # how a hash by Argon2 begins
 _UNREADABLE = (
@@ -16,11 +18,16 @@ _UNREADABLE = (
 )
 
 
-def make(password: str) -> str:
+def make(password: str) -> Hash:
     """What to store of a password."""
     from werkzeug.security import generate_password_hash  # late: most commands do not need it
 
-    return generate_password_hash(password, METHOD)
+    return Hash(generate_password_hash(password, METHOD))
+
+
+def nobodys() -> Hash:
+    """What no password matches."""
+    return Hash(f"{METHOD}$nobody${'0' * 128}")
 
 
 def matches(stored: str, password: str, old: str) -> bool:
@@ -32,8 +39,7 @@ def matches(stored: str, password: str, old: str) -> bool:
     from werkzeug.security import check_password_hash
 
     is_old = stored.startswith(ARGON2)
-    nobody = f"{METHOD}$nobody${'0' * 128}"
-    good = check_password_hash(nobody if is_old else stored or nobody, password)
+    good = check_password_hash(nobodys() if is_old else stored or nobodys(), password)
     if not old or not installed():
         return good
     from argon2 import PasswordHasher

@@ -24,6 +24,7 @@ from publisher.base.encryption import hash_token
 from publisher.base.errors import FieldErrors, InvalidInput, NotFound
 from publisher.base.text import clean
 from publisher.blog.members import permissions
+from publisher.blog.members.authors import MADE_LAST
 from publisher.installation import recall, remember
 from publisher.storage.tables.credentials import ApiToken, Author, AuthorizationCode
 
@@ -70,7 +71,7 @@ def drop_twin(session: Session, token: str, attempt: str) -> None:
     """Delete what the author's last request made if it had the same name and asked for the same: it
     was a double click, or its answer was lost, so nobody has seen that token."""
     row = session.scalars(select(ApiToken).where(ApiToken.token_hash == hash_token(token))).one()
-    place, name = f"token_made:{row.author_id}", hash_token(attempt)
+    place, name = f"{MADE_LAST}{row.author_id}", hash_token(attempt)
     earlier, _, number = (recall(session, place) or "").partition(" ")
     remember(session, place, f"{name} {row.id}")
     if attempt and earlier == name:

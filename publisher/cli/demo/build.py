@@ -21,6 +21,7 @@ from publisher.base.errors import Conflict
 from publisher.base.media_files import MediaFiles
 from publisher.blog import update_log
 from publisher.blog.members import authors
+from publisher.blog.members.passwords import Hash
 from publisher.blog.post_files import media
 from publisher.blog.post_files.media import Accepted
 from publisher.blog.writing import posts
@@ -166,11 +167,11 @@ def files() -> dict[str, Accepted]:
 def build(
     session: Session,
     uploads: Mapping[str, Accepted],
-    passwords: Mapping[str, str],
+    passwords: Mapping[str, Hash],
     rng: random.Random,
     now: datetime,
 ) -> int:
-    """Write the whole blog; `passwords` by author. Returns the number of posts.
+    """Write the whole blog; `passwords` by author, hashed. Returns the number of posts.
 
     Raises Conflict when the instance is not empty.
     """

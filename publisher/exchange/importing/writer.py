@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from publisher.base.dates import parse_instant
 from publisher.base.errors import FieldErrors, InvalidData, InvalidInput
 from publisher.blog import published, tags, update_log
-from publisher.blog.members import authors
+from publisher.blog.members import authors, passwords
 from publisher.blog.post_files import media
 from publisher.blog.published import is_public
 from publisher.blog.slugs import SlugPool
@@ -235,13 +235,13 @@ def media_rows(session: Session, site: ImportedSite) -> None:
 
 
 def _add_author(session: Session, row: dict[str, Any]) -> None:
-    """An author as exported, with a password that nobody knows."""
+    """An author as exported, with a password that nobody has."""
     try:
         name = str(row["name"])
         role: Role = "admin" if row["role"] == "admin" else "author"
         made_at = parse_instant(str(row["created_at"]))
-        password = secrets.token_urlsafe(32)
-        author = authors.add(session, name, password, role, made_at, str(row["display_name"]))
+        shown = str(row["display_name"])
+        author = authors.add(session, name, passwords.nobodys(), role, made_at, shown)
         author.bio, author.role = str(row["bio"]), role
         author.disabled_at = parse_instant(row["disabled_at"]) if row["disabled_at"] else None
     except (KeyError, TypeError, ValueError, FieldErrors) as error:

@@ -89,7 +89,7 @@ def test_starred_items_outlive_their_list(river: River, origin: Origin) -> None:
     a, b = f"{origin.url}/a", f"{origin.url}/b"
     follow(river, origin, a, b)
     with river.site.database.write() as db:
-        author = authors.add(db, "ann", "a long password", None, river.clock()).id
+        author = authors.add(db, "ann", authors.hashed("a long password"), None, river.clock()).id
         number = db.scalar(select(RiverItem.id).where(RiverItem.title == "one/b"))
         assert number is not None
         reading_list.star_many(db, author, [number], True, river.clock())

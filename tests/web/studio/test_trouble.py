@@ -126,7 +126,7 @@ site = app.extensions["publisher"]
 with site.database.write() as db:
     store_setting(db, "undo_seconds", "0")
     if not authors.everyone(db):
-        authors.add(db, "ada", "correct horse battery", None, site.clock())
+        authors.add(db, "ada", authors.hashed("correct horse battery"), None, site.clock())
 browser = app.test_client()
 browser.environ_base["HTTP_ORIGIN"] = site.site_url
 browser.post("/studio/login", data={"name": "ada", "password": "correct horse battery"})

@@ -59,9 +59,12 @@ def password() -> Any:
     with site().database.write() as db:
         reserved = throttle.reserve(db, [visitor.purse("change")], now())
     try:
+        with site().database.read() as db:
+            authors.confirm(db, known := my_row(db), old, "old_password")
+        stored = authors.hashed(new)
         with site().database.write() as db:
-            writer = my_row(db)
-            authors.change_password(db, writer, old, new)
+            writer = authors.still_same(db, known)
+            authors.set_password(db, writer, stored, "new_password")
             throttle.release(db, reserved)
             if request.form.get("end_tokens"):
                 tokens.revoke_all(db, writer)
@@ -198,10 +201,12 @@ def ask_to_make() -> Response:
     visitor = login.visitor(me().name)
     with site().database.write() as db:
         reserved = throttle.reserve(db, [visitor.purse("change")], now())
+    with site().database.read() as db:
+        known = my_row(db)
+        authors.confirm(db, known, request.form.get("old_password", "")[:1000], "passkey")
     with site().database.write() as db:
-        authors.confirm(db, my_row(db), request.form.get("old_password", "")[:1000], "passkey")
         throttle.release(db, reserved)
-        return _asked(passkeys.ask_to_make(db, _place(db), my_row(db)))
+        return _asked(passkeys.ask_to_make(db, _place(db), authors.still_same(db, known)))
 
 
 @passkeys_blueprint.post("/studio/account/passkeys")

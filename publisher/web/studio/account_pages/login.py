@@ -46,9 +46,9 @@ def log_in() -> Any:
             known = authors.authenticate(db, name, password)
         renewed = passwords.renewed(known.password_hash, password)  # slow, so before the lock
         with site().database.write() as db:
+            authors.still_same(db, known).password_hash = renewed
             throttle.release(db, reserved)
             throttle.know(db, visitor(name), known, now())
-            authors.renew_hash(db, known, renewed)
             token = authors.open_session(db, known, request.user_agent.string, now())
     except Forbidden as error:
         return _login_page(str(error), error.http_status)

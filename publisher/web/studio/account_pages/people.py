@@ -36,9 +36,10 @@ def add() -> Any:
     name, shown = request.form.get("name", "").strip().lower(), request.form.get("display_name", "")
     role: Role = "admin" if request.form.get("role") == "admin" else "author"
     password = authors.made_password()
+    stored = authors.hashed(password)
     try:
         with site().database.write() as db:
-            added = authors.add(db, name, password, role, now(), shown)
+            added = authors.add(db, name, stored, role, now(), shown)
     except (FieldErrors, Conflict) as error:
         problems = error.fields if isinstance(error, FieldErrors) else {"name": str(error)}
         with site().database.read() as db:
@@ -113,9 +114,11 @@ def role(name: str) -> Any:
 @blueprint.post("/people/<name>/password")
 def password(name: str) -> Any:
     """Give an author a new password, shown only once; their tokens are revoked too if asked."""
+    fresh = authors.made_password()
+    stored = authors.hashed(fresh)
     with site().database.write() as db:
         found = authors.named(db, name)
-        fresh = authors.reset_password(db, found)
+        authors.set_password(db, found, stored)
         if request.form.get("end_tokens"):
             tokens.revoke_all(db, found)
             passkeys.remove_all(db, found)

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.dates import cities
 from publisher.base.errors import Conflict, FieldErrors
-from publisher.blog.members import authors
+from publisher.blog.members import authors, passwords
 from publisher.installation import check_setup, forget_setup, remember
 from publisher.installation.settings import store_settings
 from publisher.storage.tables.credentials import Author
@@ -36,9 +36,12 @@ def form(secret: str) -> Any:
 def create_first_author(secret: str) -> Any:
     """Add the first author, save the blog's title, zone and address, and log in: all or nothing."""
     try:
+        with site().database.read() as db:
+            check_setup(db, secret)  # before the hashing, which no stranger should cause
+        stored = authors.hashed(request.form.get("password", ""))
         with site().database.write() as db:
             check_setup(db, secret)
-            first = _begin(db)
+            first = _begin(db, stored)
             forget_setup(db)
             remember(db, home.FIRST_STEPS, "yes")
             token = authors.open_session(db, first, request.user_agent.string, now())
@@ -51,7 +54,7 @@ def create_first_author(secret: str) -> Any:
     return redirect(url_for("studio.home.page"))
 
 
-def _begin(db: Session) -> Author:
+def _begin(db: Session, password: passwords.Hash) -> Author:
     """Add the first author and save the settings; FieldErrors with all problems."""
     texts = {name: request.form[name].strip() for name in ASKED if name in request.form}
     if site().environment.site_url:
@@ -62,10 +65,7 @@ def _begin(db: Session) -> Author:
     except FieldErrors as error:
         problems |= error.fields
     try:
-        name, password = (
-            request.form.get("name", "").strip().lower(),
-            request.form.get("password", ""),
-        )
+        name = request.form.get("name", "").strip().lower()
         first = authors.add(db, name, password, "admin", now())
     except FieldErrors as error:
         raise FieldErrors(error.fields | problems) from error
