@@ -45,15 +45,15 @@ log = get_logger("front")
 class Poll:
     """The head of a poll that may come again, with what is known about its answer.
 
-    While `document` is served under `etag`, the answer is of this `kind` (see `Served.kind`). The
-    answer itself is not kept: with its body it would be, for each head, of another second.
+    While `document` is served under `etag`, the answer is of this `kind` (see `Served.kind`).
+    Neither the answer nor the document is kept alive: for each head it may be another one.
     """
 
     environ: Environ
     path: str
     connection: str = ""  # the Connection header of its answer
     peer: str = ""
-    document: Served | None = None
+    document: weakref.ref[Served] | None = None
     etag: str = ""
     kind: int = 0
     group: Like | None = None  # in which it is counted
@@ -108,7 +108,7 @@ class FeedFront:
 
     def poll(self, poll: Poll, peer: str, now: datetime) -> FeedAnswer | None:
         """As `in_memory`; a poll that came before with the same bytes is not examined again."""
-        document = poll.document
+        document = poll.document and poll.document()
         if document is not None and document is self._documents.get(poll.path):
             second = document.second(now)
             # Another peer gets the same answer, unless it may be a proxy, whose headers count.
@@ -129,7 +129,8 @@ class FeedFront:
         if isinstance(found, Served) and answer.code in (200, 304):
             poll.etag = found.second(now).etag
             if environ["REQUEST_METHOD"] == "GET" and not navigates(environ):
-                poll.document, poll.peer, poll.kind = found, peer, found.kind(environ, poll.etag)
+                poll.document, poll.peer = weakref.ref(found), peer
+                poll.kind = found.kind(environ, poll.etag)
         return answer
 
     def _answer(

@@ -6,6 +6,7 @@ Its TLS is made from a certificate chain and its key in PEM files.
 import asyncio
 import gc
 import os
+import resource
 import signal
 import socket
 import ssl
@@ -54,11 +55,18 @@ def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
 
 
 BACKLOG = 1_024
+OPEN_FILES = 10_240  # for as many connections as are taken, files, and answers in memory
 BEAT_SECONDS, FINISH_SECONDS = 5.0, 7.0
 # How long a rendering thread may keep the interpreter lock while the event loop waits for it.
 _SWITCH_SECONDS = 0.001
 
 log = get_logger("serve")
+
+
+def _open_more_files() -> None:
+    """Raise the limit of open files: it is usually 1,024, which one address could use up."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(OPEN_FILES, hard)), hard))
 
 
 def run(listener: socket.socket, beat: int, parent_pid: int) -> None:
@@ -69,6 +77,7 @@ def run(listener: socket.socket, beat: int, parent_pid: int) -> None:
     """
     os.umask(0o077)
     end_with_parent(parent_pid)
+    _open_more_files()
     logs.configure()
     app = create_app()
     app.extensions["front"].start()

@@ -9,6 +9,7 @@ import select
 import signal
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
@@ -390,6 +391,33 @@ def test_remembered_heads_hold_no_bodies(front: FeedFront, clock: FakeClock) -> 
         clock.forward(seconds=1)
     kept = [one for one in gc.get_objects() if type(one) is FeedAnswer and one.wires]
     assert len(kept) <= 3
+
+
+def test_remembered_heads_keep_no_old_documents(
+    front: FeedFront, site: Site, clock: FakeClock, client: FlaskClient
+) -> None:
+    """Nor those of tags, which are made anew for whoever asks for more of them than are held."""
+    assert front._polls is not None
+    known, served = [], []
+    for path in ("/rss.xml", "/tags/web/rss.xml"):
+        client.get(path)
+        poll = Poll({"REQUEST_METHOD": "GET", "PATH_INFO": path}, path)
+        assert front.poll(poll, "192.0.2.1", front.moment()) is not None
+        assert poll.document is not None
+        known.append(poll)
+        served.append(weakref.ref(front._document(poll.environ)))
+    make_post(site, "Another.", tags=["web"])
+    rebuild(site)
+    front.refresh()
+    eventually(lambda: all(one.is_packed for one in front._snapshots.values()))
+    client.get("/tags/web/rss.xml")
+    front._polls.flush()
+    gc.collect()
+    assert [document() for document in served] == [None, None]
+    for poll in known:
+        answer = front.poll(poll, "192.0.2.1", front.moment())
+        assert answer is not None
+        assert b"Another." in b"".join(answer.body)
 
 
 def counted(front: FeedFront) -> dict[str, int]:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
@@ -114,3 +115,25 @@ def test_h9_garbage_on_the_wire(server: Server, request_bytes: bytes, statuses: 
     answer = raw(server, request_bytes)
     assert int(answer[9:12]) in statuses, answer[:200]
     assert server.get("/rss.xml")[0] == 200
+
+
+FEW_FILES = """
+import resource, runpy
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (128, hard))
+runpy.run_module("publisher", run_name="__main__")
+"""
+
+
+def test_the_connections_of_one_address_leave_files_for_others(tmp_path: Path) -> None:
+    """Where a process may open few files, as usual, a worker asks for as many as it needs."""
+    with (
+        serving(tmp_path / "instance", "--workers", "1", program=("-c", FEW_FILES)) as few,
+        ExitStack() as idle,
+    ):
+        for _ in range(200):
+            connection = socket.create_connection(("127.0.0.1", few.port), 10)
+            idle.enter_context(connection)
+            connection.sendall(b"GET /rss.xml HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert connection.recv(12) == b"HTTP/1.1 200"
+        assert few.get("/")[0] == 200
