@@ -206,7 +206,9 @@ def examine(environment: Environment, url: str | None = None) -> Iterator[Findin
     except PublisherError as error:
         yield Finding("installation", False, str(error))
         return
-    yield Finding("installation", True, f"{environment.instance}, site address {site.site_url}")
+    detail = f"{environment.instance}, site address {site.site_url}"
+    mend = "give the site a host name or port of its own: its pages do not work below a path"
+    yield Finding("installation", not urlsplit(site.site_url).path, detail, mend)
     yield from examine_folder(environment)
     yield from examine_bucket(environment)
     try:

@@ -29,7 +29,7 @@ from publisher.base.system.logs import get_logger
 from publisher.blog.members import authors
 from publisher.installation import Site, claim_clock, claim_key, open_site, serving_lock, setup_path
 from publisher.operations import backup
-from publisher.publishing.rebuild import refresh
+from publisher.publishing.rebuild import rebuild
 from publisher.river.following import subscriptions
 from publisher.storage import sqlite_file
 from publisher.web.worker import server_context
@@ -208,7 +208,7 @@ def serve(
             claim_clock(site)
             claim_key(site)
             _bring_up_to_date(site)
-            refresh(site)
+            rebuild(site)  # the address may be another since the last start
             greeting = _greeting(site, here)
             site.database.close()
             log.info("serving starts", host=host, port=port, workers=workers)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -122,6 +123,15 @@ def test_a_wrong_address_and_a_silent_proxy_are_said(site: Site, direct: Ask) ->
     said = [finding for finding in examine_http(silent, SITE_URL) if not finding.good]
     assert {"strangers are strangers", "its clock"} == {finding.what for finding in said} - ORDER
     assert all(finding.mend for finding in said)
+
+
+def test_an_address_below_a_path_is_said(site: Site, environment: Environment) -> None:
+    """Pages link to `/posts`, `/style.css`: below `/blog` of another site none of them is found."""
+    assert "installation" not in bad(list(doctor.examine(environment)))
+    below = replace(environment, site_url="https://example.com/blog")
+    found = next(one for one in doctor.examine(below) if one.what == "installation")
+    assert not found.good
+    assert "a host name or port of its own" in found.mend
 
 
 def now(seconds: float = 0.0) -> str:

@@ -73,6 +73,17 @@ def test_sigterm_ends_everything(tmp_path: Path) -> None:
         assert "WARNING" not in server.output()
 
 
+def test_another_address_is_in_the_feed_from_the_start(tmp_path: Path) -> None:
+    """A blog that is tried at home and then moves to its own name: not only from the next hour."""
+    with serving(tmp_path) as server:
+        at_home = server.url.encode()
+        assert at_home in server.get("/rss.xml")[2]
+    with serving(tmp_path, env={"PUBLISHER_SITE_URL": "https://blog.example"}) as server:
+        feed = server.get("/rss.xml")[2]
+    assert b"https://blog.example/rss.xml" in feed
+    assert at_home not in feed
+
+
 def test_a_killed_server_leaves_no_orphans(tmp_path: Path) -> None:
     """kill -9 of the parent: workers and scheduler end by themselves, the port is free again."""
     with serving(tmp_path, "--workers", "2") as server:

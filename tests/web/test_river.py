@@ -322,15 +322,18 @@ def test_only_what_is_shown_is_public(reader: FlaskClient, site: Site) -> None:
     stock(site, "d", url="http://d.example/feed")
     said = reader.post("/river/feeds/shown", data={"folder": "F", "public": "1"})
     assert b"1 feed shown, 2 left out as private" in reader.get(said.location).data
-    assert re.findall(rb'xmlUrl="([^"]+)"', reader.get("/opml.xml").data) == [
-        b"http://a.example/feed"
-    ]
+    listed = reader.get("/opml.xml")
+    assert re.findall(rb'xmlUrl="([^"]+)"', listed.data) == [b"http://a.example/feed"]
+    held = {"If-None-Match": listed.headers["ETag"]}
+    assert reader.get("/opml.xml", headers=held).status_code == 304
     assert b"which may hold a key" in reader.get(f"/river/feeds/{query}").data
     reader.post(f"/river/feeds/{secret}", data={"folder": "F", "public": "1"})
     reader.post(f"/river/feeds/{plain}", data={"folder": "F"})
     assert re.findall(rb"xmlUrl=.http://(.)", reader.get("/opml.xml").data) == [b"c"]
     reader.post("/river/feeds/shown", data={"folder": "F", "public": "0"})
-    assert b"xmlUrl" not in reader.get("/opml.xml").data
+    hidden = reader.get("/opml.xml", headers=held)
+    assert hidden.status_code == 200
+    assert b"xmlUrl" not in hidden.data
 
 
 def test_the_upgrade_is_told_once(reader: FlaskClient, site: Site) -> None:

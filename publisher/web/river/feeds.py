@@ -35,6 +35,7 @@ from publisher.river.reading import opml
 from publisher.storage.tables.river import RiverFeed
 from publisher.web.context import done, me, now, settings, site
 from publisher.web.day_strip import Day, draw
+from publisher.web.page_answers import cacheable
 
 blueprint = Blueprint("feeds", __name__)
 
@@ -290,7 +291,7 @@ def import_opml() -> Any:
 def public_opml() -> Response:
     """The public blogroll: the feeds that the owner shows, the same whether logged in or not."""
     with site().database.read() as db:
-        return _opml(feed_list.shown(db), complete=False)
+        return cacheable(_opml(feed_list.shown(db), complete=False))
 
 
 @blueprint.get("/river/opml.xml")
