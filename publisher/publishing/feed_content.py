@@ -66,7 +66,7 @@ def tombstones(rows: Iterable[tuple[str, datetime]]) -> tuple[tuple[str, datetim
 def _podcast(settings: Settings, site_url: str) -> Podcast:
     image = settings.podcast_image
     return Podcast(
-        image_url=site_url + image if image.startswith("/") else image,
+        image_url=_whole(image, site_url),
         category=settings.podcast_category,
         author=settings.podcast_author,
         owner_email=settings.podcast_email,
@@ -78,6 +78,7 @@ def _podcast(settings: Settings, site_url: str) -> Podcast:
 def _item(post: Post, site_url: str, with_markdown: bool) -> Item:
     url = site_url + quote(posts.path(post))
     content = of_post(post, tuple(tag.name for tag in post.tags))
+    file = content.enclosure
     # Typed text was cleaned when it was saved; but a guid may be imported, and HTML may contain
     # character references (&#1;).
     return Item(
@@ -92,7 +93,7 @@ def _item(post: Post, site_url: str, with_markdown: bool) -> Item:
         changed_at=_whole_second(post.changed_at),
         author=post.author.display_name if post.author else "",
         tags=content.tags,
-        attachment=content.enclosure,
+        attachment=file and replace(file, url=_whole(file.url, site_url)),
         markdown=_markdown(post, site_url) if with_markdown else "",
         transcript=_transcript(post, site_url),
         author_url=f"{site_url}/authors/{quote(post.author.name)}" if post.author else "",
@@ -112,8 +113,12 @@ def with_picture(post: Post) -> str:
 def _transcript(post: Post, site_url: str) -> tuple[str, str] | None:
     if not post.transcript:
         return None
-    own = post.transcript.startswith("/")
-    return (site_url if own else "") + post.transcript, type_of(post.transcript)
+    return _whole(post.transcript, site_url), type_of(post.transcript)
+
+
+def _whole(address: str, site_url: str) -> str:
+    """An address as others read it: that of a file of this site (`/media/...`) made complete."""
+    return site_url + address if address.startswith("/") else address
 
 
 def _markdown(post: Post, site_url: str) -> str:

@@ -84,6 +84,8 @@ def test_a_podcast_is_as_its_directories_want_it(site: Site, clock: FakeClock) -
     assert texts(root, "channel/itunes:explicit") == ["false"]
     first = texts(root, "channel/podcast:guid")
     assert first == [guid_of("https://blog.example/rss.xml")]
+    (sound,) = root.findall("channel/item/enclosure")
+    assert sound.get("url") == f"{SITE_URL}/episode.mp3"
     (person,) = root.findall("channel/item/podcast:person", NAMESPACES)
     assert (person.text, person.get("href")) == ("ada", f"{SITE_URL}/authors/ada")
     (transcript,) = root.findall("channel/item/podcast:transcript", NAMESPACES)

@@ -178,7 +178,7 @@ def typed(url: str, content_type: str, size: str, length: str) -> Attachment | N
     if not url.strip():
         return None
     problems = {}
-    if len(url) > _MAX_URL or not is_of_the_web(url.strip()):
+    if len(url) > _MAX_URL or not _is_address(url.strip()):
         problems["enclosure_url"] = "an address that begins with https:// is needed"
     if not re.fullmatch(r"(audio|video)/[a-z0-9.+-]{1,60}", content_type.strip().lower()):
         problems["enclosure_type"] = "a type such as audio/mpeg is needed"

@@ -7,7 +7,7 @@ from flask import Blueprint, Response, flash, jsonify, redirect, render_template
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, Forbidden, InvalidData, NotFound
-from publisher.base.media_files import SANDBOX, Attachment
+from publisher.base.media_files import SANDBOX
 from publisher.base.text import clean, whole_number
 from publisher.blog.members import permissions
 from publisher.blog.post_files import enclosures, media, pictures
@@ -164,6 +164,4 @@ def _inputs(accepted: media.Accepted) -> dict[str, str]:
         return {"transcript": accepted.path}
     if not accepted.content_type.startswith("audio/"):
         return {}
-    address = site().site_url + accepted.path
-    file = Attachment(address, accepted.content_type, accepted.bytes, accepted.seconds)
-    return enclosures.to_inputs(file)
+    return enclosures.to_inputs(accepted.attachment)

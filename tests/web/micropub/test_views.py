@@ -180,6 +180,8 @@ def test_an_uploaded_sound(program: Program, site: Site) -> None:
         assert post.enclosure_url.startswith("/media/")
         assert (post.enclosure_type, post.enclosure_bytes) == ("audio/mpeg", len(sound))
         assert post.enclosure_seconds == 3
+    for feed in ("/rss.xml", "/atom.xml", "/feed.json"):
+        assert program.client.get(feed).text.count(f'"{SITE_URL}/media/') == 2
 
 
 @pytest.mark.parametrize(
