@@ -176,11 +176,12 @@ def lines_of(links: Iterable[Link]) -> str:
 
 def is_of_the_web(address: str) -> bool:
     """Whether this is an http or https address with a host."""
-    parts = _split(address)
+    parts = split_address(address)
     return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
-def _split(address: str) -> SplitResult:
+def split_address(address: str) -> SplitResult:
+    """The parts of an address; those of "" if it is none."""
     try:
         parts = urlsplit(address)
         _ = parts.port
@@ -191,7 +192,7 @@ def _split(address: str) -> SplitResult:
 
 def check_target(target: str) -> str:
     """A path of this site, or an http, https or mailto address; InvalidInput otherwise."""
-    parts = _split(target)
+    parts = split_address(target)
     own = target.startswith("/") and not target.startswith(("//", "/\\"))
     mail = parts.scheme == "mailto" and "@" in parts.path
     printable = target.isprintable() and " " not in target and "|" not in target

@@ -23,7 +23,7 @@ from publisher.base.errors import Conflict, InvalidData, InvalidInput, NotFound
 from publisher.base.net import OutgoingError, check_url, request_public
 from publisher.base.system.confined import Limits, Unreadable, read
 from publisher.base.system.logs import get_logger
-from publisher.base.text import number_up_to
+from publisher.base.text import number_up_to, split_address
 from publisher.core.civil import hour_start, seconds, zone_table
 from publisher.core.ttl.activity import Activity, histogram
 from publisher.core.ttl.decision import Decision, build_moment, decide
@@ -109,10 +109,7 @@ def told_of(session: Session, address: str) -> list[Mirror]:
     this address, else all feeds of its host below it."""
     mirrors = everyone(session)
     exact = [mirror for mirror in mirrors if mirror.url == address]
-    try:
-        asked = urlsplit(address)
-    except ValueError:
-        return exact
+    asked = split_address(address)
     return exact or [
         mirror
         for mirror in mirrors

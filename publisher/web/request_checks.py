@@ -27,6 +27,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import FormDataParser
 
 from publisher.base.errors import Forbidden, PublisherError, TooMany
+from publisher.base.text import split_address
 from publisher.blog.post_files.media import MAX_BYTES
 from publisher.web.context import site
 
@@ -61,15 +62,8 @@ def _check() -> None:
     if origin is None or (origin == "null" and fetched is not None):
         return
     here = {request.host.lower(), urlsplit(site().site_url).netloc.lower()}
-    if _netloc(origin) not in here:
+    if split_address(origin).netloc.lower() not in here:
         raise Forbidden(_ELSEWHERE)
-
-
-def _netloc(origin: str) -> str:
-    try:
-        return urlsplit(origin).netloc.lower()
-    except ValueError:  # an unclosed bracket
-        return ""
 
 
 FIELD, HEADER = "csrf_token", "X-CSRFToken"

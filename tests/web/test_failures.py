@@ -14,6 +14,7 @@ from publisher.base.system import logs
 from publisher.installation import Site
 from publisher.storage.database import Database
 from publisher.web import rendering
+from tests.conftest import SITE_URL
 from tests.factories import make_author
 
 
@@ -149,6 +150,19 @@ def test_a_failure_is_found_in_the_log_by_its_number(
     assert "hidden" not in str(lines)
     assert broken.get("/about").headers["X-Request-ID"] != number
     assert logs.request_number.get() == ""
+
+
+@pytest.mark.parametrize(
+    "came_from", ["http://[", "http://[x]/", "http://a:99999/", "//", "\ud800"]
+)
+def test_a_page_before_that_is_none(client: FlaskClient, site: Site, came_from: str) -> None:
+    """The login form names the page of the form it was asked for instead of, if there is one."""
+    make_author(site)
+    for method in ("GET", "POST"):
+        environ = EnvironBuilder("/studio/login", method=method).get_environ()
+        environ |= {"HTTP_ORIGIN": SITE_URL, "HTTP_REFERER": came_from}
+        _, status, _ = run_wsgi_app(client.application, environ, buffered=True)
+        assert int(status[:3]) in (200, 401)
 
 
 @pytest.mark.parametrize("host", ["xn--", "a.xn--", "xn--a", "a..b", "a" * 64, "a:99999", "~"])

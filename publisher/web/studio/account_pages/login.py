@@ -16,6 +16,7 @@ from flask import (
 )
 
 from publisher.base.errors import Forbidden, TooMany
+from publisher.base.text import split_address
 from publisher.blog.members import authors, passkeys, passwords, throttle
 from publisher.installation import has_author
 from publisher.web import page_answers
@@ -115,7 +116,7 @@ def remember(token: str) -> None:
 
 def _form_page() -> str:
     """The page of the form that was refused: the browser has kept there what was typed."""
-    parts = urlsplit(request.referrer or "")
+    parts = split_address(request.referrer or "")
     sent = request.method == "POST" and request.path != "/studio/login"
     return local_address(parts.path) if sent and parts.netloc == request.host else ""
 
