@@ -28,7 +28,7 @@ class Connection(asyncio.Protocol):
     """
 
     __slots__ = (
-        "_descriptor", "_first", "_last", "_page", "_paused", "_peer", "_queue", "_raw",
+        "_descriptor", "_ended", "_first", "_last", "_page", "_paused", "_peer", "_queue", "_raw",
         "_requests", "_rest", "_shared", "_transport", "_unsent", "_working", "since", "used",
     )  # fmt: skip
 
@@ -37,6 +37,7 @@ class Connection(asyncio.Protocol):
         self._first, self._rest = first, memoryview(unsent)
         self.used = False
         self._last = False  # no further request is taken
+        self._ended = False  # the peer sends no more
         self._paused = False  # the peer reads slowly
         self._working = False  # a thread works on the page
         self._requests: RequestParser | None = None  # made when there are bytes to parse
@@ -96,7 +97,8 @@ class Connection(asyncio.Protocol):
         ours = self._page is not None or self._queue or self._rest
         if not ours or not self._transport.can_write_eof():
             return False
-        self._last = True
+        self._ended = True
+        self._last = not self._first  # what was read is parsed after the page that is being made
         return True
 
     def pause_writing(self) -> None:
@@ -320,7 +322,7 @@ class Connection(asyncio.Protocol):
         if self._first and self._page is None and not self._waits():
             self.data_received(b"")
         if self._page is None and not self._waits():
-            if self._last and not self._queue:
+            if (self._last or self._ended) and not self._queue:
                 self._finish()
             else:
                 self._transport.resume_reading()

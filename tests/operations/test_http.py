@@ -168,10 +168,16 @@ def test_a_request_in_single_bytes(server: Server) -> None:
 @pytest.mark.parametrize("path", [b"/rss.xml", b"/about"])
 def test_who_sends_no_more_is_answered(server: Server, path: bytes) -> None:
     """A client may close its half of the connection with its request (`nc -N` does)."""
-    with socket.create_connection(("127.0.0.1", server.port), 10) as connection:
-        connection.sendall(b"GET " + path + b" HTTP/1.1\r\n" + H + b"\r\n")
-        connection.shutdown(socket.SHUT_WR)
-        assert connection.recv(12) == b"HTTP/1.1 200"
+    for following in (0, 100):
+        with socket.create_connection(("127.0.0.1", server.port), 10) as connection:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)  # all comes at once
+            asked = b"GET " + path + b" HTTP/1.1\r\n" + H + b"\r\n"
+            connection.sendall(asked + (FEED + H + b"\r\n") * following)
+            connection.shutdown(socket.SHUT_WR)
+            received = b""
+            while chunk := connection.recv(65536):
+                received += chunk
+        assert statuses(received) == [200] * (1 + following)
 
 
 def test_a_thousand_polls_at_once(server: Server) -> None:
