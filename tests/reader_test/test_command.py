@@ -129,7 +129,6 @@ def test_a_week_of_a_command_that_always_asks(tmp_path: Path) -> None:
 
 
 @needs_faketime
-@pytest.mark.system
 def test_a_day_of_a_command_under_a_shifted_clock(tmp_path: Path) -> None:
     """The perfect reader; libfaketime tells it the time."""
     run = CommandRun(
@@ -140,7 +139,6 @@ def test_a_day_of_a_command_under_a_shifted_clock(tmp_path: Path) -> None:
 
 
 @needs_faketime
-@pytest.mark.system
 def test_two_days_of_a_program_that_keeps_running(tmp_path: Path) -> None:
     """The same reader started once, and once again, within 44 hours, by a much faster clock."""
     reader = shlex.join([*READER, str(tmp_path / "memory.json"), "stay"])

@@ -188,7 +188,6 @@ def _ticking(spec: str) -> PollPolicy:
 
 
 @needs_timelines
-@pytest.mark.system
 def test_thirty_days_with_two_hundred_publishers(
     site: Site, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -144,7 +144,6 @@ while True:
 """
 
 
-@pytest.mark.system
 def test_killed_while_saving(tmp_path: Path) -> None:
     """kill -9 at any moment: every save that was answered is there, whole, with its update."""
     rng = random.Random(4)
