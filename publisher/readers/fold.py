@@ -318,11 +318,11 @@ class _Folding:
         at, hour, date = at_ms / 1000, at_ms // _HOUR_MS, at_ms // _DAY_MS
         if date != line.date and len(line.here) == 1:
             self._begin(line, line.here[0], date, at)  # most likely
-        if date == line.date and self._count_usual(line, at, polls):
-            line.hours[hour] += polls
-            return
         poll, readers, left, before = line.poll, self._readers, polls, None
         while left:
+            if date == line.date and self._count_usual(line, at, left):
+                line.hours[hour] += left
+                return
             made = readers.who(poll, line.document, at)
             if made.client != line.client or date != line.date:
                 self._begin(line, made.client, date, at)

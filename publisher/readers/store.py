@@ -219,7 +219,7 @@ def _rows_of(
     for part in parts_of(ids):
         numbers = ", ".join(map(str, map(int, part)))
         statement = f"SELECT {names} FROM {table.name} AS t WHERE {key} IN ({numbers}){more}"  # noqa: S608  # nosec B608 - integers of our own
-        yield from session.connection().exec_driver_sql(statement)
+        yield from session.connection().exec_driver_sql(statement).cursor.fetchall()
 
 
 def parts_of(keys: Iterable[Any]) -> Iterator[list[Any]]:
