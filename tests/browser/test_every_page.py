@@ -39,10 +39,11 @@ NO_PAGE = (
     "/reader-test/<word>/",
     "/reader-test/<word>/<path:path>",
 )
+LONG = "Unbreakable" * 20
 ONE_OF_MANY = re.compile(r"(?<![\d.,:/-])1 (?!(?:is|was|has|less)\b)[a-z]*[a-rt-z]s\b")
 VALUES = {
     "<path:old>": "nothing-here", "<int:year>": "2024", "<int:month>": "03", "<name>": "ada",
-    "<slug>": "a-title", "<int:post_id>": "1", "<int:version>": "1", "<int:feed_id>": "1",
+    "<slug>": "a-title", "<int:post_id>": "3", "<int:version>": "1", "<int:feed_id>": "1",
     "<secret>": "x", "<int:number>": "1",
 }  # fmt: skip
 
@@ -63,14 +64,17 @@ def addresses(token: str, word: str) -> list[str]:
 
 
 def test_every_page(live: Live, browse: Browse, log_in: Callable[[Page], Page]) -> None:
-    """With a few posts, readers and a feed of the river."""
+    """With a few posts, some of endless words, readers and a feed of the river."""
     page = log_in(browse("/"))
     now = live.site.clock()
+    make_post(live.site, LONG, title=LONG, summary=LONG, author_id=1, at=now - timedelta(days=1))
+    make_post(live.site, LONG, author_id=1, at=now - timedelta(days=2), tags=["Radio", LONG[:60]])
     words = "A *first* paragraph.\n\n- one\n- two\n"
     first = make_post(live.site, words, title="A title", author_id=1, tags=["Radio"])
+    make_post(live.site, words, title=LONG, author_id=1, at=now + timedelta(seconds=50))
     with live.site.database.write() as db:
-        posts.save(db, 1, content(words + "More.", title="A title"), 1, 1, now)
-        store_settings(db, {"reader_test": "on"})
+        posts.save(db, first.id, content(words + "More.", title="A title"), 1, 1, now)
+        store_settings(db, {"reader_test": "on", "title": LONG[:90], "description": LONG})
         subscriptions.subscribe(db, "https://elsewhere.example/rss.xml", now, now)
     tester = ReaderTests(live.site.environment.instance / "reader-test", live.site.clock).make(1)
     counting = Counting(live.site)

@@ -1,0 +1,53 @@
+"""What the editor says of a save can be read, at each width and in both schemes."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Browse, Live, Scheme, overflow, violations, wait_for_editor
+from tests.factories import make_post
+
+# Whether a script's `what` is seen where it is, at each corner of its box.
+SEEN = """what => {
+  const { left, right, top, bottom } = what.getBoundingClientRect();
+  return [left + 2, right - 2].every((x) => [top + 2, bottom - 2].every(
+    (y) => what.contains(document.elementFromPoint(x, y))));
+}"""
+BOX = "what => JSON.stringify(what.getBoundingClientRect())"
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("place", ["new", "1"])
+def test_the_longest_message_is_seen(
+    browse: Browse, log_in: Callable[[Page], Page], live: Live,
+    scheme: Scheme, width: int, place: str,
+) -> None:  # fmt: skip
+    """Of a save whose answer was lost: whole, in the window, while the text stays where it was."""
+    page = log_in(browse("/studio/login", scheme=scheme, width=width))
+    make_post(live.site, "As saved.", author_id=1)
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(f"/studio/posts/{place}")
+    wait_for_editor(page)
+    area, state = page.locator("[name=source]"), page.locator("[data-state]")
+    area.fill("A line.\n" * 50)
+    page.route("**/studio/**", lambda route: route.abort())
+    before = area.evaluate(BOX)
+    page.keyboard.press("Control+s")
+    expect(state).to_contain_text("trying again is safe, it makes no second post.")
+    assert state.evaluate(SEEN)
+    assert area.evaluate(BOX) == before
+    assert page.locator(".act > .primary").evaluate(SEEN)
+    assert overflow(page) == 0
+    if place == "1":
+        assert violations(page) == []
+    # Who goes on at the end of the text sees what she types, and the message.
+    area.press("Control+End")
+    page.keyboard.type("More.")
+    bar = page.locator(".act").bounding_box()
+    text = area.bounding_box()
+    assert bar
+    assert text
+    assert text["y"] + text["height"] <= bar["y"]
+    assert state.evaluate(SEEN)
