@@ -41,7 +41,7 @@ def one_line(text: str) -> str:
 def sentence(phrase: str) -> str:
     """A phrase, such as a problem in a few words, as a sentence of its own."""
     text = str(phrase).strip()
-    address = "://" in text.partition(" ")[0]
+    address = set("./_") & set(text.partition(" ")[0].rstrip(".:"))  # or a file
     return (
         (text[:1] if address else text[:1].upper())
         + text[1:]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from publisher.base.text import first_picture, first_words, one_line, plain_text
+from publisher.base.text import first_picture, first_words, one_line, plain_text, sentence
 from publisher.blog.markup.markdown import render
 
 
@@ -48,3 +48,16 @@ def test_first_picture() -> None:
 def test_one_line_tells_a_terminal_nothing() -> None:
     """Neither escape sequences nor their one-character forms, nor a turned direction."""
     assert one_line("a\x1b[31m\x9b2J\u202eb\r\nc\td\x07 é 漢") == "a[31m2Jb c d é 漢"
+
+
+def test_a_sentence_leaves_names_as_they_are() -> None:
+    """A file of another name is not the one to look at; a word begins with a capital."""
+    for phrase, said in {
+        "write something first": "Write something first.",
+        "élan: is missing": "Élan: is missing.",
+        "blog/bad.md: the front matter is broken": "blog/bad.md: the front matter is broken.",
+        "feed.xml: it is empty": "feed.xml: it is empty.",
+        "https://a.example is private": "https://a.example is private.",
+        "done.": "Done.",
+    }.items():
+        assert sentence(phrase) == said

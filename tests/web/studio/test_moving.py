@@ -97,7 +97,7 @@ def test_a_busy_database_does_not_leave_a_job_working(
         (FEED[:-40], "the XML breaks at line"),
         ("<html>", "this is a web page"),
         ('<!DOCTYPE x [<!ENTITY a "b">]><rss>&a;</rss>', "feed.xml"),
-        ("\0\1\2", ">Feed.xml: not a format we know"),
+        ("\0\1\2", ">feed.xml: not a format we know"),
     ],
 )
 def test_what_cannot_be_read_is_said(
