@@ -64,11 +64,15 @@ def prepare(path: Path) -> None:
 def _begins_as_one(path: Path) -> bool:
     """Whether a file begins like a database. SQLite reads it: if we closed the file ourselves,
     every connection of this process would lose its POSIX locks."""
-    with closing(sqlite3.connect(path)) as connection:
-        try:
+    try:
+        with closing(sqlite3.connect(path)) as connection:
             connection.execute("PRAGMA schema_version").fetchone()
-        except sqlite3.DatabaseError as error:
-            return "not a database" not in str(error)
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_CANTOPEN:
+            raise StorageUnavailable(
+                f"the database {path} cannot be opened: it has to be a file of this user"
+            ) from error
+        return "not a database" not in str(error)
     return True
 
 

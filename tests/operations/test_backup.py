@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import text
 
 from publisher.base.environment import Environment
-from publisher.base.errors import Conflict, InvalidData, InvalidInput
+from publisher.base.errors import Conflict, InvalidData, InvalidInput, StorageUnavailable
 from publisher.base.system.whole_files import sweep, whole_file
 from publisher.blog import published
 from publisher.installation import Site, open_site, serving_lock
@@ -173,6 +173,15 @@ def test_a_database_that_is_none_stops_the_start(environment: Environment, conte
     with pytest.raises(InvalidData, match="publisher restore FILE"):
         open_site(environment)
     assert file.read_bytes() == content
+
+
+def test_a_database_that_cannot_be_opened_is_said(environment: Environment) -> None:
+    """A file that root made for another user; here a folder, as root opens any file."""
+    file = environment.instance / "publisher.db"
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(StorageUnavailable, match=r"publisher\.db cannot be opened"):
+        open_site(environment)
 
 
 def test_a_lost_database_is_not_replaced_by_a_new_one(site: Site, environment: Environment) -> None:
