@@ -133,7 +133,7 @@ def describe(decision: Decision, hours: Sequence[DayHour], visits: Sequence[date
             "The day is still empty. Later it shows when this blog publishes, and when"
             " a polite reader comes."
         )
-    here, *later = (clock(at, decision.zone) for at in visits)
+    here, *later = (_when(at, visits[0], decision.zone) for at in visits)
     then = "at " + ", then at ".join(later[:2]) if later else "in a day"
     told = f"A polite reader that comes now, at {here}, is asked to come back {then}."
     if decision.phase == "warm-up":
@@ -235,6 +235,12 @@ def clock(at: datetime, zone: str) -> str:
     return f"{instant(local_second(zone_table(zone), seconds(at))):%H:%M}"
 
 
+def _when(at: datetime, now: datetime, zone: str) -> str:
+    """The time of day, of today or tomorrow."""
+    today, day = (local_second(zone_table(zone), seconds(one)) // 86_400 for one in (now, at))
+    return clock(at, zone) + (" tomorrow" if day > today else "")
+
+
 def progress(decision: Decision) -> str:
     """How far the warm-up is."""
     first = decision.first_update
@@ -250,7 +256,7 @@ def why(decision: Decision, hours: Sequence[DayHour], visits: Sequence[datetime]
     zone, now = decision.zone, visits[0]
     if decision.last_update is None:
         return ["Nothing has been published yet, so readers are asked to come rarely."]
-    until = clock(visits[1], zone) if len(visits) > 1 else "tomorrow"
+    until = _when(visits[1], now, zone) if len(visits) > 1 else "tomorrow"
     if decision.phase == WARM_UP:
         first = f"Still learning when you publish ({progress(decision)})."
         second = f"Until then the time since your last update decides: come back at {until}."

@@ -85,8 +85,10 @@ def test_the_walk_of_a_night() -> None:
     back = day.visits[1].clock
     assert day.visits[0].clock == "23:10"
     assert "06:30" <= back <= "07:30"
-    assert f"at 23:10, is asked to come back at {back}" in day.sentence
-    assert day.why[0] == f"You rarely publish at this hour, so readers may wait until {back}."
+    assert f"at 23:10, is asked to come back at {back} tomorrow" in day.sentence
+    assert (
+        day.why[0] == f"You rarely publish at this hour, so readers may wait until {back} tomorrow."
+    )
     minutes = [visit.minute for visit in day.visits]
     assert not [minute for minute in minutes[1:] if minute < 6 * 60]
 

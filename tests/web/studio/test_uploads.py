@@ -36,6 +36,7 @@ def test_upload_without_script(ada: Browser, site: Site) -> None:
     assert re.search(
         r"Text\.\n\n!\[Teal\]\(/media/[0-9a-f]{20}-30x20\.png\)\n</textarea>", answer.text
     )
+    assert "Nothing has been saved yet." in answer.text
     answer = ada.post(
         "/studio/posts/new", source="Text.", action="upload",
         file=(io.BytesIO(make_mp3(61)), "a.mp3"),

@@ -66,7 +66,8 @@ def save(post_id: int) -> Any:
     typed = forms.from_mapping(request.form)
     try:
         if request.form.get("action") == "upload":
-            return show(media.added(typed), post_id, notice="The file has been added.")
+            notice = "The file has been added below. Nothing has been saved yet."
+            return show(media.added(typed), post_id, notice=notice)
         post = submit(typed, post_id)
     except FieldErrors as error:
         return show(typed, post_id, errors=error.fields), error.http_status
