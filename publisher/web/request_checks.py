@@ -113,16 +113,15 @@ UPLOAD_BYTES = MAX_BYTES + 8 * 1024 * 1024
 TEXT_BYTES = 8 * 1024 * 1024  # a million characters as a browser sends them in the worst case
 CALL_BYTES = 16 * 1024 * 1024  # a picture in base64 within a call, parsed before its token is seen
 MOVING_BYTES = 128 * 1024 * 1024  # an import of a whole blog; larger ones need the command line
-FORM_BYTES, LOGIN_BYTES = 256 * 1024, 16 * 1024
+FORM_BYTES, SETUP_BYTES = 256 * 1024, 16 * 1024
 
 _BY_PREFIX = (
-    ("/studio/login", LOGIN_BYTES),
-    ("/setup/", LOGIN_BYTES),
+    ("/setup/", SETUP_BYTES),
     ("/studio/media", UPLOAD_BYTES),
     ("/micropub", UPLOAD_BYTES),
     ("/xmlrpc", CALL_BYTES),
     ("/studio/moving/import", MOVING_BYTES),
-    ("/studio/", TEXT_BYTES),
+    ("/studio/", TEXT_BYTES),  # the login, too: it carries the text of a form sent too late
     ("/river/import", TEXT_BYTES),
     ("/mirror/ping", FORM_BYTES),
     ("/mirror/", TEXT_BYTES),  # a hub sends whole documents

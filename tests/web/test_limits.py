@@ -57,3 +57,10 @@ def test_a_long_call_is_read_in_a_confined_process(
         body = CALL.format(f"<param><value>{text}</value></param>")
         assert b"system.listMethods" in client.post("/xmlrpc", data=body).data
         assert len(asked) == times
+
+
+def test_a_login_may_carry_what_a_post_may_be() -> None:
+    """The text of a form that was sent after the login had ended; without it, this is no door more
+    for strangers, as the studio reads what they send to find out."""
+    assert body_limit("/studio/login") == body_limit("/studio/posts/1") == TEXT_BYTES
+    assert body_limit("/setup/x") < FORM_BYTES

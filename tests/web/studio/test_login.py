@@ -223,6 +223,7 @@ def test_a_form_of_the_settings_survives_an_expired_login(ada: Browser, site: Si
     answer = ada.post("/studio/look", css="body {\n  color: red }", footer="Mine <b>", css_on="1")
     assert answer.status_code == 401
     assert "Your text has been kept" in answer.text
+    assert 'enctype="multipart/form-data"' in answer.text  # else three bytes for each of a letter
     held = {"held_path": "/studio/look", "held_css": "body {\n  color: red }",
             "held_footer": "Mine <b>", "held_css_on": "1"}  # fmt: skip
     for name in held:
