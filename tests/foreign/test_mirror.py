@@ -185,6 +185,8 @@ def test_an_xml_rpc_ping_is_heard(
     assert elsewhere.asked == 2
     other = call.replace(elsewhere.origin.url, "https://other.example")
     assert b"<boolean>1</boolean>" in client.post("/mirror/ping", data=other).data
+    thousands = call.replace("<params>", "<params>" + "<param><value>http://a</value></param>" * 5)
+    assert b"<boolean>1</boolean>" in client.post("/mirror/ping", data=thousands).data
     unknown = call.replace("weblogUpdates.ping", "system.shutdown")
     assert b"<boolean>1</boolean>" in client.post("/mirror/ping", data=unknown).data
     entity = "<!DOCTYPE a [<!ENTITY b 'c'>]>" + call.partition("?>")[2]

@@ -24,6 +24,7 @@ from publisher.web.xml_rpc.values import answer, read_call
 pages = Blueprint("mirror_pages", __name__)
 blueprint = Blueprint("mirror", __name__)
 
+MOST_IN_PING = 5  # values: a name, three addresses, a category
 _PING_METHODS = ("weblogUpdates.ping", "weblogUpdates.extendedPing")
 
 
@@ -88,7 +89,8 @@ def weblog_updates() -> Response:
     method, values = read_call(request.get_data())
     if method not in _PING_METHODS:
         return _xmlrpc(True, "only weblogUpdates.ping is understood here")
-    addresses = [text for text in map(str, values) if text.startswith(("http://", "https://"))]
+    sent = map(str, values[:MOST_IN_PING])
+    addresses = [text for text in sent if text.startswith(("http://", "https://"))]
     with site().database.read() as session:
         names = {one.name for url in addresses for one in mirrors.told_of(session, url)}
     for name in names:
