@@ -1,9 +1,13 @@
 """What a stranger may have us read before anybody knows who it is."""
 
+import time
+
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
 from publisher.base.system import confined
+from publisher.delivery.http_head import MOST_HEAD_BYTES
 from publisher.installation import Site
 from publisher.web.request_checks import FORM_BYTES, MOST_FIELDS, TEXT_BYTES, body_limit
 from publisher.web.xml_rpc import values
@@ -19,6 +23,18 @@ def test_a_form_has_a_bounded_number_of_fields(client: FlaskClient, site: Site) 
     for body in (b"a&" * MOST_FIELDS, b"a=" + b"b" * TEXT_BYTES):
         answer = client.post("/indieauth/token", data=body, content_type=FORM)
         assert answer.status_code == 413
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", " \t"])
+def test_blanks_in_a_cookie_cost_nothing(app: Flask, site: Site, blank: str) -> None:
+    """The longest head a stranger can send: it held the whole process for ten seconds."""
+    filling = blank * (MOST_HEAD_BYTES // len(blank))
+    make_author(site)
+    client = app.test_client(use_cookies=False)
+    begun = time.thread_time()
+    for cookie in (f'a={filling}"', f'a{filling}=b{filling}"', f"{filling}a"):
+        client.get("/studio/login", headers={"Cookie": cookie})
+    assert time.thread_time() - begun < 5.0  # it is less than one, and was twenty
 
 
 @pytest.mark.parametrize("kind", [FORM, "multipart/form-data; boundary=x"])
