@@ -175,7 +175,7 @@ def _one_compiler(tmp_path_factory: pytest.TempPathFactory) -> None:
         return
     from numba.core import event
 
-    file = (tmp_path_factory.getbasetemp().parent / "compiling").open("w")
+    file = os.open(tmp_path_factory.getbasetemp().parent / "compiling", os.O_CREAT | os.O_RDWR)
 
     class OneCompiler(event.Listener):
         """Holds the file's lock while this process holds numba's own, however deep."""
