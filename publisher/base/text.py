@@ -45,7 +45,7 @@ def sentence(phrase: str) -> str:
     return (
         (text[:1] if address else text[:1].upper())
         + text[1:]
-        + ("" if text.endswith((".", "?", "…")) else ".")
+        + ("" if text.endswith((".", "?", "…", "。")) else ".")
     )
 
 

@@ -59,5 +59,6 @@ def test_a_sentence_leaves_names_as_they_are() -> None:
         "feed.xml: it is empty": "feed.xml: it is empty.",
         "https://a.example is private": "https://a.example is private.",
         "done.": "Done.",
+        "そのページはありません。": "そのページはありません。",
     }.items():
         assert sentence(phrase) == said

@@ -77,3 +77,22 @@ def test_every_look_is_sound(live: Live, browse: Browse, look: str, scheme: Sche
             assert overflow(page) == 0, place
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+@pytest.mark.parametrize("look", ["book", "plain", "photo", "notes"])
+def test_a_long_note_is_shown_whole(live: Live, browse: Browse, look: str) -> None:
+    """Where notes are plates, too: one of eighty words begins with its first."""
+    make_post(live.site, "First words. " + "Some more of it. " * 20 + "Last words.")
+    with live.site.database.write() as db:
+        store_settings(db, {"look": look})
+    for width in (390, 1280):
+        text = browse("/", width=width).locator(".note .prose")
+        top, bottom = text.evaluate(
+            """box => {
+              const words = document.createRange();
+              words.selectNodeContents(box);
+              const [shown, all] = [box, words].map((one) => one.getBoundingClientRect());
+              return [all.top - shown.top, shown.bottom - all.bottom];
+            }"""
+        )
+        assert min(top, bottom) >= -1, width
