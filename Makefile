@@ -95,18 +95,27 @@ fuzz: $(EVERYTHING) ## fuzz whatever reads strangers' input, for FUZZ_SECONDS (6
 
 # On PostgreSQL run the tests of rooms that have SQL of their own or rely on its transactions, and the
 # tests across rooms that open a database; rules, documents and pages in a browser meet no other one.
-# Two start servers of their own wherever they run; in the others no database is part of the claim.
+# Left out here: two start servers of their own wherever they run (storage/test_postgresql.py serves
+# a site of two machines), of some all SQL is in other tests, in the rest no database is part of the
+# claim: rules, documents, the wire, processes as such, what a command imports or a page shows.
 ON_ANY_DATABASE := river/fetching/test_machines.py storage/test_postgresql.py storage/test_bucket.py \
 	readers/test_real_readers.py readers/test_forecast.py river/test_simulated.py river/reading \
+	$(addprefix river/test_,our_publisher.py politeness.py) \
+	$(addprefix foreign/test_,stamp.py stamp_recipes.py) $(addprefix cli/test_,light.py simulation.py) \
+	$(addprefix exchange/importing/test_,confined_reading.py html_to_markdown.py) \
 	blog/test_markdown.py delivery/test_stopping.py web/test_blog_clients.py web/test_rights.py \
-	$(addprefix operations/test_,nginx.py rebinding.py serve_http.py tls.py waiting.py)
-WITHOUT_DATABASE := $(addprefix tests/test_,ablation.py architecture.py civil_dates.py container.py docs.py \
-	packaging.py second_set.py tutorial.py)
+	web/micropub/test_standard_cases.py web/xml_rpc/test_xml_rpc.py web/test_readers_worth.py \
+	$(addprefix operations/test_,http.py http_hosts.py nginx.py rebinding.py serve.py serve_http.py \
+	tls.py unit.py waiting.py)
+WITHOUT_DATABASE := $(addprefix tests/test_,ablation.py architecture.py civil_dates.py container.py \
+	day_in_the_life.py docs.py how_tos.py packaging.py parity.py same_figures.py second_set.py tutorial.py)
+# It measures the reading of a log.
+NOT_ON_POSTGRESQL := --deselect=tests/readers/access_logs/test_intake.py::test_a_hundred_thousand_lines_cost_little
 WITH_DATABASE ?= $(filter-out $(WITHOUT_DATABASE),$(wildcard tests/test_*.py)) $(addprefix tests/,blog cli \
 	delivery demo exchange foreign operations publishing readers river storage web)
 
 test-postgresql: $(EVERYTHING) ## run the tests that use a database on a temporary PostgreSQL server; WITH_DATABASE=tests/browser for others
-	@$(BIN)/python -m tests.postgres $(PARALLEL) $(addprefix --ignore=tests/,$(ON_ANY_DATABASE)) $(WITH_DATABASE)
+	@$(BIN)/python -m tests.postgres $(PARALLEL) $(addprefix --ignore=tests/,$(ON_ANY_DATABASE)) $(NOT_ON_POSTGRESQL) $(WITH_DATABASE)
 
 losses: $(EVERYTHING) ## write with two browsers while network, login and server fail: STEPS (20000), SEED (1), EPISODE
 	@$(BIN)/python -m tests.losses --steps $${STEPS:-20000} --seed $${SEED:-1} --episode $${EPISODE:-0}

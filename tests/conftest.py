@@ -4,10 +4,10 @@ import fcntl
 import gc
 import logging
 import os
-import shutil
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,17 +18,18 @@ from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import settings as hypothesis_settings
 from jinja2.bccache import Bucket, BytecodeCache
+from sqlalchemy import create_engine
 from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
 from publisher.base.environment import Environment
 from publisher.blog.members import passwords
 from publisher.installation import Site, open_site
-from publisher.storage.database import Database
-from publisher.storage.schema import upgrade
+from publisher.storage import database, postgresql
+from publisher.storage.columns import Base, EncryptedText
 from publisher.web.application import close_app, create_app
 from publisher.web.readers import background_commands
-from tests.databases import SERVER, database_url, drop_database
+from tests.databases import SERVER, database_url, drop_database, make_ready
 from tests.postgres import Server, running_server
 
 SITE_URL = "https://blog.example"
@@ -218,23 +219,12 @@ def server() -> Iterator[Server]:
         yield running
 
 
-@pytest.fixture(scope="session")
-def ready_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty SQLite file of the newest schema: the migrations run once, tests copy it."""
-    file = tmp_path_factory.mktemp("ready") / "publisher.db"
-    database = Database(f"sqlite:///{file}")
-    upgrade(database)
-    database.close()
-    return file
-
-
 @pytest.fixture
-def environment(tmp_path: Path, ready_file: Path) -> Iterator[Environment]:
+def environment(tmp_path: Path) -> Iterator[Environment]:
     """An instance folder of its own, with a database of its own."""
     instance = tmp_path / "instance"
     instance.mkdir()
-    if not SERVER:
-        shutil.copy(ready_file, instance)
+    make_ready(instance)
     yield Environment(
         instance,
         database_url(instance),
@@ -296,6 +286,32 @@ class SharedRule(Rule):
 
 
 Flask.url_rule_class = SharedRule
+
+
+class SharedStatements(dict[Any, Any]):
+    """Compiled SQL, shared by all databases of this process: each test opens another one.
+
+    SQLAlchemy's key begins with the engine's dialect. What has an encrypted column is not shared:
+    it is compiled with the key of one site.
+    """
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        dialect, *rest = key
+        return super().get((type(dialect), *rest)) or super().get(key, default)
+
+    def __setitem__(self, key: Any, compiled: Any) -> None:
+        dialect, *rest = key
+        types = [bind.type for bind in compiled.binds.values()]
+        types += [column.type for column in compiled._result_columns]
+        secret = any(isinstance(one, EncryptedText) for one in types)
+        super().__setitem__(key if secret else (type(dialect), *rest), compiled)
+
+
+STATEMENTS = SharedStatements()
+_shared: Any = partial(create_engine, execution_options={"compiled_cache": STATEMENTS})
+database.create_engine = postgresql.create_engine = _shared  # type: ignore[attr-defined]
+for mapper in Base.registry.mappers:
+    mapper.__dict__["_compiled_cache"] = STATEMENTS  # of what a session writes
 
 
 @pytest.fixture

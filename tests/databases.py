@@ -5,6 +5,7 @@ import os
 import secrets
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -31,6 +32,22 @@ def database_url(instance: Path, template: bool = True) -> str:
     if name not in _made:
         _make(name, f"TEMPLATE {_ready()}" if template else "")
     return _url(name)
+
+
+def make_ready(instance: Path) -> None:
+    """Give an instance folder without a database an empty one of the newest schema."""
+    if not SERVER and not (file := instance / "publisher.db").exists():
+        file.write_bytes(_ready_file())
+
+
+@cache
+def _ready_file() -> bytes:
+    """What the migrations make of nothing: they run once, tests copy it."""
+    with TemporaryDirectory() as folder:
+        database = Database(f"sqlite:///{folder}/publisher.db")
+        upgrade(database)
+        database.close()
+        return Path(folder, "publisher.db").read_bytes()
 
 
 def settings_of(instance: Path) -> dict[str, str]:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.databases import settings_of
+from tests.databases import make_ready, settings_of
 
 START_SECONDS = 180.0
 
@@ -79,6 +79,7 @@ def serving(
     `program`: what Python runs instead of it.
     """
     instance.mkdir(parents=True, exist_ok=True)
+    make_ready(instance)
     port = free_port()
     environment = {
         "PATH": os.environ["PATH"],
@@ -138,14 +139,18 @@ def lines_until_killed(program: str, instance: Path, name: str, seconds: float) 
     return (first + rest).decode().splitlines()
 
 
-def wait_until(condition: object, seconds: float, what: object = "") -> None:
-    """Return as soon as `condition()` is true; fail after `seconds`."""
+def wait_until(condition: object, seconds: float, what: object = "", pause: float = 0.02) -> None:
+    """Return soon after `condition()` is true; fail after `seconds`.
+
+    To ask takes time of those that are waited for: it is asked less often the longer it lasts.
+    """
     assert callable(condition)
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
             raise AssertionError(f"not within {seconds} s: {what}")
-        time.sleep(0.02)
+        time.sleep(pause)
+        pause = max(pause, min(pause * 1.2, 0.25))
 
 
 def free_port() -> int:

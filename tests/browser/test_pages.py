@@ -46,8 +46,7 @@ def written(live: Live) -> Live:
     return live
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 320), ("dark", 1280)])
 def test_no_violation(written: Live, browse: Browse, width: int, scheme: Scheme) -> None:
     """axe-core finds nothing, in both colour schemes, and nothing is wider than the screen."""
     page = browse("/", scheme=scheme, width=width)

@@ -32,8 +32,7 @@ PAGES = [
 TEXT = "A *first* paragraph.\n\n## Heading\n\n- one\n- two\n\n```python\nx = 1\n```\n\n> Quoted.\n"
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_for_everybody(
     browse: Browse, log_in: LogIn, live: Live, clock: FakeClock, scheme: Scheme, width: int
 ) -> None:

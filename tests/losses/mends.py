@@ -144,8 +144,8 @@ def program(without: str, folder: Path) -> dict[str, str]:
     if not without:
         return {}
     copy = folder / "program"
-    for part in ("publisher", "templates", "tests"):
-        shutil.copytree(ROOT / part, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
+    for part in ("publisher", "templates"):  # with what is compiled, so that a start is quick
+        shutil.copytree(ROOT / part, copy / part)
     for name, old, new in MENDS[without].changes:
         path = copy / name
         text = path.read_text("utf-8")

@@ -10,7 +10,7 @@ from tests.losses.mends import MENDS
 from tests.losses.served import Blog
 from tests.losses.walk import LENGTH, drawn, play
 
-STEPS, SEED = 1000, 11
+STEPS, SEED = 600, 11
 DEVICES = 2
 
 

@@ -23,7 +23,8 @@ def items(body: bytes) -> list[str]:
 
 
 def test_two_workers_serve_a_new_post_at_once(tmp_path: Path) -> None:
-    """What a command publishes is in every worker's feed within a moment, and stays there."""
+    """What a command publishes is in every worker's feed within a moment, and stays there; then
+    SIGTERM ends them all."""
     with serving(tmp_path, "--workers", "2") as server:
         added = server.command("post", "add", "--title", "From outside", text="Hello.")
         assert added.returncode == 0, added.stderr
@@ -33,6 +34,7 @@ def test_two_workers_serve_a_new_post_at_once(tmp_path: Path) -> None:
 
         wait_until(lambda: seen() == [["From outside"]] * 40, 60)
         assert seen() == [["From outside"]] * 40
+        end_everything(server)
 
 
 IMPATIENT = """
@@ -62,15 +64,14 @@ def command(pid: int) -> str:
         return ""
 
 
-def test_sigterm_ends_everything(tmp_path: Path) -> None:
+def end_everything(server: Server) -> None:
     """SIGTERM: exit status 0, no process left, nothing on the error output but plain events."""
-    with serving(tmp_path, "--workers", "2") as server:
-        family = server.children()
-        server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(60) == 0
-        wait_until(lambda: not any(map(alive, family)), 60)
-        assert "Traceback" not in server.output()
-        assert "WARNING" not in server.output()
+    family = server.children()
+    server.process.send_signal(signal.SIGTERM)
+    assert server.process.wait(60) == 0
+    wait_until(lambda: not any(map(alive, family)), 60)
+    assert "Traceback" not in server.output()
+    assert "WARNING" not in server.output()
 
 
 def test_another_address_is_in_the_feed_from_the_start(tmp_path: Path) -> None:
@@ -160,24 +161,25 @@ def test_a_shifted_clock_is_shared(tmp_path: Path) -> None:
         wait_until(lambda: b"<ttl>480</ttl>" in server.get("/rss.xml")[2], 60)
 
 
-def test_a_shifted_clock_may_not_touch_real_data(tmp_path: Path) -> None:
-    """A database that was served on the real clock refuses --clock-start, in one line."""
+def test_a_second_server_is_refused_in_one_line(tmp_path: Path) -> None:
+    """On the same port; on another, as it would share locks, beats and jobs: the first goes on.
+
+    After its end, one with a shifted clock, as the database was served on the real one.
+    """
     with serving(tmp_path) as server:
-        pass
+        for port, reason in (
+            (server.port, f"port {server.port}"),
+            (free_port(), f"being served by process {server.process.pid}"),
+        ):
+            second = server.command("serve", "--port", str(port))
+            assert second.returncode == 1
+            assert reason in second.stderr
+            assert len(second.stderr.strip().splitlines()) == 1
+            assert server.get("/healthz")[0] == 200
     refused = server.command("serve", "--port", str(server.port), "--clock-speed", "60")
     assert refused.returncode == 2
     assert "real clock" in refused.stderr
     assert len(refused.stderr.strip().splitlines()) == 1
-
-
-def test_one_server_for_an_instance(tmp_path: Path) -> None:
-    """A second one on another port would share locks, beats and jobs: one line, exit 1."""
-    with serving(tmp_path) as server:
-        second = server.command("serve", "--port", str(free_port()))
-        assert second.returncode == 1
-        assert f"being served by process {server.process.pid}" in second.stderr
-        assert len(second.stderr.strip().splitlines()) == 1
-        assert server.get("/healthz")[0] == 200
 
 
 def test_nobody_connects_before_a_worker_answers(
@@ -224,12 +226,3 @@ def test_another_program_was_quicker(tmp_path: Path) -> None:
     os.close(beat)
     assert "cannot listen" in ended.stderr
     assert "Traceback" not in ended.stderr
-
-
-def test_a_taken_port_is_said_in_one_line(tmp_path: Path) -> None:
-    """A second server on the same port: one clear line, exit 1, the first goes on."""
-    with serving(tmp_path) as server:
-        second = server.command("serve", "--port", str(server.port))
-        assert second.returncode == 1
-        assert f"port {server.port}" in second.stderr
-        assert server.get("/healthz")[0] == 200

@@ -233,7 +233,10 @@ def spellings(path: str) -> list[str]:
 def test_every_address_that_was_given_out_is_understood(
     program: Program, clock: FakeClock, action: str
 ) -> None:
-    """As a draft, out, under each former slug: update, delete and undelete find the post."""
+    """As a draft, out, under each former slug: update, delete and undelete find the post.
+
+    An update by every spelling, the others, which ask the same function, by one of each address.
+    """
     first = program.create(name=["Grüße"], content=["x"], **{"post-status": ["draft"]}).location
     assert first
     renamed = {"name": ["Two"], "mp-slug": ["two"]}
@@ -241,8 +244,8 @@ def test_every_address_that_was_given_out_is_understood(
     assert second == f"{SITE_URL}/posts/two"
     out = {"post-status": ["published"], "mp-slug": ["three"]}
     assert program.json(action="update", url=second, replace=out).status_code == 201
-    for path in ("/posts/grusse", "/posts/two", "/posts/three"):
-        for url in spellings(path):
+    for number, path in enumerate(("/posts/grusse", "/posts/two", "/posts/three")):
+        for url in spellings(path) if action == "update" else spellings(path)[2 + number :: 7]:
             clock.forward(minutes=1)  # at most so many writes a minute
             program.json(action="undelete", url=f"{SITE_URL}/posts/three")
             more = {"add": {"category": [f"c{len(url)}"]}} if action == "update" else {}
