@@ -209,14 +209,13 @@ def run_forever(parent_pid: int) -> None:
     for work in (scheduler, river, *errands):
         work.start()
     log.info("the scheduler works", pid=os.getpid())
-    pause = _PARENT_SECONDS if site.database.tells else AGAIN_SECONDS
     while not stop.is_set() and os.getppid() == parent_pid:
         if all(errand.works for errand in short) and river.is_alive():
             processes.beat(site.environment.instance)
         if right is not None and not right.taken():
             log.warning("the scheduler's lock was lost; another machine may schedule now")
             break
-        if bell.wait(pause) or not site.database.tells:
+        if bell.wait(_PARENT_SECONDS):
             for errand in errands:
                 errand.ask()
     stop.set()

@@ -134,11 +134,6 @@ class Database:
         return postgresql.ServerBell(self._direct_url) if self.on_server else bell.Bell(self._bells)
 
     @property
-    def tells(self) -> bool:
-        """Whether writers ring the bell; otherwise listeners have to check by themselves."""
-        return self.on_server or self._bells is not None
-
-    @property
     def look_seconds(self) -> float:
         """Seconds between checks without a bell; more on a server, where a check costs more."""
         return 5.0 if self.on_server else 1.0
