@@ -146,7 +146,8 @@ def _is_host(text: bytes) -> bool:
 def _length(environ: Environ) -> int | None:
     codings = environ.get("HTTP_TRANSFER_ENCODING")
     if codings is None:
-        return int(environ.get("CONTENT_LENGTH") or 0)
+        digits: str = environ.get("CONTENT_LENGTH", "").lstrip("0")  # int() refuses 5,000 of them
+        return int(digits or 0)
     if codings.lower() != "chunked" or environ["SERVER_PROTOCOL"] != "HTTP/1.1":
         raise Refused("400 Bad Request", "Of transfer codings only chunked is taken, in HTTP/1.1.")
     environ.pop("CONTENT_LENGTH", None)

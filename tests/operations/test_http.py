@@ -13,6 +13,7 @@ H = b"Host: blog.example\r\n"
 CLOSE = H + b"Connection: close\r\n"
 UPGRADE = b"Connection: Upgrade\r\nUpgrade: h2c\r\n"
 FEED = b"GET /rss.xml HTTP/1.1\r\n"
+SETUP = b"POST /setup/x HTTP/1.1\r\n" + CLOSE  # where the fewest bytes are taken
 LOGIN = b"POST /studio/login HTTP/1.1\r\n" + CLOSE
 
 
@@ -50,6 +51,7 @@ def statuses(answer: bytes) -> list[int]:
         (FEED + CLOSE + b"\r\n", [200]),
         (b"HEAD /rss.xml HTTP/1.1\r\n" + CLOSE + b"\r\n", [200]),
         (b"\r\n\r\n" + FEED + CLOSE + b"\r\n", [200]),
+        (FEED + CLOSE + b"Content-Length: " + b"0" * 5_000 + b"\r\n\r\n", [200]),
         # Host (RFC 9112 3.2)
         (FEED + b"Connection: close\r\n\r\n", [400]),
         (FEED + CLOSE + b"Host: other\r\n\r\n", [400]),
@@ -112,8 +114,8 @@ def statuses(answer: bytes) -> list[int]:
         (LOGIN + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", [400]),
         (LOGIN + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", [400]),
         (LOGIN.replace(b"1.1", b"1.0") + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", [400]),
-        (LOGIN + b"Content-Length: 17000\r\n\r\n", [413]),
-        (LOGIN + b"Transfer-Encoding: chunked\r\n\r\n5000\r\n" + b"a" * 0x5000 + b"\r\n", [413]),
+        (SETUP + b"Content-Length: 17000\r\n\r\n", [413]),
+        (SETUP + b"Transfer-Encoding: chunked\r\n\r\n5000\r\n" + b"a" * 0x5000 + b"\r\n", [413]),
         (FEED + CLOSE + b"Content-Length: 3\r\n\r\nabc", [200]),
         (FEED + CLOSE + b"Transfer-Encoding: chunked\r\n\r\n3;a=b\r\nabc\r\n0\r\n\r\n", [200]),
         # Expect
