@@ -13,6 +13,7 @@ from playwright.sync_api import Page
 
 from publisher.blog.writing import posts
 from publisher.installation.settings import store_settings
+from publisher.publishing.outbox import WEBSUB, Target, enqueue
 from publisher.publishing.rebuild import rebuild
 from publisher.reader_test.testers import ReaderTests
 from publisher.river.following import subscriptions
@@ -75,6 +76,8 @@ def test_every_page(live: Live, browse: Browse, log_in: Callable[[Page], Page]) 
     with live.site.database.write() as db:
         posts.save(db, first.id, content(words + "More.", title="A title"), 1, 1, now)
         store_settings(db, {"reader_test": "on", "title": LONG[:90], "description": LONG})
+        hub = Target(WEBSUB, f"https://hub.example/{LONG}", "/rss.xml")
+        enqueue(db, [hub], now + timedelta(days=1))
         subscriptions.subscribe(db, "https://elsewhere.example/rss.xml", now, now)
     tester = ReaderTests(live.site.environment.instance / "reader-test", live.site.clock).make(1)
     counting = Counting(live.site)
@@ -93,6 +96,10 @@ def test_every_page(live: Live, browse: Browse, log_in: Callable[[Page], Page]) 
             page.emulate_media(color_scheme=scheme)
             page.set_viewport_size({"width": WIDTHS[scheme], "height": 900})
             wrong += [f"{address}: {overflow(page)} px too wide"] * (overflow(page) > 0)
+            wrong += [f"{address}: a row is cut off"] * page.evaluate(
+                """[...document.querySelectorAll(".scroll:has(> .stacks)")].filter(
+                  (one) => one.scrollWidth > one.clientWidth).length"""
+            )
             if number % 2 == turn:
                 wrong += [f"{address}, {scheme}: {found}" for found in violations(page)]
     assert wrong == []

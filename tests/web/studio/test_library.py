@@ -33,7 +33,7 @@ def test_find_use_and_delete(ada: Browser, site: Site) -> None:
     assert page.index("sky.png") < page.index("harbour.png")
     assert 'Used in <a href="/studio/posts/1">By the sea</a>' in page
     assert f'value="{blue}"' in page
-    assert page.count("Not used.") == 1
+    assert page.count("In no post.") == 1
     found = ada.get("/studio/media?q=HARB")
     assert "harbour.png" in found
     assert "sky.png" not in found
