@@ -106,8 +106,8 @@ class InputFile(click.ParamType[Path]):
         path = Path(value)
         if self._dash and str(path) == "-":
             return path
-        if not path.exists():
-            self.fail(f"there is no file {str(path)!r}", param, ctx)
+        if not str(value) or not path.exists():  # an empty name would be the present folder
+            self.fail(f"there is no file {str(value)!r}", param, ctx)
         if path.is_dir():
             self.fail(f"{str(path)!r} is a folder, not a file", param, ctx)
         check_readable(path)

@@ -239,7 +239,7 @@ def import_(
     author_name: str | None,
 ) -> None:
     """Import posts from SOURCE: a file, folder, zip, http(s) address, or - for standard input."""
-    if not re.match(r"https?://", source, re.IGNORECASE) and not Path(source).is_dir():
+    if not re.match(r"https?://", source, re.IGNORECASE) and not (source and Path(source).is_dir()):
         InputFile(dash=True)(source)
     from publisher.cli.import_work import run
 

@@ -115,7 +115,7 @@ def scored_days(text: str | None) -> tuple[float, float] | None:
 def check_files(names: tuple[str, ...]) -> None:
     """Raise for a file that is missing or cannot be read, before anything is computed."""
     for name in names:
-        if not re.match(r"https?://", name, re.IGNORECASE) and not Path(name).is_dir():
+        if not re.match(r"https?://", name, re.IGNORECASE) and not (name and Path(name).is_dir()):
             InputFile(dash=True)(name)
 
 

@@ -194,6 +194,18 @@ def test_each_fault_has_its_code_and_one_line(
     assert "Traceback" not in err
 
 
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("command", ["import", "simulate", "post add", "updates load"])
+def test_an_empty_name_is_not_the_present_folder(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `import "$FILE"` with a variable that is not set: nothing is read, nothing imported."""
+    with pytest.raises(SystemExit) as end:
+        main([*command.split(), ""])
+    assert end.value.code == 2
+    assert "there is no file ''" in capsys.readouterr().err
+
+
 def test_the_table_has_every_command() -> None:
     """No command may come without its faults."""
     met = {command.split()[0] for command, _, _ in FAULTS}
