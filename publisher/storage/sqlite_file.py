@@ -20,9 +20,10 @@ BACKUP = "put a backup in its place with `publisher restore FILE`"
 
 
 def path_of(url: str, name: str = "PUBLISHER_DATABASE_URL") -> Path | None:
-    """The file behind a database's address; None where there is none (a server, memory).
+    """The file behind a database's address; None where there is none (a server).
 
-    Raises InvalidInput, which calls the address `name`, for one that this program does not know.
+    Raises InvalidInput, which calls the address `name`, for one that this program does not know, or
+    that names no file: a database in memory is lost when the command ends.
     """
     try:
         parsed = make_url(url)
@@ -33,8 +34,10 @@ def path_of(url: str, name: str = "PUBLISHER_DATABASE_URL") -> Path | None:
             f"{name}: {parsed.drivername}:// is not known here "
             "(known: sqlite:///FILE, postgresql+psycopg://...)"
         )
-    if parsed.drivername != "sqlite" or parsed.database in (None, "", ":memory:"):
+    if parsed.drivername != "sqlite":
         return None
+    if parsed.database in (None, "", ":memory:"):
+        raise InvalidInput(f"{name}: the name of a file is missing (sqlite:///FILE)")
     return Path(str(parsed.database)).absolute()
 
 

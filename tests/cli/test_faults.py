@@ -133,6 +133,7 @@ FAULTS: list[tuple[str, int, str]] = [
     ("database copy mysql://x/y", 2, "mysql:// is not known here"),
     ("database copy postgresql+psycopg://[::1", 2, "cannot be read as a database's URL"),
     ("database copy", 2, "Missing argument 'URL'"),
+    ("database copy sqlite:///", 2, "name of a file is missing"),
     # a state that does not allow it
     ("author add ada", 1, "there is already an author called ada"),
     ("demo", 1, "empty"),
@@ -220,6 +221,8 @@ def test_the_table_has_every_command() -> None:
         ("PUBLISHER_DATABASE_URL", "sqlite:////none/at/all.db", 1, "/none/at/all.db"),
         ("PUBLISHER_DATABASE_URL", "oracle://x", 2, "PUBLISHER_DATABASE_URL"),
         ("PUBLISHER_DATABASE_URL", "nonsense", 2, "PUBLISHER_DATABASE_URL"),
+        ("PUBLISHER_DATABASE_URL", "sqlite:///", 2, "name of a file is missing"),
+        ("PUBLISHER_DATABASE_URL", "sqlite:///:memory:", 2, "name of a file is missing"),
         ("PUBLISHER_SITE_URL", "ftp://x", 2, "PUBLISHER_SITE_URL: an address such as"),
         ("PUBLISHER_SITE", "x", 2, "did you mean PUBLISHER_SITE_URL?"),
     ],
