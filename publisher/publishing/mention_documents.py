@@ -40,7 +40,7 @@ def endpoint_in_header(value: str) -> str | None:
     """The first webmention endpoint of a Link header, as it is written; None for none."""
     for address, parameters in _LINK_HEADER.findall(value):
         rel = _REL.search(parameters)
-        if rel is not None and "webmention" in (rel[1] or rel[2]).lower().split():
+        if rel is not None and "webmention" in (rel[1] or rel[2] or "").lower().split():
             return str(address).strip()
     return None
 

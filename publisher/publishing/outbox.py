@@ -10,12 +10,15 @@ from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
 
 from publisher.base.net import OutgoingError, Reply, request_public
+from publisher.base.system.logs import get_logger
 from publisher.base.text import number_up_to, one_line
 from publisher.blog.published import WEBMENTION, request_delivery
 from publisher.feeds.channel import Cloud
 from publisher.publishing import mentions
 from publisher.storage.database import Database
 from publisher.storage.tables.publishing import Delivery
+
+log = get_logger("push")
 
 WEBSUB, RSSCLOUD, PURGE = "websub", "rsscloud", "purge"
 
@@ -157,6 +160,9 @@ def _try(row: Delivery, send: Send) -> Outcome:
         reply = send(Target(row.protocol, row.target, row.topic))
     except OutgoingError as error:
         return False, str(error)[:LONGEST_ANSWER], timedelta(0)
+    except Exception:  # what one target makes us stumble over must not keep the others waiting
+        log.exception("a message failed", protocol=row.protocol)
+        return False, "it could not be sent; the fault is ours and has been logged", timedelta(0)
     if reply is None:
         return None
     words = one_line(reply.body[:400].decode("utf-8", "replace"))

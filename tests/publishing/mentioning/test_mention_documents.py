@@ -27,6 +27,7 @@ def found(html: str = "", link: str = "", url: str = PAGE) -> str | None:
         ("</mention?a=1&b=2>; rel=webmention", "https://there.example/mention?a=1&b=2"),
         ("<>; rel=webmention", PAGE),
         ('</mention>; rel="not-webmention"', None),
+        ('</mention>; rel=""', None),
         ('</mention>; rel="x"; title="rel=webmention"', None),
     ],
 )

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.serving import make_server
 
-from publisher.base.net import is_public
+from publisher.base.net import Reply, is_public
 from publisher.blog.update_log import record_all
 from publisher.blog.writing import posts
 from publisher.feeds import rss, validation
@@ -99,6 +99,22 @@ def test_only_new_content_is_told(pushing: Site, clock: FakeClock) -> None:
         posts.save(session, post.id, draft, kept.version, None, clock())
     rebuild(pushing)
     assert len(rows(pushing)) == 2 * count
+
+
+def test_one_target_that_breaks_the_program_holds_up_no_other(pushing: Site) -> None:
+    """The others would be sent again with each try, and nothing would ever be stored as sent."""
+    make_post(pushing)
+    rebuild(pushing)
+
+    def send(target: outbox.Target) -> Reply | None:
+        if target.protocol == outbox.RSSCLOUD:
+            raise AttributeError("a fault of ours")
+        return Reply(target.url, 200, {}, b"")
+
+    assert outbox.deliver(pushing.database, pushing.clock(), send) == 4
+    assert sum(row.delivered_at is not None for row in rows(pushing)) == 3
+    (failed,) = [row for row in rows(pushing) if row.protocol == outbox.RSSCLOUD]
+    assert (failed.attempts, failed.delivered_at) == (1, None)
 
 
 def test_failures_are_tried_again_with_growing_pauses(
