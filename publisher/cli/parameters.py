@@ -56,6 +56,18 @@ password_option = click.option(
 )
 
 
+def _host(_ctx: click.Context, _param: click.Parameter, host: str) -> str:
+    """An address to listen on; not an empty one, as sockets take that for every address."""
+    if not host:
+        raise click.BadParameter("an address is needed; 0.0.0.0 stands for all of this machine")
+    return host
+
+
+host_option = click.option(
+    "--host", default="127.0.0.1", show_default=True, callback=_host, help="address to listen on"
+)
+
+
 class Instant(click.ParamType[datetime]):
     """A moment as RFC 3339 with its offset."""
 

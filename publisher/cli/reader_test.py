@@ -13,7 +13,15 @@ import click
 
 from publisher.base.clock import utc_now
 from publisher.base.errors import InvalidData, InvalidInput
-from publisher.cli.parameters import InputFile, Tell, echo_json, json_option, progress_option, run
+from publisher.cli.parameters import (
+    InputFile,
+    Tell,
+    echo_json,
+    host_option,
+    json_option,
+    progress_option,
+    run,
+)
 
 if TYPE_CHECKING:
     from publisher.reader_test.tester_trace import Trace
@@ -23,7 +31,7 @@ CLOCKS = ("auto", "faketime", "variable")
 
 @click.command("reader-test")
 @click.option("--port", type=click.IntRange(0, 65535), help="of the test feed (default: 8010)")
-@click.option("--host", default="127.0.0.1", show_default=True, help="address to listen on")
+@host_option
 @click.option("--address", default="", help="at which readers find it, as http://HOST:PORT")
 @click.option(
     "--speed",

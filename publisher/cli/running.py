@@ -22,6 +22,7 @@ from publisher.cli.parameters import (
     Instant,
     Tell,
     echo_json,
+    host_option,
     json_option,
     progress_option,
     site,
@@ -29,7 +30,7 @@ from publisher.cli.parameters import (
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="address to listen on")
+@host_option
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535))
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64))
 @click.option("--clock-start", type=Instant(), help="for trials: start the site's clock here")

@@ -87,6 +87,8 @@ FAULTS: list[tuple[str, int, str]] = [
     ("post add --at soon", 2, "Invalid value for '--at'"),
     ("readers --days 0", 2, "0 is not in the range"),
     ("serve --port 99999", 2, "99999 is not in the range"),
+    ("serve --host=", 2, "0.0.0.0 stands for all of this machine"),
+    ("reader-test --host=", 2, "0.0.0.0 stands for all of this machine"),
     ("serve --clock-speed 0", 2, "0.0 is not in the range"),
     ("serve --host 203.0.113.9", 1, "cannot listen on 203.0.113.9"),
     ("demo --seed x", 2, "'x' is not a valid integer"),
