@@ -96,3 +96,21 @@ def test_a_long_note_is_shown_whole(live: Live, browse: Browse, look: str) -> No
             }"""
         )
         assert min(top, bottom) >= -1, width
+
+
+def test_code_runs_from_left_to_right(live: Live, browse: Browse) -> None:
+    """In a text of the other direction, too: else its semicolon stands before it."""
+    make_post(live.site, "نص عربي و `f(x);` هنا.\n\n```\nf(x);\n```\n")
+    page = browse("/")
+    assert page.locator(".prose p").evaluate("p => getComputedStyle(p).direction") == "rtl"
+    for code in page.locator(".prose code").all():
+        first, last = code.evaluate(
+            """code => [0, 4].map((at) => {
+              const letter = document.createRange();
+              const text = document.createTreeWalker(code, NodeFilter.SHOW_TEXT).nextNode();
+              letter.setStart(text, at);
+              letter.setEnd(text, at + 1);
+              return letter.getBoundingClientRect().left;
+            })"""
+        )
+        assert first < last
