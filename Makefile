@@ -104,13 +104,18 @@ ON_ANY_DATABASE := river/fetching/test_machines.py storage/test_postgresql.py st
 	$(addprefix foreign/test_,stamp.py stamp_recipes.py) $(addprefix cli/test_,light.py simulation.py) \
 	$(addprefix exchange/importing/test_,confined_reading.py html_to_markdown.py) \
 	blog/test_markdown.py delivery/test_stopping.py web/test_blog_clients.py web/test_rights.py \
-	web/micropub/test_standard_cases.py web/xml_rpc/test_xml_rpc.py web/test_readers_worth.py \
+	$(addprefix web/,micropub/test_standard_cases.py micropub/test_kept_properties.py \
+	xml_rpc/test_xml_rpc.py test_readers_worth.py) \
+	$(addprefix readers/test_,fairness.py nasty_mixes.py telling_apart.py verdicts.py) \
 	$(addprefix operations/test_,http.py http_hosts.py nginx.py rebinding.py serve.py serve_http.py \
 	tls.py unit.py waiting.py)
 WITHOUT_DATABASE := $(addprefix tests/test_,ablation.py architecture.py civil_dates.py container.py \
 	day_in_the_life.py docs.py how_tos.py packaging.py parity.py same_figures.py second_set.py tutorial.py)
-# It measures the reading of a log.
-NOT_ON_POSTGRESQL := --deselect=tests/readers/access_logs/test_intake.py::test_a_hundred_thousand_lines_cost_little
+# Of other files: what reads a log or an export, and what is sent.
+NOT_ON_POSTGRESQL := $(addprefix --deselect=tests/,river/polls/test_missed_items.py::test_a_busy_feed_is_had_whole \
+	readers/access_logs/test_intake.py::test_a_hundred_thousand_lines_cost_little \
+	readers/test_served.py::test_hostile_agents_over_the_wire \
+	web/studio/test_moving.py::test_what_cannot_be_read_is_said)
 WITH_DATABASE ?= $(filter-out $(WITHOUT_DATABASE),$(wildcard tests/test_*.py)) $(addprefix tests/,blog cli \
 	delivery demo exchange foreign operations publishing readers river storage web)
 
