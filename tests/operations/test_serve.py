@@ -94,14 +94,30 @@ def test_a_killed_server_leaves_no_orphans(tmp_path: Path) -> None:
         wait_until(lambda: not any(map(alive, family)), 60, family)
 
 
-def test_a_killed_scheduler_is_replaced(tmp_path: Path) -> None:
-    """kill -9 of the scheduler: another one publishes what is due."""
+def test_a_scheduler_that_hangs_is_missed_and_a_killed_one_replaced(tmp_path: Path) -> None:
+    """The heartbeat is a file: it is there while the scheduler works, and its age is judged.
+
+    kill -9 of the scheduler: another one publishes what is due.
+    """
+    beat = tmp_path / processes.HEARTBEAT
     with serving(tmp_path) as server:
+        wait_until(beat.exists, 60)
+        wait_until(lambda: server.get("/healthz")[0] == 200, 60)
         (scheduler,) = filter(is_scheduler, server.children())
+        os.kill(scheduler, signal.SIGSTOP)
+        try:
+            late = time.time() - processes.LATE_SECONDS - 1
+            os.utime(beat, (late, late))
+            status, _, body = server.get("/healthz")
+            assert (status, b"scheduler" in body) == (503, True)
+        finally:
+            os.kill(scheduler, signal.SIGCONT)
+        wait_until(lambda: server.get("/healthz")[0] == 200, 60)
         kill(scheduler)
         moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3))
         server.command("post", "add", "--title", "Soon", "--at", moment, text="Here.")
         wait_until(lambda: items(server.get("/rss.xml")[2]) == ["Soon"], 60)
+    assert not beat.exists()
 
 
 def test_metrics_are_the_sum_of_all_workers(tmp_path: Path) -> None:
@@ -118,25 +134,6 @@ def test_metrics_are_the_sum_of_all_workers(tmp_path: Path) -> None:
         kill(one)
         wait_until(lambda: not alive(one), 60)
         assert counted in server.get("/metrics")[2].decode()
-
-
-def test_the_health_check_misses_a_scheduler_that_hangs(tmp_path: Path) -> None:
-    """The heartbeat is a file: it is there while the scheduler works, and its age is judged."""
-    beat = tmp_path / processes.HEARTBEAT
-    with serving(tmp_path) as server:
-        wait_until(beat.exists, 60)
-        wait_until(lambda: server.get("/healthz")[0] == 200, 60)
-        (scheduler,) = filter(is_scheduler, server.children())
-        os.kill(scheduler, signal.SIGSTOP)
-        try:
-            late = time.time() - processes.LATE_SECONDS - 1
-            os.utime(beat, (late, late))
-            status, _, body = server.get("/healthz")
-            assert (status, b"scheduler" in body) == (503, True)
-        finally:
-            os.kill(scheduler, signal.SIGCONT)
-        wait_until(lambda: server.get("/healthz")[0] == 200, 60)
-    assert not beat.exists()
 
 
 def polls_counted(server: Server) -> float:
