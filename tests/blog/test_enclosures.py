@@ -1,5 +1,7 @@
 """What an author types about a sound."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,3 +59,10 @@ def test_length_goes_round(seconds: int) -> None:
     found = enclosures.typed(URL, "audio/mpeg", "1", enclosures.length_text(seconds))
     assert found is not None
     assert found.seconds == seconds
+
+
+def test_a_length_of_blanks_costs_little() -> None:
+    """A hundred thousand of them took most of a minute, in which the process did nothing else."""
+    begun = time.thread_time()
+    assert enclosures.seconds_in(" " * 100_000 + "x") is None
+    assert time.thread_time() - begun < 5.0

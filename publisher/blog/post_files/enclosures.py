@@ -215,10 +215,11 @@ def length_text(seconds: int) -> str:
 
 def seconds_in(length: str) -> int | None:
     """A length in seconds, or as 12:34 or 1:02:03; 0 for no text, None for anything else."""
-    if not re.fullmatch(r"\s*(\d{1,7}(:[0-5]?\d){0,2})?\s*", length, re.ASCII):
+    length = length.strip()
+    if not re.fullmatch(r"(\d{1,7}(:[0-5]?\d){0,2})?", length, re.ASCII):
         return None
     total = 0
-    for part in length.strip().split(":"):
+    for part in length.split(":"):
         total = total * 60 + int(part or 0)
     return total if total <= _MAX_SECONDS else None
 
