@@ -129,7 +129,7 @@ def test_an_address_below_a_path_is_said(site: Site, environment: Environment) -
     """Pages link to `/posts`, `/style.css`: below `/blog` of another site none of them is found."""
     assert "installation" not in bad(list(doctor.examine(environment)))
     below = replace(environment, site_url="https://example.com/blog")
-    found = next(one for one in doctor.examine(below) if one.what == "installation")
+    (found,) = (one for one in doctor.examine(below) if one.what == "installation")
     assert not found.good
     assert "a host name or port of its own" in found.mend
 
