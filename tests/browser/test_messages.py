@@ -1,6 +1,7 @@
 """What the editor says of a save can be read, at each width and in both schemes."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -51,3 +52,18 @@ def test_the_longest_message_is_seen(
     assert text
     assert text["y"] + text["height"] <= bar["y"]
     assert state.evaluate(SEEN)
+
+
+def test_a_title_turns_nothing_round(
+    browse: Browse, log_in: Callable[[Page], Page], live: Live
+) -> None:
+    """One with a sign that changes the direction, pasted or meant: what follows stays readable."""
+    page = log_in(browse("/studio/login"))
+    soon = live.site.clock() + timedelta(seconds=50)
+    make_post(live.site, "Text.", title="\u202eevil", author_id=1, at=soon)
+    page.goto("/studio/")
+    title = page.locator(".undo-bar p a").bounding_box()
+    words = page.locator(".undo-bar .countdown").bounding_box()
+    assert title
+    assert words
+    assert title["x"] + title["width"] <= words["x"]
