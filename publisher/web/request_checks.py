@@ -27,7 +27,7 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 from werkzeug.datastructures import ImmutableMultiDict
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import FormDataParser
-from werkzeug.http import parse_cookie
+from werkzeug.sansio.http import parse_cookie
 from werkzeug.utils import cached_property
 
 from publisher.base.errors import Forbidden, PublisherError, TooMany

@@ -37,6 +37,14 @@ def test_blanks_in_a_cookie_cost_nothing(app: Flask, site: Site, blank: str) -> 
     assert time.thread_time() - begun < 5.0  # it is less than one, and was twenty
 
 
+def test_a_cookie_of_any_bytes(app: Flask, site: Site) -> None:
+    """What is not UTF-8 is no reason for a 500."""
+    make_author(site)
+    client = app.test_client(use_cookies=False)
+    sent = {"Cookie": "a=\xd3\xf5; session=\xff"}
+    assert client.get("/studio/login", headers=sent).status_code == 200
+
+
 @pytest.mark.parametrize("kind", [FORM, "multipart/form-data; boundary=x"])
 def test_a_large_body_needs_its_token_in_the_header(client: FlaskClient, kind: str) -> None:
     """Micropub takes tokens in the form, too; one that is large is not read to look for it."""
