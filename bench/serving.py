@@ -145,8 +145,7 @@ def _fold_all(instance: Path, polls: int) -> float:
             with database.read() as session:
                 counted = session.scalar(select(func.sum(PollHour.requests))) or 0
                 flushed = FlushedPolls(*session.scalars(select(PollBatch.payload)))
-            bursts = [burst for group in flushed.groups.values() for burst in group.bursts]
-            stored = sum(polls for _, polls in bursts)
+            stored = sum(burst[1] for group in flushed.groups.values() for burst in group.bursts)
             if counted + stored >= polls:
                 gc.collect()
                 gc.freeze()  # as in the scheduler

@@ -6,6 +6,7 @@ that needs them: `--help`, a wrong option and a missing file are then answered a
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from datetime import datetime
@@ -124,6 +125,14 @@ class InputFile(click.ParamType[Path]):
             self.fail(f"{str(path)!r} is a folder, not a file", param, ctx)
         check_readable(path)
         return path
+
+
+def check_source(name: str) -> None:
+    """Raise for a file that is missing or cannot be read; web addresses and folders are looked at
+    by who reads them, and `-` is standard input."""
+    folder = name and Path(name).is_dir()  # an empty name would be the present one
+    if not folder and not re.match(r"https?://", name, re.IGNORECASE):
+        InputFile(dash=True)(name)
 
 
 def check_readable(path: Path) -> None:

@@ -4,7 +4,6 @@ that copy it, write it out or read another: `backup`, `restore`, `database`, `ex
 
 import logging
 import os
-import re
 import sys
 from dataclasses import asdict
 from datetime import datetime
@@ -21,6 +20,7 @@ from publisher.cli.parameters import (
     InputFile,
     Instant,
     Tell,
+    check_source,
     echo_json,
     host_option,
     json_option,
@@ -240,8 +240,7 @@ def import_(
     author_name: str | None,
 ) -> None:
     """Import posts from SOURCE: a file, folder, zip, http(s) address, or - for standard input."""
-    if not re.match(r"https?://", source, re.IGNORECASE) and not (source and Path(source).is_dir()):
-        InputFile(dash=True)(source)
+    check_source(source)
     from publisher.cli.import_work import run
 
     outcome = run(site(), source, format_, dry_run, with_images, author_name, tell)

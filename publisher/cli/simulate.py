@@ -16,7 +16,7 @@ import click
 
 from publisher.base.errors import InvalidInput, PublisherError
 from publisher.cli import timelines
-from publisher.cli.parameters import Days, InputFile, Instant
+from publisher.cli.parameters import Days, InputFile, Instant, check_source
 
 if TYPE_CHECKING:
     from publisher.simulator.clients import Population
@@ -161,7 +161,8 @@ def simulate(
 
     `simulate compare A.json B.json` compares two results.
     """
-    timelines.check_files(asked["files"])
+    for name in asked["files"]:  # before anything is computed
+        check_source(name)
     require_numbers()
     from publisher.simulator import grid
     from publisher.simulator import results as report

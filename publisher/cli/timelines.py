@@ -2,7 +2,6 @@
 
 from __future__ import annotations  # types of what is imported late
 
-import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +13,7 @@ import click
 
 from publisher.base.dates import parse_zone
 from publisher.base.errors import InvalidData, InvalidInput
-from publisher.cli.parameters import InputFile, site
+from publisher.cli.parameters import site
 
 if TYPE_CHECKING:
     from publisher.installation.settings import Settings
@@ -110,13 +109,6 @@ def scored_days(text: str | None) -> tuple[float, float] | None:
     if not (dash and 0 <= begin < end <= 36_500):
         raise InvalidInput(f"--score-days {text[:40]}: give two numbers of days, such as 0-7")
     return begin, end
-
-
-def check_files(names: tuple[str, ...]) -> None:
-    """Raise for a file that is missing or cannot be read, before anything is computed."""
-    for name in names:
-        if not re.match(r"https?://", name, re.IGNORECASE) and not (name and Path(name).is_dir()):
-            InputFile(dash=True)(name)
 
 
 def _read(name: str, zone: str | None) -> Timeline:

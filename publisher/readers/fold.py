@@ -311,9 +311,9 @@ class _Folding:
     def _count(self, at_ms: int, line: "_Line", polls: int) -> None:
         """Add the polls of one burst to their readers, their day and their hour.
 
-        One after the other, until two in a row are told to be of one reader's present visit, or of
-        an earlier one (a slice may go back in time): the second changes nothing about it, so the
-        others are like the second.
+        One after the other, until the rest is usual, or two in a row are told to be of one reader's
+        present visit, or of an earlier one (a slice may go back in time): the second changes
+        nothing about it, so the others are like the second.
         """
         at, hour, date = at_ms / 1000, at_ms // _HOUR_MS, at_ms // _DAY_MS
         if date != line.date and len(line.here) == 1:
