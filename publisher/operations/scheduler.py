@@ -8,7 +8,6 @@ import gc
 import logging
 import math
 import os
-import sys
 import threading
 from collections.abc import Callable
 from datetime import timedelta
@@ -239,7 +238,3 @@ def _alone(site: Site, right: Alone | None, stop: threading.Event) -> bool:
         if stop.wait(_PARENT_SECONDS):
             return False
     return True
-
-
-if __name__ == "__main__":  # started so by `serve`, so that `ps` shows the module's name
-    run_forever(parent_pid=int(sys.argv[1]))

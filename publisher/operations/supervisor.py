@@ -1,21 +1,26 @@
 """`publisher serve`: opens the site and the port, and supervises the processes that serve it:
 starts them, replaces dead or hanging ones, ends them.
 
+They are forks of this process: what it has imported is neither read nor held in memory once more
+(a start takes half the processor time). So it has no threads, and no open database when it forks.
+
 All workers inherit one listening socket. When a worker ends, no connection is lost: those that it
 has not accepted yet wait in the socket for another worker.
 """
 
+import gc
+import multiprocessing
 import os
 import selectors
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
@@ -26,26 +31,29 @@ from publisher.base.errors import InvalidInput, PublisherError
 from publisher.base.media_files import Bucket
 from publisher.base.system import logs, processes, whole_files
 from publisher.base.system.logs import get_logger
+from publisher.base.tls import server_context
 from publisher.blog.members import authors
 from publisher.installation import Site, claim_clock, claim_key, open_site, serving_lock, setup_path
 from publisher.operations import backup
+from publisher.operations.scheduler import run_forever
 from publisher.publishing.rebuild import rebuild
 from publisher.river.following import subscriptions
 from publisher.storage import sqlite_file
-from publisher.web.worker import server_context
 
 RESTART_PAUSE_SECONDS = 1.0
 STOP_SECONDS = 10.0
 HANG_SECONDS = 30.0  # without a beat
 START_SECONDS = 180.0  # until the first beat: workers of a slow or busy machine may take long
+SIGNALS = signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD
 
 log = get_logger("serve")
+_forks = multiprocessing.get_context("fork")
 
 
 class Child:
     """A supervised process; one with a `beat` pipe writes to it as long as it works."""
 
-    def __init__(self, process: subprocess.Popen[bytes], beat: int | None) -> None:
+    def __init__(self, process: BaseProcess, beat: int | None) -> None:
         self.process = process
         self.beat = beat
         self.ready = False
@@ -88,9 +96,10 @@ class Supervisor:
         os.set_blocking(waker, False)
         os.set_blocking(woken, False)
         signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
+        for number in SIGNALS:
             signal.signal(number, self._on_signal)
         self._selector.register(woken, selectors.EVENT_READ)
+        _prepare_forks()
         try:
             while not self._stop:
                 pause = self._replace_missing()
@@ -105,12 +114,12 @@ class Supervisor:
 
     def _replace_missing(self) -> float:
         """Replace dead and hanging processes; returns the seconds until the next check."""
-        if self._scheduler is not None and self._scheduler.process.poll() is not None:
+        if self._scheduler is not None and not self._scheduler.process.is_alive():
             log.warning("the scheduler ended and is started again")
             self._scheduler = None
             return RESTART_PAUSE_SECONDS
         if self._scheduler is None:
-            self._scheduler = _start_scheduler()
+            self._scheduler = Child(self._fork("jobs", run_forever), None)
         renew, self._renew = self._renew, False
         if renew and self._renewable():
             self._old, self._workers = self._old + self._workers, []
@@ -118,11 +127,11 @@ class Supervisor:
             if worker.hangs:
                 log.warning("a worker hangs and is replaced", pid=worker.process.pid)
                 worker.process.kill()
-                worker.process.wait()
-        self._old = [child for child in self._old if child.process.poll() is None]
-        dead = [child for child in self._workers if child.process.poll() is not None]
+                worker.process.join()
+        self._old = [child for child in self._old if child.process.is_alive()]
+        dead = [child for child in self._workers if not child.process.is_alive()]
         for child in dead:
-            log.warning("a worker ended and is replaced", status=child.process.returncode)
+            log.warning("a worker ended and is replaced", status=child.process.exitcode)
             self._workers.remove(child)
         if dead:
             return RESTART_PAUSE_SECONDS
@@ -150,18 +159,33 @@ class Supervisor:
                 self._ready = None
 
     def _start_worker(self) -> Child:
+        from publisher.web.worker import run
+
         beat, theirs = os.pipe()
-        listener = self._listener.fileno()
-        words = [str(listener), str(theirs), str(os.getpid())]
-        process = subprocess.Popen(
-            [sys.executable, "-m", "publisher.web.worker", *words],
-            stdin=subprocess.DEVNULL,
-            pass_fds=[listener, theirs],
-        )
+        child = Child(self._fork("web", run, self._listener, theirs), beat)
         os.close(theirs)
-        child = Child(process, beat)
         self._selector.register(beat, selectors.EVENT_READ, child)
         return child
+
+    def _fork(self, name: str, work: Callable[..., None], *arguments: object) -> BaseProcess:
+        """Start a process that calls `work(*arguments, parent_pid)`, with no input."""
+        process = _forks.Process(target=self._begin, args=[name, work, *arguments, os.getpid()])
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # until `_begin`
+        process.start()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        return process
+
+    def _begin(self, name: str, work: Callable[..., None], *arguments: object) -> None:
+        """In the new process: give back what is its parent's, and work."""
+        signal.set_wakeup_fd(-1)
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+        for key in list(self._selector.get_map().values()):
+            os.close(key.fd)
+        self._selector.close()
+        processes.set_name(f"publisher-{name}")
+        work(*arguments)
 
     def _end(self, children: list[Child]) -> None:
         """Send SIGTERM to all at once, SIGKILL to those that have not ended in time."""
@@ -170,16 +194,18 @@ class Supervisor:
             child.process.terminate()
         end = monotonic_seconds() + STOP_SECONDS
         for child in children:
-            try:
-                child.process.wait(max(0.1, end - monotonic_seconds()))
-            except subprocess.TimeoutExpired:
+            child.process.join(max(0.1, end - monotonic_seconds()))
+            if child.process.is_alive():
                 child.process.kill()
-                child.process.wait()
+                child.process.join()
 
 
-def _start_scheduler() -> Child:
-    command = [sys.executable, "-m", "publisher.operations.scheduler", str(os.getpid())]
-    return Child(subprocess.Popen(command, stdin=subprocess.DEVNULL), None)
+def _prepare_forks() -> None:
+    """Import what they run; not before METRICS_FOLDER is set: prometheus_client reads it then."""
+    from publisher.web import worker  # noqa: F401
+
+    gc.collect()
+    gc.freeze()  # collections in the forks leave these objects alone, so their memory is shared
 
 
 START_CHECK_SECONDS = 5.0  # of the database check; `doctor` has no limit

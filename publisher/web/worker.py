@@ -1,7 +1,4 @@
-"""One web worker of `publisher serve`: a process with one event loop that owns the public port.
-
-Its TLS is made from a certificate chain and its key in PEM files.
-"""
+"""One web worker of `publisher serve`: a process with one event loop that owns the public port."""
 
 import asyncio
 import gc
@@ -9,50 +6,18 @@ import os
 import resource
 import signal
 import socket
-import ssl
 import sys
-from pathlib import Path
 
 import uvloop
 from flask import Flask
 
-from publisher.base.errors import InvalidInput
 from publisher.base.system import logs
 from publisher.base.system.logs import get_logger
 from publisher.base.system.processes import end_with_parent
+from publisher.base.tls import server_context
 from publisher.delivery.http_server import HttpServer
 from publisher.web.application import close_app, create_app, current_site
 from publisher.web.request_checks import body_limit
-
-
-def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
-    """TLS 1.2 and 1.3, for HTTP/1.1, with the system's ciphers.
-
-    `certificate` is the whole chain, both files are PEM. Raises InvalidInput when a file is
-    missing, unreadable or not PEM, and when the two do not belong together.
-    """
-    for file, what in ((certificate, "certificate"), (key, "key")):
-        try:
-            text = file.read_bytes()
-        except OSError as error:
-            raise InvalidInput(f"the TLS {what} {file} cannot be read: {error.strerror}") from error
-        if b"-----BEGIN " not in text:
-            raise InvalidInput(f"{file} is no TLS {what} in PEM form (-----BEGIN ...)")
-        if b"ENCRYPTED" in text:
-            raise InvalidInput(f"the TLS {what} {file} has a password: remove it for a server")
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.set_alpn_protocols(["http/1.1"])
-    try:
-        context.load_cert_chain(certificate, key)
-    except ssl.SSLError as error:
-        if error.reason == "KEY_VALUES_MISMATCH":
-            problem = f"the TLS key {key} does not belong to the certificate {certificate}"
-        else:
-            problem = f"{certificate} and {key} are not a certificate and its key: {error.reason}"
-        raise InvalidInput(problem) from error
-    return context
-
 
 BACKLOG = 1_024
 OPEN_FILES = 10_240  # for as many connections as are taken, files, and answers in memory
@@ -112,7 +77,3 @@ async def _serve(app: Flask, listener: socket.socket, beat: int) -> None:
         except BrokenPipeError:
             break
     await server.stop(FINISH_SECONDS)
-
-
-if __name__ == "__main__":  # `serve` starts it like this, so that `ps` shows the module's name
-    run(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), parent_pid=int(sys.argv[3]))

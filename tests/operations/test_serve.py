@@ -49,19 +49,11 @@ main(sys.argv[1:])
 def test_a_worker_that_hangs_is_replaced(tmp_path: Path) -> None:
     """One that is stopped sends no beat: it is killed, another takes its place and answers."""
     with serving(tmp_path, program=("-c", IMPATIENT)) as server:
-        (worker,) = (pid for pid in server.children() if "publisher.web.worker" in command(pid))
+        (worker,) = (pid for pid in server.children() if not is_scheduler(pid))
         os.kill(worker, signal.SIGSTOP)
         wait_until(lambda: not alive(worker), 60, server)
         wait_until(lambda: answers(server), 60, server)
         assert "a worker hangs and is replaced" in server.output()
-
-
-def command(pid: int) -> str:
-    """The command line of a process; nothing for one that is gone."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-    except FileNotFoundError:
-        return ""
 
 
 def end_everything(server: Server) -> None:
@@ -143,7 +135,7 @@ def polls_counted(server: Server) -> float:
 
 
 def is_scheduler(pid: int) -> bool:
-    return b"publisher.operations.scheduler" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return Path(f"/proc/{pid}/comm").read_text() == "publisher-jobs\n"
 
 
 def test_a_shifted_clock_is_shared(tmp_path: Path) -> None:
@@ -199,6 +191,14 @@ def test_nobody_connects_before_a_worker_answers(
     assert listening == [0]
 
 
+LATE = """
+import socket, sys
+from publisher.web import worker
+listener, beat, parent_pid = map(int, sys.argv[1:])
+worker.run(socket.socket(fileno=listener), beat, parent_pid)
+"""
+
+
 def test_another_program_was_quicker(tmp_path: Path) -> None:
     """A port on which another program began to listen meanwhile: the worker says so and ends."""
     beat, theirs = os.pipe()
@@ -210,7 +210,7 @@ def test_another_program_was_quicker(tmp_path: Path) -> None:
         others.listen()
         words = [str(ours.fileno()), str(theirs), str(os.getpid())]
         ended = subprocess.run(
-            [sys.executable, "-m", "publisher.web.worker", *words],
+            [sys.executable, "-c", LATE, *words],
             pass_fds=[ours.fileno(), theirs],
             env={**os.environ, **settings_of(tmp_path)},
             capture_output=True,

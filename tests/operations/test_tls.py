@@ -12,7 +12,7 @@ import pytest
 
 from publisher.base.environment import read_environment
 from publisher.base.errors import InvalidInput
-from publisher.web.worker import server_context
+from publisher.base.tls import server_context
 from tests.serving import Server, serving, wait_until
 
 OPENSSL = shutil.which("openssl")
