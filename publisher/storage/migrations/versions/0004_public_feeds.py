@@ -5,6 +5,8 @@ from alembic import op
 
 revision = "0004_public_feeds"
 down_revision = "0003_readers"
+branch_labels = None
+depends_on = None
 
 
 def upgrade() -> None:

@@ -8,6 +8,8 @@ from alembic import op
 
 revision = "0006_whole_revisions"
 down_revision = "0005_river_gaps"
+branch_labels = None
+depends_on = None
 
 _AT_ONCE = 1_000
 

@@ -7,6 +7,8 @@ from publisher.storage.columns import UtcDateTime
 
 revision = "0007_accounts"
 down_revision = "0006_whole_revisions"
+branch_labels = None
+depends_on = None
 
 
 def upgrade() -> None:
@@ -16,13 +18,15 @@ def upgrade() -> None:
     op.add_column("api_tokens", sa.Column("expires_at", UtcDateTime(), nullable=True))
     op.create_table(
         "login_addresses",
-        sa.Column("subject", sa.String(), primary_key=True),
-        sa.Column(
-            "author_id",
-            sa.Integer(),
-            sa.ForeignKey("authors.id", ondelete="CASCADE"),
-            nullable=False,
-            index=True,
-        ),
+        sa.Column("subject", sa.String(), nullable=False),
+        sa.Column("author_id", sa.Integer(), nullable=False),
         sa.Column("used_at", UtcDateTime(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["author_id"],
+            ["authors.id"],
+            name=op.f("fk_login_addresses_author_id_authors"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("subject", name=op.f("pk_login_addresses")),
     )
+    op.create_index(op.f("ix_login_addresses_author_id"), "login_addresses", ["author_id"])

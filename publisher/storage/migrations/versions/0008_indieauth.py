@@ -7,6 +7,8 @@ from publisher.storage.columns import UtcDateTime
 
 revision = "0008_indieauth"
 down_revision = "0007_accounts"
+branch_labels = None
+depends_on = None
 
 
 def upgrade() -> None:
@@ -14,16 +16,18 @@ def upgrade() -> None:
     op.create_table(
         "authorization_codes",
         sa.Column("code_hash", sa.String(), primary_key=True),
-        sa.Column(
-            "author_id",
-            sa.Integer(),
-            sa.ForeignKey("authors.id", ondelete="CASCADE"),
-            nullable=False,
-            index=True,
-        ),
+        sa.Column("author_id", sa.Integer(), nullable=False),
         sa.Column("client_id", sa.String(), nullable=False),
         sa.Column("redirect_uri", sa.String(), nullable=False),
         sa.Column("scope", sa.String(), nullable=False),
         sa.Column("challenge", sa.String(), nullable=False),
         sa.Column("expires_at", UtcDateTime(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["author_id"],
+            ["authors.id"],
+            name="fk_authorization_codes_author_id_authors",
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("code_hash", name="pk_authorization_codes"),
     )
+    op.create_index("ix_authorization_codes_author_id", "authorization_codes", ["author_id"])

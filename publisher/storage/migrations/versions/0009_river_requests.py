@@ -5,6 +5,8 @@ from alembic import op
 
 revision = "0009_river_requests"
 down_revision = "0008_indieauth"
+branch_labels = None
+depends_on = None
 
 
 def upgrade() -> None:

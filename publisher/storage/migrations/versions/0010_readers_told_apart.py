@@ -7,6 +7,8 @@ from alembic import op
 
 revision = "0010_readers_told_apart"
 down_revision = "0009_river_requests"
+branch_labels = None
+depends_on = None
 
 _FEED_COLUMNS: tuple[tuple[str, Any, Any], ...] = (
     ("max_age", sa.Integer(), "0"),
@@ -24,9 +26,10 @@ def upgrade() -> None:
     """Readers of before keep their numbers, which were the hashes of where they were seen."""
     op.create_table(
         "reader_origins",
-        sa.Column("origin", sa.BigInteger(), autoincrement=False, primary_key=True),
-        sa.Column("client", sa.BigInteger(), autoincrement=False, primary_key=True),
+        sa.Column("origin", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("client", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("last_at", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint("origin", "client", name=op.f("pk_reader_origins")),
     )
     op.create_index("ix_reader_origins_client", "reader_origins", ["client"])
     op.create_index("ix_reader_origins_last_at", "reader_origins", ["last_at"])
@@ -47,21 +50,23 @@ def upgrade() -> None:
     )
     op.create_table(
         "program_days",
-        sa.Column("day", sa.Integer(), autoincrement=False, primary_key=True),
-        sa.Column("name", sa.String(), primary_key=True),
+        sa.Column("day", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("name", sa.String(), nullable=False),
         sa.Column("requests", sa.Integer(), nullable=False),
         sa.Column("not_modified", sa.Integer(), nullable=False),
         sa.Column("bytes", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("day", "name", name=op.f("pk_program_days")),
     )
     op.create_table(
         "push_arrivals",
-        sa.Column(
-            "delivery_id",
-            sa.Integer(),
-            sa.ForeignKey("deliveries.id", ondelete="CASCADE"),
-            autoincrement=False,
-            primary_key=True,
-        ),
+        sa.Column("delivery_id", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("hub", sa.Integer(), nullable=False),
         sa.Column("delays", sa.JSON(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["delivery_id"],
+            ["deliveries.id"],
+            name=op.f("fk_push_arrivals_delivery_id_deliveries"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("delivery_id", name=op.f("pk_push_arrivals")),
     )

@@ -8,21 +8,22 @@ from alembic import op
 
 revision = "0011_tag_addresses"
 down_revision = "0010_readers_told_apart"
+branch_labels = None
+depends_on = None
 
 
 def upgrade() -> None:
     """A tag whose name has signs that count gets an address of its own; the old one leads there."""
     op.create_table(
         "tag_redirects",
-        sa.Column("slug", sa.String(), primary_key=True),
-        sa.Column(
-            "tag_id",
-            sa.Integer(),
-            sa.ForeignKey("tags.id", ondelete="CASCADE"),
-            nullable=False,
-            index=True,
+        sa.Column("slug", sa.String(), nullable=False),
+        sa.Column("tag_id", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["tag_id"], ["tags.id"], name="fk_tag_redirects_tag_id_tags", ondelete="CASCADE"
         ),
+        sa.PrimaryKeyConstraint("slug", name="pk_tag_redirects"),
     )
+    op.create_index("ix_tag_redirects_tag_id", "tag_redirects", ["tag_id"])
     connection = op.get_bind()
     tags = sa.table("tags", sa.column("id"), sa.column("slug"), sa.column("name"))
     redirects = sa.table("tag_redirects", sa.column("slug"), sa.column("tag_id"))

@@ -7,6 +7,8 @@ from publisher.storage.columns import UtcDateTime
 
 revision = "0013_mirrors"
 down_revision = "0012_access_logs"
+branch_labels = None
+depends_on = None
 
 
 def upgrade() -> None:
@@ -22,7 +24,7 @@ def upgrade() -> None:
     long = ("problem", "title", "history", "hub_url", "hub_topic")
     op.create_table(
         "mirrors",
-        sa.Column("name", sa.String(), primary_key=True),
+        sa.Column("name", sa.String(), nullable=False),
         sa.Column("url", sa.Text(), nullable=False),
         sa.Column("timezone", sa.String(), nullable=False),
         sa.Column("token_hash", sa.String(), nullable=False),
@@ -39,4 +41,5 @@ def upgrade() -> None:
         sa.Column("last_modified", sa.String(), nullable=True),
         sa.Column("validators_url", sa.String(), nullable=True),
         sa.Column("body", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("name", name=op.f("pk_mirrors")),
     )

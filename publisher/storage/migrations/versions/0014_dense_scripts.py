@@ -7,6 +7,8 @@ from alembic import op
 
 revision = "0014_dense_scripts"
 down_revision = "0013_mirrors"
+branch_labels = None
+depends_on = None
 
 _GAP = "\u200b"
 _DENSE = re.compile(

@@ -7,6 +7,8 @@ from publisher.storage.columns import UtcDateTime
 
 revision = "0016_river_reading"
 down_revision = "0015_jobs"
+branch_labels = None
+depends_on = None
 
 
 def upgrade() -> None:
@@ -21,18 +23,21 @@ def upgrade() -> None:
     op.add_column("river_readers", sa.Column("undo", sa.JSON(), nullable=True))
     op.create_table(
         "river_stars",
-        sa.Column(
-            "author_id",
-            sa.Integer(),
-            sa.ForeignKey("authors.id", ondelete="CASCADE"),
-            primary_key=True,
-        ),
-        sa.Column(
-            "item_id",
-            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
-            sa.ForeignKey("river_items.id", ondelete="CASCADE"),
-            primary_key=True,
-            index=True,
-        ),
+        sa.Column("author_id", sa.Integer(), nullable=False),
+        sa.Column("item_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("starred_at", UtcDateTime(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["author_id"],
+            ["authors.id"],
+            name=op.f("fk_river_stars_author_id_authors"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["item_id"],
+            ["river_items.id"],
+            name=op.f("fk_river_stars_item_id_river_items"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("author_id", "item_id", name=op.f("pk_river_stars")),
     )
+    op.create_index(op.f("ix_river_stars_item_id"), "river_stars", ["item_id"], unique=False)

@@ -4,6 +4,8 @@ from alembic import op
 
 revision = "0017_search_on_a_server"
 down_revision = "0016_river_reading"
+branch_labels = None
+depends_on = None
 
 INDEXES = ("post_search", "river_search")
 
@@ -18,3 +20,10 @@ def upgrade() -> None:
             " words tsvector NOT NULL)"
         )
         op.execute(f"CREATE INDEX ix_{name}_words ON {name} USING gin (words)")
+
+
+def downgrade() -> None:
+    """Take this step back."""
+    if op.get_bind().dialect.name == "postgresql":
+        for name in INDEXES:
+            op.execute(f"DROP TABLE {name}")

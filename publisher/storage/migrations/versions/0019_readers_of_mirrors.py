@@ -5,6 +5,8 @@ from alembic import op
 
 revision = "0019_readers_of_mirrors"
 down_revision = "0018_passkeys"
+branch_labels = None
+depends_on = None
 
 
 def upgrade() -> None:

@@ -5,6 +5,8 @@ from alembic import op
 
 revision = "0021_transcripts"
 down_revision = "0020_mentions"
+branch_labels = None
+depends_on = None
 
 
 def upgrade() -> None:

@@ -5,6 +5,8 @@ from alembic import op
 
 revision = "0022_newer_items"
 down_revision = "0021_transcripts"
+branch_labels = None
+depends_on = None
 
 
 def upgrade() -> None:

@@ -5,6 +5,8 @@ from alembic import op
 
 revision = "0025_files_of_the_web"
 down_revision = "0024_river_machines"
+branch_labels = None
+depends_on = None
 
 
 def upgrade() -> None:
@@ -21,3 +23,7 @@ def upgrade() -> None:
     for row in op.get_bind().execute(suspects).all():
         files = [file for file in row.enclosures if file[0].startswith(("http://", "https://"))]
         op.get_bind().execute(sa.update(items).where(items.c.id == row.id).values(enclosures=files))
+
+
+def downgrade() -> None:
+    """Nothing to take back: what was taken away is not missed."""

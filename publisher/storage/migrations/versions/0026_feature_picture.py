@@ -5,6 +5,8 @@ from alembic import op
 
 revision = "0026_feature_picture"
 down_revision = "0025_files_of_the_web"
+branch_labels = None
+depends_on = None
 
 
 def upgrade() -> None:
@@ -18,3 +20,9 @@ def upgrade() -> None:
     begun = database.execute(sa.select(authors.c.id).limit(1)).first()
     if begun and not database.execute(chosen).first():
         database.execute(sa.insert(preferences).values(name="look", value="calm"))
+
+
+def downgrade() -> None:
+    """Take the columns away."""
+    op.drop_column("posts", "image_alt")
+    op.drop_column("posts", "image")

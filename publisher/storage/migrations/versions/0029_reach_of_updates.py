@@ -14,6 +14,8 @@ from publisher.storage.columns import UtcDateTime
 
 revision = "0029_reach_of_updates"
 down_revision = "0028_link_cards"
+branch_labels = None
+depends_on = None
 
 
 def upgrade() -> None:
@@ -25,17 +27,16 @@ def upgrade() -> None:
     op.drop_table("post_reach")
     table = op.create_table(
         "post_reach",
-        sa.Column(
-            "post_id",
-            sa.Integer(),
-            sa.ForeignKey("posts.id", ondelete="CASCADE"),
-            autoincrement=False,
-            primary_key=True,
-        ),
-        sa.Column("at", UtcDateTime(), primary_key=True, index=True),
+        sa.Column("post_id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("at", UtcDateTime(), nullable=False),
         sa.Column("kind", sa.String(), nullable=False),
         sa.Column("programs", sa.JSON(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["post_id"], ["posts.id"], name=op.f("fk_post_reach_post_id_posts"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("post_id", "at", name=op.f("pk_post_reach")),
     )
+    op.create_index(op.f("ix_post_reach_at"), "post_reach", ["at"])
     rows = [
         {"post_id": row.post_id, "at": row.published_at, "kind": "publish",
          "programs": _by_program(row.delays, row.programs)}
