@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from publisher.installation import Site
-from publisher.river.politeness import PolitenessScore, judge_timing
+from publisher.river.politeness import PolitenessScore
 from tests.conftest import FakeClock
 from tests.real_readers.test_real_readers import needs, run
 from tests.river.origin import Origin, Reply, conditional, rss
-from tests.river.politeness_rules import judge
+from tests.river.politeness_rules import judge, judge_timing
 from tests.river.test_worker import River
 
 pytestmark = pytest.mark.readers

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from publisher.river.politeness import Logged
+from tests.river.politeness_rules import Logged
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,10 @@ class Origin:
         handler.end_headers()
         answer = {name.lower(): value for name, value in reply.headers.items()}
         host = headers.get("host", "")
-        entry = Logged(begun, host, handler.path, reply.status, handler.command, headers, answer)
+        entry = Logged(
+            begun, reply.status, host=host, target=handler.path, method=handler.command,
+            headers=headers, answer=answer,
+        )  # fmt: skip
         with self._lock:
             place = len(self.log)
             self.log.append(entry)

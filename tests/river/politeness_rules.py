@@ -5,12 +5,37 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import pairwise
 
-from publisher.river.politeness import TIMING, BrokenRule, Logged, PolitenessScore, by_target, score
+from publisher.river.fetching.answers import asked_to_wait_seconds
+from publisher.river.politeness import TIMING, BrokenRule, PolitenessScore, Poll, score
 
 _AGENT = re.compile(r"^[A-Za-z][\w.-]*/\d[\w.]*.*\(.*https?://[^)]+\)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Logged(Poll):
+    """One request as a server's log has it; header names in lower case."""
+
+    host: str
+    target: str
+    method: str = "GET"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    answer: Mapping[str, str] = field(default_factory=dict)
+    ended_at: float | None = None
+    conditional: bool = field(init=False)
+    told_seconds: int | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        """What the headers say, as the rules of timing need it."""
+        sent = "if-none-match" in self.headers or "if-modified-since" in self.headers
+        moment = datetime.fromtimestamp(self.at, UTC)
+        told = asked_to_wait_seconds(self.status, self.answer, moment)
+        object.__setattr__(self, "conditional", sent)
+        object.__setattr__(self, "told_seconds", told)
 
 
 def _method(log: list[Logged]) -> Iterator[BrokenRule]:
@@ -82,6 +107,21 @@ def _invented(log: list[Logged], subscribed: frozenset[str]) -> Iterator[BrokenR
             yield BrokenRule("invented-address", entry, f"nobody named {entry.target}")
         if location := entry.answer.get("location"):
             allowed.add("/" + location.split("://", 1)[-1].partition("/")[2])
+
+
+def by_target(log: Iterable[Logged]) -> list[list[Logged]]:
+    """The requests for each address, in order."""
+    groups: dict[tuple[str, str], list[Logged]] = defaultdict(list)
+    for entry in sorted(log, key=lambda entry: entry.at):
+        groups[entry.host, entry.target].append(entry)
+    return list(groups.values())
+
+
+def judge_timing(log: Iterable[Logged]) -> PolitenessScore:
+    """Score a log by its timing alone, as the river scores itself."""
+    groups = by_target(log)
+    found = [broken for group in groups for check in TIMING for broken in check(group)]
+    return score(sum(map(len, groups)), found)
 
 
 def judge(log: Iterable[Logged], subscribed: Iterable[str] | None = None) -> PolitenessScore:

@@ -24,14 +24,13 @@ from publisher.publishing.rebuild import refresh
 from publisher.river import service
 from publisher.river.fetching.host_names import AddressBook
 from publisher.river.following import subscriptions
-from publisher.river.politeness import Logged
 from publisher.storage.tables.blog import Update
 from publisher.storage.tables.river import RiverFeed, RiverItem, RiverVisit
 from tests.conftest import FakeClock
 from tests.databases import database_url
 from tests.factories import make_post
 from tests.river.fast import FastRounds
-from tests.river.politeness_rules import judge
+from tests.river.politeness_rules import Logged, judge
 from tests.river.resolver import Loopback
 from tests.river.test_worker import OPTIONS
 from tests.serving import serving, wait_until

@@ -15,11 +15,11 @@ from publisher.installation.settings import store_settings
 from publisher.river.fetching import frontier
 from publisher.river.fetching.answers import Credentials
 from publisher.river.following import subscriptions
-from publisher.river.politeness import Logged
 from publisher.storage.tables.river import RiverHost, RiverVisit
 from tests.conftest import FakeClock
 from tests.databases import database_url
 from tests.river.origin import Origin, Reply, rss
+from tests.river.politeness_rules import Logged
 from tests.river.test_processes import worker
 from tests.river.test_worker import OPTIONS, River
 

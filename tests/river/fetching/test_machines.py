@@ -21,9 +21,9 @@ from publisher.base.environment import Environment
 from publisher.installation import Site, open_site
 from publisher.installation.settings import store_settings
 from publisher.river.following import subscriptions
-from publisher.river.politeness import Logged
 from tests.postgres import Server
 from tests.river.origin import Origin, Reply, rss
+from tests.river.politeness_rules import Logged
 
 KILLS, FREEZES, RESTARTS = (
     int(os.environ.get(name, few)) for name, few in (("KILLS", 2), ("FREEZES", 1), ("RESTARTS", 1))
