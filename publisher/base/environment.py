@@ -23,6 +23,8 @@ from publisher.base.system import whole_files
 
 _HOST = r"[0-9a-z]([0-9a-z._-]*[0-9a-z])?\.?|[0-9a-f:.]*:[0-9a-f:.]*"  # a name, or IPv6
 
+LEAST_KEY = 16  # characters of a secret key
+
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 # Every known variable with its meaning, as in the docs; any other PUBLISHER_* stops the start.
@@ -32,7 +34,7 @@ KNOWN = {
     "PUBLISHER_LISTEN_URL": "the database server itself, where PUBLISHER_DATABASE_URL is a pooler",
     "PUBLISHER_MEDIA_URL": "a bucket for the uploads, s3://BUCKET/FOLDER (default media/)",
     "PUBLISHER_SITE_URL": "the site's public address, http(s) (default: as set in the studio)",
-    "PUBLISHER_SECRET_KEY": "signs cookies (default: made once, kept in the instance folder)",
+    "PUBLISHER_SECRET_KEY": "signs cookies, 16 characters or more (default: made once and kept)",
     "PUBLISHER_TRUSTED_PROXIES": "addresses whose forwarded headers count (default none)",
     "PUBLISHER_TLS_CERT": "the certificate chain (PEM) with which `serve` speaks https",
     "PUBLISHER_TLS_KEY": "the key of that certificate (PEM, without a password)",
@@ -98,7 +100,7 @@ def read_environment(environ: Mapping[str, str] = os.environ) -> Environment:
         near = get_close_matches(unknown[0], KNOWN, n=1)
         meant = f"; did you mean {near[0]}?" if near else ""
         raise InvalidInput(f"unknown setting {unknown[0]}{meant} (known: {', '.join(KNOWN)})")
-    instance = Path(environ.get("PUBLISHER_INSTANCE") or "instance").absolute()
+    instance = _folder(environ.get("PUBLISHER_INSTANCE") or "instance")
     clock = environ.get("PUBLISHER_CLOCK")
     return Environment(
         instance=instance,
@@ -115,6 +117,14 @@ def read_environment(environ: Mapping[str, str] = os.environ) -> Environment:
             environ.get("PUBLISHER_PURGE_URL", ""), environ.get("PUBLISHER_PURGE_HEADER", "")
         ),
     )
+
+
+def _folder(name: str) -> Path:
+    """The whole path; `~`, which no shell has replaced in a unit file, is the user's own folder."""
+    try:
+        return Path(name).expanduser().absolute()
+    except RuntimeError as error:
+        raise InvalidInput(f"PUBLISHER_INSTANCE: {error}") from error
 
 
 def _purge(template: str, header: str) -> Purge | None:
@@ -186,13 +196,23 @@ def _close_to_others(instance: Path) -> None:
 
 
 def secret_key(environment: Environment) -> str:
-    """The key that signs cookies: from the environment, else made once and kept with mode 600."""
-    if environment.secret_key:
-        return environment.secret_key
+    """The key that signs cookies: from the environment, else made once and kept with mode 600.
+
+    Raises InvalidInput for a short one, which can be guessed, and for one that cannot be read.
+    """
     path = environment.instance / "secret_key"
-    if not path.exists():
-        _create_once(path, secrets.token_urlsafe(48))
-    return path.read_text("ascii").strip()
+    key, place = environment.secret_key or "", "PUBLISHER_SECRET_KEY"
+    if not key:
+        try:
+            if not path.exists():
+                _create_once(path, secrets.token_urlsafe(48))
+            key, place = path.read_text("ascii").strip(), str(path)
+        except (OSError, UnicodeError) as error:
+            raise InvalidInput(f"the secret key {path} cannot be read: {error}") from error
+    if len(key) < LEAST_KEY:
+        mend = "`openssl rand -hex 32` makes one"
+        raise InvalidInput(f"{place}: a secret key has {LEAST_KEY} characters or more; {mend}")
+    return key
 
 
 def _create_once(path: Path, text: str) -> None:

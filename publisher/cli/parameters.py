@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 json_option = click.option("--json", "as_json", is_flag=True, help="print JSON instead of text")
 Tell = Callable[[str], None]
 TOLD_EVERY_SECONDS = 3.0
+LONGEST_LINE = 2_000  # characters of an error
 STOPPED = 130  # the exit code that shells give for Ctrl-C
 
 
@@ -58,8 +59,12 @@ password_option = click.option(
 
 
 def _host(_ctx: click.Context, _param: click.Parameter, host: str) -> str:
-    """An address to listen on; not an empty one, as sockets take that for every address."""
-    if not host:
+    """A name or an address to listen on; not an empty one, as sockets take that for every one."""
+    try:
+        usable = host.encode("idna")
+    except UnicodeError:
+        usable = b""
+    if not usable:
         raise click.BadParameter("an address is needed; 0.0.0.0 stands for all of this machine")
     return host
 
@@ -198,7 +203,10 @@ def run(command: click.Command, name: str, arguments: list[str] | None = None) -
     program's name, and an exit code."""
 
     def stop(message: str, exit_code: int) -> NoReturn:
-        click.echo(f"{name}: {' '.join(message.split())}", err=True)
+        line = " ".join(message.split())
+        if len(line) > LONGEST_LINE:  # it repeats a name of any length
+            line = f"{line[: LONGEST_LINE // 2]} … {line[-LONGEST_LINE // 2 :]}"
+        click.echo(f"{name}: {line}", err=True)
         sys.exit(exit_code)
 
     os.umask(0o077)  # files hold hashes, drafts and backups: only their owner may read them

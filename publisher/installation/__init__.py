@@ -107,13 +107,13 @@ def claim_clock(site: Site) -> None:
 
 
 def claim_key(site: Site) -> None:
-    """Where machines share a database, record the key that signs cookies.
+    """Check the key that signs cookies, and record it where machines share a database.
 
     Raises InvalidInput if another key is recorded: a login on one machine would fail on another.
     """
+    mine = hash_token(secret_key(site.environment))
     if not site.database.on_server:
         return
-    mine = hash_token(secret_key(site.environment))
     with site.database.write() as session:
         known = recall(session, "secret_key_hash")
         if known not in (None, mine) and not site.environment.secret_key:

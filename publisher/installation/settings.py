@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.dates import find_zone, parse_zone
 from publisher.base.environment import site_address
-from publisher.base.errors import FieldErrors, InvalidInput
+from publisher.base.errors import FieldErrors, InvalidInput, StorageUnavailable
 from publisher.base.text import BUILT_IN, check_target, clean, lines_of, parse_links
 from publisher.core.specs import SpecError, known
 from publisher.core.ttl.rule import EXACT, FRESHNESS, MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
@@ -330,8 +330,13 @@ def load_settings(session: Session) -> Settings:
     known: Settings | None = session.info.get("settings")
     if known is not None:
         return known
-    stored = session.execute(select(Preference.name, Preference.value)).all()
-    values: dict[str, Any] = {n: CHECKS[n](text) for n, text in stored if n in CHECKS}
+    values: dict[str, Any] = {}
+    for name, text in session.execute(select(Preference.name, Preference.value)):
+        try:
+            values |= {name: CHECKS[name](text)} if name in CHECKS else {}
+        except ValueError as error:  # changed by hand, or a time zone that is no longer known
+            mend = f"`publisher settings {name} VALUE` sets it anew"
+            raise StorageUnavailable(f"the stored {name} is invalid ({error}): {mend}") from error
     session.info["settings"] = settings = Settings(**values)
     return settings
 
@@ -379,9 +384,7 @@ def store_settings(session: Session, texts: Mapping[str, str]) -> Settings:
     database.content_changed(session)
     session.flush()
     session.info.pop("settings", None)
-    settings = load_settings(session)
-    _ = settings.rule  # a menu, planner and profile must fit each other
-    return settings
+    return load_settings(session)
 
 
 def _keep_former_address(session: Session, new: str) -> None:

@@ -216,11 +216,13 @@ def examine(environment: Environment, url: str | None = None) -> Iterator[Findin
         yield from examine_database(site)
         yield from examine_processes(site)
     except PublisherError as error:
-        yield Finding("database", False, str(error), RESTORE)
+        yield Finding("database", False, str(error))
         return
     try:
         with nullcontext(ask_url(url)) if url else ask_app(environment) as ask:
             yield from examine_http(ask, url)
+    except PublisherError as error:
+        yield Finding("web server", False, str(error))
     except (OSError, http.client.HTTPException) as error:
         mend = "is `publisher serve` running, and does the proxy lead there?"
         yield Finding("web server", False, f"{url} does not answer: {error}", mend)
@@ -250,7 +252,7 @@ def examine_bucket(environment: Environment) -> Iterator[Finding]:
         try:
             bucket.check()
         except PublisherError as error:
-            yield Finding("media", False, str(error), "see docs/postgresql.md, Several machines")
+            yield Finding("media", False, str(error), "see docs/postgresql.md, Uploads in a bucket")
         else:
             yield Finding("media", True, f"{bucket.url} takes what is written")
 

@@ -277,6 +277,8 @@ def says(measure: str, figure: dict[str, Any]) -> str:
     """The comparison of one measure in a sentence."""
     name, change = measure.replace("_", " "), figure["ratio"] - 1.0
     said = f"{name}: B has {abs(change):.1%} {'less' if change < 0 else 'more'} than A"
+    if abs(change) < 0.0005:
+        said = f"{name}: B has as much as A"
     if figure["beyond_chance"] is None:
         return f"{said}; with fewer than {ENOUGH_TIMELINES} timelines this may be chance."
     if not figure["beyond_chance"]:

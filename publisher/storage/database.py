@@ -37,6 +37,7 @@ _TROUBLES = {
     "attempt to write a readonly database": "the database cannot be written; nothing was changed",
     "disk image is malformed": _DAMAGED,
     "file is not a database": _DAMAGED,
+    "no such table": postgresql.TABLE_MISSING,
     "unable to open database file": "the database file cannot be opened",
 }
 

@@ -43,7 +43,9 @@ _SET = "".join(
 _TELL = f"SELECT pg_notify('{CHANNEL}', '') WHERE pg_current_xact_id_if_assigned() IS NOT NULL"
 
 # By SQLSTATE or its first characters: https://www.postgresql.org/docs/current/errcodes-appendix.html
+TABLE_MISSING = "a table is missing in the database: `publisher doctor` names it"
 _TROUBLES = {
+    "42P01": TABLE_MISSING,
     "55P03": "the database is busy; nothing was changed, try again",
     "40": "the database is busy; nothing was changed, try again",
     "57014": "the database took too long; nothing was changed, try again",

@@ -11,12 +11,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from publisher.base.clock import utc_now
 from publisher.base.environment import Environment
 from publisher.blog.members import authors
 from publisher.cli import COMMANDS, main
 from publisher.installation import open_site
+from publisher.storage.tables.blog import Preference
 from tests.databases import work_on
 from tests.factories import PASSWORD
 
@@ -136,6 +138,9 @@ FAULTS: list[tuple[str, int, str]] = [
     ("database copy postgresql+psycopg://[::1", 2, "cannot be read as a database's URL"),
     ("database copy", 2, "Missing argument 'URL'"),
     ("database copy sqlite:///", 2, "name of a file is missing"),
+    # addresses to listen on
+    ("serve --host \udcff", 2, "an address is needed"),
+    ("reader-test --host \udcff", 2, "an address is needed"),
     # a state that does not allow it
     ("author add ada", 1, "there is already an author called ada"),
     ("demo", 1, "empty"),
@@ -209,6 +214,16 @@ def test_an_empty_name_is_not_the_present_folder(
     assert "there is no file ''" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("here")
+def test_a_name_of_any_length_is_not_repeated_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    """The line ends as it does for a short one."""
+    _, _, short = answer("settings colour", capsys)
+    _, _, err = answer("post edit " + "a" * 100_000, capsys)
+    assert "no post at 'aaa" in err
+    assert len(err) < 2_100
+    assert short.count("\n") == err.count("\n") == 1
+
+
 def test_the_table_has_every_command() -> None:
     """No command may come without its faults."""
     met = {command.split()[0] for command, _, _ in FAULTS}
@@ -216,9 +231,42 @@ def test_the_table_has_every_command() -> None:
     assert set(COMMANDS) - met <= {"doctor"}
 
 
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("name", ["timezone", "menu", "planner", "poll_minutes", "home_items"])
+def test_a_stored_setting_that_is_invalid_is_named_and_can_be_set(
+    environment: Environment, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Changed by hand, or a time zone that is no longer known: each command says what to do."""
+    site = open_site(environment)
+    with site.database.write() as db:
+        db.add(Preference(name=name, value="odd"))
+    site.database.close()
+    got, out, err = answer("ttl", capsys)
+    assert f"the stored {name} is invalid" in err
+    assert (got, out, err.count("\n")) == (1, "", 1)
+    good = {"timezone": "UTC", "menu": "any", "planner": "auto"}.get(name, "10")
+    assert answer(f"settings {name} {good}", capsys)[0] == 0
+    assert answer("ttl", capsys)[0] == 0
+
+
+@pytest.mark.usefixtures("here")
+def test_a_dropped_table_is_one_line(
+    environment: Environment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`doctor` names it, as its own test says."""
+    site = open_site(environment)
+    with site.database.write() as db:
+        db.execute(text("DROP TABLE preferences"))
+    site.database.close()
+    got, out, err = answer("ttl", capsys)
+    assert "a table is missing in the database: `publisher doctor` names it" in err
+    assert (got, out, err.count("\n")) == (1, "", 1)
+
+
 @pytest.mark.parametrize(
     ("name", "value", "code", "message"),
     [
+        ("PUBLISHER_INSTANCE", "~nobody-here/x", 2, "PUBLISHER_INSTANCE: "),
         ("PUBLISHER_INSTANCE", "garbage.txt/instance", 1, "garbage.txt/instance cannot be written"),
         ("PUBLISHER_DATABASE_URL", "sqlite:////none/at/all.db", 1, "/none/at/all.db"),
         ("PUBLISHER_DATABASE_URL", "oracle://x", 2, "PUBLISHER_DATABASE_URL"),

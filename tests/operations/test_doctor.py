@@ -11,10 +11,11 @@ from sqlalchemy import text
 
 from publisher.base.clock import utc_now
 from publisher.base.dates import format_rfc822
-from publisher.base.environment import Environment
+from publisher.base.environment import Environment, secret_key
+from publisher.base.errors import InvalidInput
 from publisher.base.system import processes
 from publisher.cli import cli
-from publisher.installation import Site
+from publisher.installation import Site, claim_key
 from publisher.operations import doctor
 from publisher.operations.doctor import (
     Ask,
@@ -132,6 +133,22 @@ def test_an_address_below_a_path_is_said(site: Site, environment: Environment) -
     (found,) = (one for one in doctor.examine(below) if one.what == "installation")
     assert not found.good
     assert "a host name or port of its own" in found.mend
+
+
+@pytest.mark.parametrize("key", ["", "x", "\udcff", "15 characters ."])
+def test_a_key_that_is_short_or_cannot_be_read_is_said(
+    site: Site, environment: Environment, key: str
+) -> None:
+    """One that can be guessed lets anybody sign a login; `serve` says it before it starts."""
+    kept = replace(environment, secret_key=None)
+    assert len(secret_key(kept)) == 64
+    file = environment.instance / "secret_key"
+    file.write_bytes(key.encode("utf-8", "surrogateescape"))
+    (found,) = (one for one in doctor.examine(kept) if one.what == "web server")
+    assert str(file) in found.detail
+    with pytest.raises(InvalidInput, match="secret key"):
+        claim_key(replace(site, environment=kept))
+    assert secret_key(replace(kept, secret_key="16 characters ..")) == "16 characters .."
 
 
 def now(seconds: float = 0.0) -> str:

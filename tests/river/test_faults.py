@@ -41,6 +41,17 @@ def test_first_failures_come_back_soon(river: River, origin: Origin, status: int
     assert [next_wait(river, url) for _ in range(5)] == [15, 60, 240, 1440, 1440]
 
 
+@pytest.mark.parametrize("status", [206, 226])
+def test_a_part_that_nobody_asked_for_is_no_document(
+    river: River, origin: Origin, status: int
+) -> None:
+    """As the end of the feed would be taken for all of it, and the rest for removed."""
+    url = origin.serve("/f", Reply(status, rss("a"), XML))
+    river.add(url)
+    river.poll()
+    assert river.feed(url).problem == f"status-{status}"
+
+
 def test_a_connection_that_fails_once(river: River) -> None:
     """The feed of a day's policy is not left for a day because one connection failed."""
     river.add("http://127.0.0.1:9/f", "fixed:1440")

@@ -169,6 +169,12 @@ def test_compare_pairs_timelines(tmp_path: Path) -> None:
     assert "efficiency: B has 20.0% less than A, beyond chance" in report.compared_table([found])
 
 
+def test_compare_of_a_result_with_itself_says_no_less_and_no_more(tmp_path: Path) -> None:
+    """Of one timeline, where nothing is said of chance."""
+    same = report.read_results(saved(tmp_path, "a.json", 1, 1))
+    assert "B has as much as A;" in report.compare(same, same)[0]["says"][0]
+
+
 def test_compare_calls_noise_chance_and_leaves_rows_without_figures_out(tmp_path: Path) -> None:
     """Ratios on both sides of 1 are chance; five timelines are too few to say; nulls pair not."""
     first = report.read_results(saved(tmp_path, "a.json", 1, 9))

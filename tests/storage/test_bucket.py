@@ -177,7 +177,10 @@ def test_two_machines_share_a_bucket(
 ) -> None:
     """What is uploaded on one is served by the other at once; gone here is gone there."""
     url = server.make_database("bucket")
-    both = settings | {"PUBLISHER_DATABASE_URL": url, "PUBLISHER_SECRET_KEY": "the same on all"}
+    both = settings | {
+        "PUBLISHER_DATABASE_URL": url,
+        "PUBLISHER_SECRET_KEY": "the same on all machines",
+    }
     with serving(tmp_path / "one", env=both) as one, serving(tmp_path / "two", env=both) as two:
         token = _token(one.instance, url)
         sent = _upload(one.port, token)
@@ -195,7 +198,7 @@ def test_two_machines_share_a_bucket(
 
 def _token(instance: Path, url: str) -> str:
     """An author's token of a site that is being served."""
-    site: Site = open_site(Environment(instance, url, SITE_URL, "the same on all"))
+    site: Site = open_site(Environment(instance, url, SITE_URL, "the same on all machines"))
     with site.database.write() as db:
         author = authors.add(db, "ada", authors.hashed(PASSWORD), None, site.clock())
         token = tokens.create(db, author, tokens.SCOPES, site.clock())

@@ -57,7 +57,7 @@ def is_alone(connection: Connection) -> bool:
     return bool(connection.exec_driver_sql(OTHERS).scalar_one() == 0)
 
 
-def machine(folder: Path, url: str, key: str = "the same on all") -> Environment:
+def machine(folder: Path, url: str, key: str = "the same on all machines") -> Environment:
     return Environment(instance=folder, database_url=url, site_url=SITE_URL, secret_key=key)
 
 
@@ -310,7 +310,7 @@ def test_one_machine_schedules_and_another_takes_over(tmp_path: Path, url: str) 
 
 def test_two_machines_serve_one_site(tmp_path: Path, url: str) -> None:
     """What is posted on one is in the other's feed at once; a login is good on both."""
-    both = {"PUBLISHER_DATABASE_URL": url, "PUBLISHER_SECRET_KEY": "the same on all"}
+    both = {"PUBLISHER_DATABASE_URL": url, "PUBLISHER_SECRET_KEY": "the same on all machines"}
     with (
         serving(tmp_path / "one", env=both) as one,
         serving(tmp_path / "two", env=both) as two,

@@ -89,7 +89,7 @@ def test_a_database_that_is_away_is_said(
 def test_a_broken_database_still_answers(broken: FlaskClient, site: Site) -> None:
     """What the database cannot say ends in our page, with the blog's name."""
     with site.database.write() as db:
-        db.execute(text("ALTER TABLE posts RENAME TO elsewhere"))
+        db.execute(text("ALTER TABLE posts RENAME COLUMN slug TO elsewhere"))
     answer = broken.get("/")
     assert answer.status_code == 500
     assert '<a href="/" rel="home">Untitled blog</a>' in answer.text

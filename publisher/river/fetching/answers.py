@@ -77,8 +77,9 @@ class Fetched:
 
     @property
     def ok(self) -> bool:
-        """A whole 2xx answer; an unknown 2xx counts as 200."""
-        return not self.problem and 200 <= self.status < 300
+        """A whole 2xx answer; an unknown 2xx counts as 200. Parts and deltas, for which nobody has
+        asked, are none."""
+        return not self.problem and 200 <= self.status < 300 and self.status not in (206, 226)
 
     @property
     def not_modified(self) -> bool:

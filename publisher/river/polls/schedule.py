@@ -133,6 +133,7 @@ _WORDS = {
     "dns": "host not found", "connect": "no connection", "tls": "no safe connection",
     "timeout": "no answer in time", "truncated": "cut off", "unsafe": "unsafe to read",
     "internal": "our own error", "overloaded": "this site was too busy",
+    "status-206": "only a part was sent (206)",
     "status-401": "login needed (401)", "status-403": "refused (403)",
     "status-404": "not found (404)", "status-410": "gone (410)",
     "status-429": "asked to slow down (429)",

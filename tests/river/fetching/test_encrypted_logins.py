@@ -57,8 +57,8 @@ def test_a_stolen_database_tells_no_passwords(followed: Site) -> None:
 
 # Stored by version 0.1 (its own cipher) under the key `an old key`.
 BEFORE_1_0 = (
-    "sealed:1:Wnf0WyhoO3TUZyHxgv3_OgrgACDt-UvDE98p-EYC-WlSGsiT4OtyHh8HtydYW"
-    "loOf6HeM7Yw21sXQZspq0QXBT41JXwHaRGyhYBSkks5hjk="
+    "sealed:1:nlwxleG4xEdhJs_a0vQDNeckUxEjWvir_nBGn03txKttQvOI652ehydiiC_f"
+    "IcqkEHRRRpcdg2teRQ1tFnGgzOKfudh7gn-MHZtP9S8BeMc="
 )
 
 
@@ -67,7 +67,7 @@ def test_passwords_of_older_versions_are_encrypted(
     followed: Site, environment: Environment, old: str
 ) -> None:
     """Once, when the site is served; what is encrypted stays as it is."""
-    followed = open_site(replace(environment, secret_key="an old key"), followed.clock)
+    followed = open_site(replace(environment, secret_key="an old key of years ago"), followed.clock)
     with followed.database.write() as db:
         db.execute(text("UPDATE river_feeds SET password = :old"), {"old": old})
     assert password(followed) == "in the clear"
@@ -85,7 +85,7 @@ def test_a_lost_key_is_said_and_the_login_can_be_renewed(
     followed: Site, environment: Environment
 ) -> None:
     """No request goes out with rubbish: the feed says what to do, and a new password is taken."""
-    other = open_site(replace(environment, secret_key="another key"), followed.clock)
+    other = open_site(replace(environment, secret_key="another key than before"), followed.clock)
     lost = Credentials("me", password(other))
     assert is_encrypted(lost.password)
 

@@ -59,7 +59,7 @@ def machine(site: Site, folder: Path, ahead: int) -> subprocess.Popen[bytes]:
         "PYTHONPATH": str(Path(__file__).parents[3]),
         "PUBLISHER_INSTANCE": str(folder),
         "PUBLISHER_DATABASE_URL": site.environment.database_url,
-        "PUBLISHER_SECRET_KEY": "the same on all",
+        "PUBLISHER_SECRET_KEY": "the same on all machines",
         "PUBLISHER_ALLOW_PRIVATE": "1",
         "PUBLISHER_CLOCK": site.environment.clock.to_text(),
     }

@@ -208,6 +208,27 @@ def test_a_new_author_gets_a_password_once(enter: Enter, site: Site) -> None:
         assert authors.authenticate(db, "cleo", password).role == "author"
 
 
+def test_add_pressed_twice_shows_a_password_that_works(
+    enter: Enter, site: Site, clock: FakeClock
+) -> None:
+    """The first answer is never seen. Later the same request, a page that is loaded again, is
+    refused: that password may be in use."""
+    client = enter()
+    (name,) = re.findall(r'name="attempt" value="([^"]+)"', client.get("/studio/people").text)
+    form = {"name": "cleo", "display_name": "Cleo", "attempt": name}
+    client.post("/studio/people", data=form)
+    answer = client.post("/studio/people", data=form)
+    (password,) = re.findall(r'class="secret"[^>]*>([^<]+)<', answer.text)
+    with site.database.read() as db:
+        authors.authenticate(db, "cleo", password)
+    assert client.post("/studio/people", data=form | {"name": "ben"}).status_code == 409
+    assert client.post("/studio/people", data=form | {"attempt": ""}).status_code == 409
+    clock.forward(minutes=11)
+    assert client.post("/studio/people", data=form).status_code == 409
+    with site.database.read() as db:
+        authors.authenticate(db, "cleo", password)
+
+
 @pytest.mark.parametrize(("name", "status"), [("ben", 409), ("Bad Name", 422), ("", 422)])
 def test_an_author_that_cannot_be(enter: Enter, name: str, status: int) -> None:
     """Taken and unusable names are said at the field; the rest of the form is kept."""

@@ -1,20 +1,26 @@
 """`/studio/people`: the people who write here, and a page for each; for admins."""
 
+from datetime import timedelta
 from typing import Any
 
 from flask import Blueprint, redirect, render_template, request, url_for
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from publisher.base.encryption import hash_token
 from publisher.base.errors import Conflict, FieldErrors, Forbidden
 from publisher.blog.members import authors, passkeys, permissions, tokens
+from publisher.installation import recall, remember
 from publisher.storage.tables.blog import Post
-from publisher.storage.tables.credentials import Role
+from publisher.storage.tables.credentials import Author, Role
 from publisher.web.context import done, me, need_admin, now, site
 from publisher.web.studio.account_pages import account
 from publisher.web.studio.shared import feeds_changed, shown_once
 
 blueprint = Blueprint("people", __name__)
+
+ADDED_LAST = "author_added_last"
+SOON = timedelta(minutes=10)  # within it the same request again is a second press of the button
 
 
 @blueprint.before_request
@@ -32,14 +38,23 @@ def page() -> Any:
 
 @blueprint.post("/people")
 def add() -> Any:
-    """Add an author with a generated password, which is shown only once."""
+    """Add an author with a generated password, which is shown only once: a second press of the
+    button, or a request whose answer was lost, gets another one."""
     name, shown = request.form.get("name", "").strip().lower(), request.form.get("display_name", "")
     role: Role = "admin" if request.form.get("role") == "admin" else "author"
     password = authors.made_password()
     stored = authors.hashed(password)
+    sent = request.form.get("attempt", "")
+    attempt = hash_token(f"{sent} {name}")
     try:
         with site().database.write() as db:
-            added = authors.add(db, name, stored, role, now(), shown)
+            lately = select(Author).where(Author.name == name, Author.created_at > now() - SOON)
+            added = db.scalar(lately) if sent and recall(db, ADDED_LAST) == attempt else None
+            if added:  # nobody has seen the first password
+                authors.set_password(db, added, stored)
+            else:
+                added = authors.add(db, name, stored, role, now(), shown)
+                remember(db, ADDED_LAST, attempt)
     except (FieldErrors, Conflict) as error:
         problems = error.fields if isinstance(error, FieldErrors) else {"name": str(error)}
         with site().database.read() as db:
