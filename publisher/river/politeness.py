@@ -25,7 +25,7 @@ _SLACK_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Poll:
+class ScoredPoll:
     """One request for a feed: when it came (seconds since 1970), the status of its answer (0: no
     answer), whether it carried a validator, and for how many seconds the answer asked to be kept,
     or to be left alone (None: it said nothing)."""
@@ -46,7 +46,7 @@ class BrokenRule:
     """One request that broke one rule."""
 
     rule: str
-    entry: Poll
+    entry: ScoredPoll
     detail: str
 
 
@@ -63,7 +63,7 @@ class PolitenessScore:
         return dict(Counter(finding.rule for finding in self.findings))
 
 
-def _gaps(log: Sequence[Poll]) -> Iterator[BrokenRule]:
+def _gaps(log: Sequence[ScoredPoll]) -> Iterator[BrokenRule]:
     for before, entry in pairwise(log):
         gap = entry.at - before.at + _SLACK_SECONDS
         wait = before.told_seconds
@@ -78,7 +78,7 @@ def _gaps(log: Sequence[Poll]) -> Iterator[BrokenRule]:
                 yield BrokenRule("gap", entry, f"{gap:.0f} s since the last request")
 
 
-def _slows_down(log: Sequence[Poll]) -> Iterator[BrokenRule]:
+def _slows_down(log: Sequence[ScoredPoll]) -> Iterator[BrokenRule]:
     """While errors go on, gaps never shrink; after a first 429 they grow.
 
     A gap for which the server asked is not measured here.
@@ -95,9 +95,9 @@ def _slows_down(log: Sequence[Poll]) -> Iterator[BrokenRule]:
             yield BrokenRule("back-off", third, "no slower after 429")
 
 
-def _gone(log: Sequence[Poll]) -> Iterator[BrokenRule]:
+def _gone(log: Sequence[ScoredPoll]) -> Iterator[BrokenRule]:
     """After 410 one confirming request, a day later or more; then none."""
-    seen: list[Poll] = []
+    seen: list[ScoredPoll] = []
     for entry in log:
         if len(seen) > 1 or (seen and entry.at - seen[0].at + _SLACK_SECONDS < GONE_GAP_SECONDS):
             yield BrokenRule("gone", entry, "asked for a feed that is gone")
@@ -129,18 +129,18 @@ def politeness(session: Session, now: datetime, days: int = 7) -> PolitenessScor
         .order_by(RiverVisit.at.desc())
         .limit(_MOST_VISITS)
     )
-    polls: dict[int, list[Poll]] = defaultdict(list)
+    polls: dict[int, list[ScoredPoll]] = defaultdict(list)
     for visit in reversed(session.scalars(recent).all()):
         polls[visit.feed_id].append(_poll(visit))
     found = (broken for mine in polls.values() for check in TIMING for broken in check(mine))
     return score(sum(map(len, polls.values())), found)
 
 
-def _poll(visit: RiverVisit) -> Poll:
+def _poll(visit: RiverVisit) -> ScoredPoll:
     status = 0 if visit.problem and visit.status < 400 else visit.status
     if visit.problem == BUSY:  # a poll that met a busy host counts as a redirect
         status = 302
-    return Poll(visit.at.timestamp(), status, visit.conditional, visit.told_seconds)
+    return ScoredPoll(visit.at.timestamp(), status, visit.conditional, visit.told_seconds)
 
 
 def visits_of(session: Session, feed_id: int, limit: int = 30) -> Sequence[RiverVisit]:

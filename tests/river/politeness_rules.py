@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from publisher.river.fetching.answers import asked_to_wait_seconds
-from publisher.river.politeness import TIMING, BrokenRule, PolitenessScore, Poll, score
+from publisher.river.politeness import TIMING, BrokenRule, PolitenessScore, ScoredPoll, score
 
 _AGENT = re.compile(r"^[A-Za-z][\w.-]*/\d[\w.]*.*\(.*https?://[^)]+\)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Logged(Poll):
+class Logged(ScoredPoll):
     """One request as a server's log has it; header names in lower case."""
 
     host: str
