@@ -37,7 +37,7 @@ def same(one: Tally, other: Tally) -> bool:
 def test_jumping_equals_polling_one_by_one(client: str) -> None:
     """For every policy, skipping quiet polls and compiling change no figure."""
     policy = parse_client(client)
-    for seed in range(12):
+    for seed in range(6):
         rng = np.random.default_rng([seed, len(client)])
         line = random_timeline(rng, rate=float(rng.choice([0.5, 6, 40])))
         documents = random_documents(rng, line)
