@@ -42,7 +42,7 @@ from publisher.installation import Site
 from publisher.installation.settings import Settings
 from publisher.publishing import snapshots
 from publisher.publishing.outbox import cloud_element
-from publisher.river.fetching.host_names import work_unit_of
+from publisher.river.fetching.frontier import work_unit_of
 from publisher.river.reading.feed_document import FeedDocument
 from publisher.storage.tables.mirror import Mirror, path_of
 from publisher.storage.tables.publishing import DocumentVersion, Snapshot

@@ -20,8 +20,8 @@ from publisher.base import net
 from publisher.base.encryption import is_encrypted
 from publisher.base.system import confined
 from publisher.river.fetching.answers import Credentials, Fetched, Hop, Validators
-from publisher.river.fetching.frontier import HostGate
-from publisher.river.fetching.host_names import AddressBook, work_unit
+from publisher.river.fetching.frontier import HostGate, work_unit
+from publisher.river.fetching.host_names import AddressBook
 from publisher.river.fetching.http_response import (
     LenientResponses,
     ProblemError,

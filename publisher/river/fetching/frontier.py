@@ -1,10 +1,10 @@
 """The queue of hosts: which may be polled next, from when on, and which process has leased them.
 
-A host (see `host_names.work_unit`) is the unit of work and has one owner at a time. The queue is
-the index on `river_hosts.free_at`; claiming is one statement, so that any number of processes, on
-any number of machines, may work on one database. An owner that dies loses its lease and nothing
-else (see `due_polls`). Each claim has a new owner name: a poll that comes back after its lease was
-lost does not find that name any more, and is not stored.
+A host (see `work_unit`) is the unit of work and has one owner at a time. The queue is the index on
+`river_hosts.free_at`; claiming is one statement, so that any number of processes, on any number of
+machines, may work on one database. An owner that dies loses its lease and nothing else (see
+`due_polls`). Each claim has a new owner name: a poll that comes back after its lease was lost does
+not find that name any more, and is not stored.
 
 The first request of a poll goes to a host that its worker has leased already. Each further one,
 after a redirect or for a second try with a password, passes a `HostGate`: to the same host after
@@ -15,6 +15,8 @@ them.
 """
 
 import asyncio
+import functools
+import ipaddress
 import itertools
 import os
 import random
@@ -22,6 +24,7 @@ import secrets
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from typing import cast
+from urllib.parse import urlsplit
 
 from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.orm import Session
@@ -36,6 +39,36 @@ from publisher.storage.tables.river import RiverFeed, RiverHost
 
 Lease = tuple[str, str]
 """A host's name and the name of the owner that has leased it."""
+
+
+# Second-level names under which registries sell third-level ones ("example.co.uk").
+_SHARED_SECOND_LEVEL = frozenset(
+    {"ac", "co", "com", "edu", "go", "gob", "gouv", "gov", "ltd", "me", "mil", "ne", "net", "nom",
+     "or", "org", "plc", "sch"}
+)  # fmt: skip
+
+
+@functools.lru_cache(10_000)
+def work_unit(host: str) -> str:
+    """The name under which requests are queued: the registrable domain, by a short rule.
+
+    Two labels, or three below a country's shared second level; an IP address stands for
+    itself. Grouping too much only makes us slower; grouping too little would let many
+    blogs on one platform be asked at the same moment.
+    """
+    name = host.lower().rstrip(".")
+    try:
+        return str(ipaddress.ip_address(name.strip("[]")))
+    except ValueError:
+        labels = name.split(".")
+    if len(labels) > 2 and len(labels[-1]) == 2 and labels[-2] in _SHARED_SECOND_LEVEL:
+        return ".".join(labels[-3:])
+    return ".".join(labels[-2:])
+
+
+def work_unit_of(url: str) -> str:
+    """The work unit of an address that has passed `net.check_url`."""
+    return work_unit(urlsplit(url).hostname or "")
 
 
 # Statements on tables, not on ORM classes: they run for every poll, and the ORM would cost more.

@@ -1,5 +1,4 @@
-"""Host names: which of them share a queue (a domain), and which share a machine (an IP address),
-which is sent one request at a time.
+"""Machines: which host names share one (an IP address), which is sent one request at a time.
 
 The locks on machines are shared by all processes of a site. With SQLite a lock is a locked file,
 which the kernel releases when its process ends. With a database server it is a row that is leased
@@ -8,8 +7,6 @@ for longer than any request may take.
 
 import asyncio
 import fcntl
-import functools
-import ipaddress
 import os
 import random
 import socket
@@ -18,7 +15,6 @@ from contextlib import asynccontextmanager, nullcontext
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.resolver import ThreadedResolver
@@ -27,6 +23,7 @@ from sqlalchemy import text
 from publisher.base.errors import StorageUnavailable
 from publisher.base.system.logs import get_logger
 from publisher.base.system.processes import in_own_thread
+from publisher.river.fetching.frontier import work_unit
 from publisher.river.options import RiverOptions
 from publisher.storage.database import Database
 
@@ -143,36 +140,6 @@ class MachineRows:
             return set()
         with self._database.write_rows() as session:
             return set(session.scalars(_TAKE, mine | {"machines": wanted}))
-
-
-# Second-level names under which registries sell third-level ones ("example.co.uk").
-_SHARED_SECOND_LEVEL = frozenset(
-    {"ac", "co", "com", "edu", "go", "gob", "gouv", "gov", "ltd", "me", "mil", "ne", "net", "nom",
-     "or", "org", "plc", "sch"}
-)  # fmt: skip
-
-
-@functools.lru_cache(10_000)
-def work_unit(host: str) -> str:
-    """The name under which requests are queued: the registrable domain, by a short rule.
-
-    Two labels, or three below a country's shared second level; an IP address stands for
-    itself. Grouping too much only makes us slower; grouping too little would let many
-    blogs on one platform be asked at the same moment.
-    """
-    name = host.lower().rstrip(".")
-    try:
-        return str(ipaddress.ip_address(name.strip("[]")))
-    except ValueError:
-        labels = name.split(".")
-    if len(labels) > 2 and len(labels[-1]) == 2 and labels[-2] in _SHARED_SECOND_LEVEL:
-        return ".".join(labels[-3:])
-    return ".".join(labels[-2:])
-
-
-def work_unit_of(url: str) -> str:
-    """The work unit of an address that has passed `net.check_url`."""
-    return work_unit(urlsplit(url).hostname or "")
 
 
 class _Names:

@@ -20,8 +20,8 @@ from publisher.core.durations import duration
 from publisher.river.fetching import frontier
 from publisher.river.fetching.answers import Credentials, Validators
 from publisher.river.fetching.fetch import FetchLimits, open_fetcher
-from publisher.river.fetching.frontier import HostGate
-from publisher.river.fetching.host_names import AddressBook, work_unit_of
+from publisher.river.fetching.frontier import HostGate, work_unit_of
+from publisher.river.fetching.host_names import AddressBook
 from publisher.river.following import subscriptions
 from publisher.river.following.subscriptions import in_folder
 from publisher.river.observe import check_policy

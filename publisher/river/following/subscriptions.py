@@ -21,7 +21,7 @@ from publisher.base import encryption, net
 from publisher.base.errors import Conflict, InvalidInput, NotFound
 from publisher.river.fetching import frontier
 from publisher.river.fetching.answers import Credentials
-from publisher.river.fetching.host_names import work_unit_of
+from publisher.river.fetching.frontier import work_unit_of
 from publisher.river.observe import check_policy
 from publisher.river.polls import item_store
 from publisher.river.polls.poll_rows import FeedRow

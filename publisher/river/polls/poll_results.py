@@ -20,7 +20,7 @@ from publisher.base.system.logs import get_logger
 from publisher.core.durations import duration
 from publisher.river.fetching import frontier
 from publisher.river.fetching.fetch import BUSY
-from publisher.river.fetching.host_names import work_unit_of
+from publisher.river.fetching.frontier import work_unit_of
 from publisher.river.following import feed_list, subscriptions
 from publisher.river.observe import policy_of
 from publisher.river.options import RiverOptions

@@ -21,7 +21,8 @@ from backports import zstd
 
 from publisher.river.fetching.answers import Credentials, Fetched, Validators
 from publisher.river.fetching.fetch import FetchLimits, open_fetcher
-from publisher.river.fetching.host_names import AddressBook, work_unit
+from publisher.river.fetching.frontier import work_unit
+from publisher.river.fetching.host_names import AddressBook
 from tests.river.origin import Origin, Reply, conditional, rss
 
 FEED = rss("one", "two")
