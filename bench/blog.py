@@ -30,7 +30,9 @@ def make_blog(
 
     The newest 30 posts have this `text`, and 20 of them are the feed.
     """
-    environment = Environment(instance, f"sqlite:///{instance}/publisher.db", site_url, "bench")
+    environment = Environment(
+        instance, f"sqlite:///{instance}/publisher.db", site_url, "key of the bench"
+    )
     site = open_site(environment)
     now = utc_now()
     bulk = max(0, number - 30)

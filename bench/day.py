@@ -126,7 +126,9 @@ def run() -> list[Table]:
 def _blog(instance: Path, begin: datetime) -> Path:
     """A blog with three posts a day for three weeks, and three that come out on the day."""
     url = f"sqlite:///{instance}/publisher.db"
-    site = open_site(Environment(instance, url, "https://blog.example", "bench"), lambda: begin)
+    site = open_site(
+        Environment(instance, url, "https://blog.example", "key of the bench"), lambda: begin
+    )
     with site.database.write() as session:
         for day in range(-20, 1):
             for hour in POSTS_AT:

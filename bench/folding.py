@@ -43,7 +43,7 @@ class Costs:
     def __init__(self, fold_seconds: float) -> None:
         instance = scratch()
         url = f"sqlite:///{instance}/publisher.db"
-        environment = Environment(instance, url, "http://localhost", "bench")
+        environment = Environment(instance, url, "http://localhost", "key of the bench")
         self.site: Site = open_site(environment, lambda: self.now)
         self.now = NOW
         self.polls = self.folded = 0

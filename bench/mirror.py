@@ -167,7 +167,10 @@ def week(way: str, posts: list[datetime], score: datetime) -> tuple[list[Reader]
     with tempfile.TemporaryDirectory() as folder:
         site = open_site(
             Environment(
-                Path(folder), f"sqlite:///{folder}/p.db", "https://here.example", "bench",
+                Path(folder),
+                f"sqlite:///{folder}/p.db",
+                "https://here.example",
+                "key of the bench",
                 allow_private=True,
             ),
             clock,

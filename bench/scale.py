@@ -76,7 +76,9 @@ def _saving(instance: Path) -> Table:
         notes="From the start of the save (undo window 0) until every one of 8 connections, "
         "spread over the workers, gets the new feed.",
     )
-    environment = Environment(instance, f"sqlite:///{instance}/publisher.db", None, "bench")
+    environment = Environment(
+        instance, f"sqlite:///{instance}/publisher.db", None, "key of the bench"
+    )
     site = open_site(environment)
     command = [sys.executable, "-m", "publisher", "serve", "--workers", str(WORKERS)]
     with servers.running(lambda port: [*command, "--port", str(port)], instance) as server:

@@ -1,4 +1,5 @@
-"""What every page's answer passes: number, validators (ETag, Last-Modified, 304), error page.
+"""What every page's answer passes: number, validators (ETag, Last-Modified, 304), error page; and
+the memory of public pages.
 
 The number of a request is in all its log lines, in a header of its answer and on its error page. A
 5xx is logged with its route, not its address, which may contain a secret.
@@ -8,13 +9,23 @@ import secrets
 from datetime import datetime, timedelta
 from typing import Any
 
-from flask import Flask, Response, current_app, jsonify, make_response, render_template, request
+from flask import (
+    Flask,
+    Response,
+    current_app,
+    g,
+    jsonify,
+    make_response,
+    render_template,
+    request,
+)
 from markupsafe import escape
 from werkzeug.exceptions import HTTPException
 
 from publisher.base.errors import PublisherError, StorageUnavailable, TooMany
 from publisher.base.system.logs import get_logger, request_number
 from publisher.blog.post_files.media import limit_text
+from publisher.installation import public_address
 from publisher.storage import database
 from publisher.web import context
 from publisher.web.context import now, site, wants_json
@@ -150,6 +161,46 @@ _OF_CONTENT = {
 }  # fmt: skip
 
 
+MOST_BYTES = 4_000_000  # of the pages that a process keeps
+
+
+class PageMemory:
+    """The pages made since the content last changed, by path: a visited page is made once.
+
+    `serial` and `address` are what they were made from.
+    """
+
+    def __init__(self, serial: int, address: str) -> None:
+        self.made_from = serial, address
+        self.bodies: dict[str, bytes] = {}
+        self._bytes = 0
+
+    def keep(self, path: str, body: bytes) -> None:
+        """Keep a page, and forget all others where there is no place for it."""
+        if self._bytes + len(body) > MOST_BYTES:
+            self.bodies, self._bytes = {}, 0
+        self.bodies[path] = body
+        self._bytes += len(body)
+
+
+def from_memory() -> Response | None:
+    """The page that was asked for, if it was made since the last change; for visitors without a
+    cookie. What is made now is kept by `cacheable`, under the content that was there before, unless
+    it has a form's key, which is one visitor's."""
+    if request.endpoint not in _OF_CONTENT or request.cookies or request.query_string:
+        return None
+    with site().database.read() as db:
+        made_from = database.content_serial(db), public_address(db, site().environment)
+    memory: PageMemory | None = current_app.extensions.get("page_memory")
+    if memory is None or memory.made_from != made_from:
+        current_app.extensions["page_memory"] = memory = PageMemory(*made_from)
+    if (body := memory.bodies.get(request.path)) is None:
+        g.page_memory = memory
+        return None
+    g.content_serial = made_from[0]
+    return Response(body, content_type="text/html; charset=utf-8")
+
+
 def cacheable(response: Response) -> Response:
     """Add validators to a page, and answer 304 when the request names them.
 
@@ -161,6 +212,8 @@ def cacheable(response: Response) -> Response:
             plain = request.endpoint in _OF_CONTENT and not request.cookies
             if plain and (moment := _last_modified()):
                 response.last_modified = moment
+            if "page_memory" in g:
+                g.page_memory.keep(request.path, response.get_data())
             response.add_etag(weak=True)
             response.make_conditional(request)
     return response
@@ -173,8 +226,9 @@ def _last_modified() -> datetime | None:
     new process the moment is its own start, because its code and templates may have changed.
     """
     kept: dict[str, Any] = current_app.extensions.setdefault("content_seen", {})
-    with site().database.read() as db:
-        serial = database.content_serial(db)
+    if (serial := g.get("content_serial")) is None:
+        with site().database.read() as db:
+            serial = database.content_serial(db)
     seen, moment = kept.get("seen", (None, None))
     if seen != serial:
         moment = site().clock().replace(microsecond=0) + timedelta(seconds=1)

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
 from publisher.blog import archive
@@ -130,7 +131,7 @@ def test_all_tags(site: Site, client: FlaskClient, clock: FakeClock) -> None:
 
 
 def test_a_whole_blog_on_one_page(
-    site: Site, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+    site: Site, app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each title stands under its month; a blog with more posts has a page for each month."""
     for day in (1, 9, 40):
@@ -142,6 +143,7 @@ def test_a_whole_blog_on_one_page(
                                             ">Day 40<", ">Only words.<")]  # fmt: skip
     assert order == sorted(order)
     monkeypatch.setattr(lists, "ON_ONE_PAGE", 3)
+    app.extensions.pop("page_memory")
     page = client.get("/archives").text
     assert ">Day 1<" not in page
     assert 'href="/archives/2024/01"' in page

@@ -1,17 +1,22 @@
 """The blog over HTTP: lists, posts, pages, old addresses, and what machines read in a page."""
 
 import re
+from collections.abc import Iterator
 from datetime import timedelta
 from html.parser import HTMLParser
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import event, text
 
+from publisher.blog.members import authors
 from publisher.blog.writing import posts
-from publisher.installation import Site
+from publisher.installation import Site, remember
 from publisher.installation.settings import store_setting, store_settings
 from publisher.storage.tables.blog import Redirect
+from publisher.web import request_checks
+from publisher.web.page_answers import MOST_BYTES, PageMemory
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_author, make_post
 
@@ -285,6 +290,86 @@ def test_pages_of_the_moment_and_of_authors_have_no_date(
     with client.session_transaction() as session:
         session["token"] = "somebody's"
     assert "Last-Modified" not in client.get("/posts/one").headers
+
+
+@pytest.fixture
+def statements(site: Site) -> Iterator[list[str]]:
+    """The SQL that is asked while a test runs."""
+    asked: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        asked.append(statement)
+
+    event.listen(site.database.engine, "before_cursor_execute", note)
+    yield asked
+    event.remove(site.database.engine, "before_cursor_execute", note)
+
+
+def test_a_page_is_made_once(
+    site: Site, client: FlaskClient, app: Flask, statements: list[str]
+) -> None:
+    """Once more, it is the same page without a question about posts, and changes with the content
+    and the address."""
+    make_author(site)
+    post = make_post(site, "One.", title="One", slug="one", tags=["feeds"])
+    make_post(site, "How.", title="Colophon", slug="colophon", kind="page")
+
+    def edit() -> None:
+        with site.database.write() as db:
+            posts.save(db, post.id, content("Two.", slug="one", tags=["feeds"]), post.version, None,
+                       site.clock())  # fmt: skip
+
+    def rename() -> None:
+        with site.database.write() as db:
+            store_setting(db, "title", "Another name")
+
+    def move() -> None:
+        with site.database.write() as db:
+            remember(db, "site_url", "https://elsewhere.example")
+
+    for change in (lambda: None, edit, rename, lambda: make_post(site, "Three."), move):
+        change()
+        made = [client.get(path) for path in PAGES]
+        statements.clear()
+        again = [client.get(path) for path in PAGES]
+        assert "FROM posts" not in " ".join(statements)
+        assert [page.data for page in again] == [page.data for page in made]
+        assert [page.headers["ETag"] for page in again] == [page.headers["ETag"] for page in made]
+        app.extensions.pop("page_memory")
+        assert [client.get(path).data for path in PAGES] == [page.data for page in made]
+
+
+def test_what_is_kept_is_a_visitors_page(site: Site, client: FlaskClient, app: Flask) -> None:
+    """An author's page is shown to nobody else; one with a query, and an error, are not kept."""
+    author = make_author(site)
+    make_post(site, "How.", title="Colophon", slug="colophon", kind="page", author_id=author.id)
+    make_post(site, "One.")
+    with site.database.write() as db:
+        token = authors.open_session(db, author, "", site.clock())
+    authors_browser = app.test_client()
+    with authors_browser.session_transaction() as session:
+        session["token"] = token
+    for _ in range(2):
+        assert ">Edit<" in authors_browser.get("/colophon").text
+        assert ">Edit<" not in client.get("/colophon").text
+    assert client.get("/nothing").status_code == 404
+    assert client.get("/?before=2").status_code == 200
+    assert list(app.extensions["page_memory"].bodies) == ["/colophon"]
+
+
+def test_a_page_with_a_forms_key_is_not_kept(app: Flask, client: FlaskClient) -> None:
+    """The key is one visitor's secret, whatever page a template writes it into."""
+    app.view_functions["blog.lists.home"] = request_checks.form_key
+    assert client.get("/").text != app.test_client().get("/").text
+    assert app.extensions["page_memory"].bodies == {}
+
+
+def test_kept_pages_are_limited() -> None:
+    """Beyond the limit all are forgotten but the newest."""
+    memory = PageMemory(1, SITE_URL)
+    for number in range(5):
+        memory.keep(f"/{number}", b"x" * (MOST_BYTES // 4))
+    assert list(memory.bodies) == ["/4"]
 
 
 @pytest.mark.sqlite("plans of queries are read in its words")
