@@ -144,7 +144,7 @@ def test_a_week_of_readers_and_a_river(site: Site, clock: FakeClock) -> None:
         assert set(db.scalars(select(RiverFeed.state))) == {"paused"}
     assert values["totals"]["requests"] == polls
     assert len(rows["NetNewsWire"].readers) == 6
-    assert rows["NetNewsWire"].all_polite
+    assert rows["NetNewsWire"].verdicts.keys() == {"obedient"}
     assert len(rows["newsboat"].readers) == 3
     verdicts = {row["verdict"] for row in values["readers"] if row["kind"] == "reader"}
     assert verdicts == {"obedient", "fixed", "unconditional", "abusive"}

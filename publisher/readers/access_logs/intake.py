@@ -4,6 +4,7 @@ A step reads some lines, and writes in one transaction their polls (as a batch f
 those of the workers), the read position, and the ids of requests that a log may repeat.
 """
 
+import glob
 import hashlib
 import re
 from collections.abc import Iterable
@@ -206,7 +207,7 @@ class Follower(LogReader):
     def _rotated(self) -> list[Path]:
         """The rotated files of the log, the oldest first."""
         name, aged = self._path.name, []
-        for path in self._path.parent.glob(f"{_escaped(name)}?*"):
+        for path in self._path.parent.glob(f"{glob.escape(name)}?*"):
             if _ROTATED.fullmatch(path.name[len(name) :]):
                 try:
                     aged.append((path.stat().st_mtime_ns, path))
@@ -226,7 +227,3 @@ class Follower(LogReader):
                 select(func.max(LogPosition.changed_at)).where(LogPosition.name.in_(names))
             )
             return last is not None and line_formats.changed_at(stream) > last
-
-
-def _escaped(name: str) -> str:
-    return re.sub(r"([*?[])", r"[\1]", name)

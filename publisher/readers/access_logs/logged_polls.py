@@ -5,9 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
 from publisher.core.ttl.counts import SLOTS
@@ -36,16 +35,8 @@ class FeedAddresses:
         return self.main if tag else None
 
 
-class Version(NamedTuple):
-    """A served document as a plain tuple, as a hundred thousand lines may look it up."""
-
-    name: str
-    etag: str
-    built_at: datetime
-    last_modified: datetime
-    ttl_minutes: int
-    bytes: int
-    gzip_bytes: int
+Version = Row[str, str, datetime, datetime, int, int, int]
+"""Of a served document: name, etag, built_at, last_modified, ttl_minutes, bytes, gzip_bytes."""
 
 
 def grouped(
@@ -113,9 +104,11 @@ class ServedVersions:
     """The versions that were served, found by the ETag of a line, else by its time."""
 
     def __init__(self, session: Session, feeds: FeedAddresses) -> None:
-        query = select(*(getattr(DocumentVersion, name) for name in Version._fields))
-        query = query.where(DocumentVersion.name.in_({*feeds.names.values(), feeds.main}))
-        rows = [Version(*row) for row in session.execute(query.order_by(DocumentVersion.id))]
+        one = DocumentVersion
+        wanted = one.name, one.etag, one.built_at, one.last_modified, one.ttl_minutes
+        query = select(*wanted, one.bytes, one.gzip_bytes).order_by(one.id)
+        of_feeds = one.name.in_({*feeds.names.values(), feeds.main})
+        rows = session.execute(query.where(of_feeds)).all()
         self._by_tag = {(row.name, version_of(row.etag)): row for row in rows}
         self._rows: dict[str, list[Version]] = defaultdict(list)
         for row in rows:

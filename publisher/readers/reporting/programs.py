@@ -16,7 +16,6 @@ from publisher.readers.agents import parse_agent
 from publisher.readers.reporting.reader import Reader
 from publisher.readers.reporting.verdicts import (
     ABUSIVE,
-    OBEDIENT,
     TOO_FEW,
     VERDICTS,
     has_no_rhythm,
@@ -38,11 +37,6 @@ class Program:
         """How many readers there are of each verdict that occurs."""
         found = Counter(reader.verdict for reader in self.readers)
         return {name: found[name] for name in VERDICTS if found[name]}
-
-    @property
-    def all_polite(self) -> bool:
-        """Whether all its readers are polite, so that none needs a look."""
-        return self.verdicts.keys() == {OBEDIENT}
 
     @property
     def requests_per_day(self) -> float:

@@ -7,17 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from publisher.readers.reporting import verdicts
-from publisher.readers.reporting.verdicts import (
-    ABUSIVE,
-    FIXED,
-    OBEDIENT,
-    PATIENT_SHARE,
-    UNCONDITIONAL,
-    Verdict,
-    judge,
-    mean_interval,
-    several_addresses,
-)
+from publisher.readers.reporting.verdicts import Verdict
 from publisher.readers.sums import ReaderSums, quantile, quantile_minutes
 
 
@@ -46,8 +36,8 @@ class Reader:
     def judged(self, smallest_ttl_minutes: int) -> Verdict:
         """The verdict with its evidence."""
         if self.addresses > 1:
-            return several_addresses(self.sums, self.addresses)
-        return judge(self.sums, smallest_ttl_minutes, self.kind)
+            return verdicts.several_addresses(self.sums, self.addresses)
+        return verdicts.judge(self.sums, smallest_ttl_minutes, self.kind)
 
     def to_dict(self, smallest_ttl_minutes: int) -> dict[str, Any]:
         """The reader's row as `publisher readers --json` has it."""
@@ -85,10 +75,10 @@ _MAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+\w")
 
 # What a letter says of it.
 _WRONG = {
-    FIXED: "about every {mean}, whatever the feed asks for.",
-    UNCONDITIONAL: "whole each time: {full} documents in {days:.0f} days, though it had most of "
-    "them.",
-    ABUSIVE: "every {mean}, which is more often than the feed ever asks.",
+    verdicts.FIXED: "about every {mean}, whatever the feed asks for.",
+    verdicts.UNCONDITIONAL: "whole each time: {full} documents in {days:.0f} days, though it had "
+    "most of them.",
+    verdicts.ABUSIVE: "every {mean}, which is more often than the feed ever asks.",
 }
 
 
@@ -104,18 +94,21 @@ class Remedy:
 
 def remedy(reader: Reader, feed_url: str) -> Remedy:
     """What can be done about this reader."""
-    if reader.verdict == OBEDIENT:
+    if reader.verdict == verdicts.OBEDIENT:
         return Remedy("Nothing to do: it comes when the feed asks it to.", contact(reader.text))
-    if reader.verdict == FIXED and reader.sums.early <= PATIENT_SHARE * reader.sums.intervals:
+    if (
+        reader.verdict == verdicts.FIXED
+        and reader.sums.early <= verdicts.PATIENT_SHARE * reader.sums.intervals
+    ):
         todo = "Nothing to do: it comes less often than the feed allows."
         return Remedy(todo, contact(reader.text))
-    if reader.kind != "reader" and reader.verdict != ABUSIVE:
+    if reader.kind != "reader" and reader.verdict != verdicts.ABUSIVE:
         return Remedy("Nothing to do: it is not a feed reader.")
     if reader.verdict not in _WRONG:
         return Remedy("Nothing to do yet: a few more visits will tell.", contact(reader.text))
     program = f"{reader.agent} {reader.version}".strip()
     wrong = _WRONG[reader.verdict].format(
-        mean=mean_interval(reader.sums), full=reader.sums.full, days=reader.days
+        mean=verdicts.mean_interval(reader.sums), full=reader.sums.full, days=reader.days
     )
     letter = (
         f"Hello, {program} fetches {feed_url} {wrong} The feed says how long a copy is "
@@ -124,7 +117,7 @@ def remedy(reader: Reader, feed_url: str) -> Remedy:
         "an empty 304. Thank you."
     )
     todo = "Write to its author; most are glad to hear of it."
-    careless = reader.verdict in (UNCONDITIONAL, ABUSIVE)
+    careless = reader.verdict in (verdicts.UNCONDITIONAL, verdicts.ABUSIVE)
     return Remedy(todo, contact(reader.text), letter, careless)
 
 

@@ -5,8 +5,8 @@ Each waits for the turn of its host like any other poll, for some seconds at mos
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
@@ -49,14 +49,22 @@ class SeveralFeeds(InvalidData):
         self.feeds = announced
 
 
-@dataclass(frozen=True)
+@dataclass
 class OnDemandPoller:
-    """Polls single feeds beside the worker."""
+    """Polls feeds beside the worker, for one request of a person.
+
+    `held` are the hosts that it has leased, by the name of one owner, while the person waits.
+    """
 
     database: Database
     clock: Callable[[], datetime]
     options: RiverOptions
     limits: FetchLimits = field(default_factory=lambda: FetchLimits(total_seconds=20.0))
+    held: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        self._gate = HostGate(self.database, self.clock, self.options)
+        self._owner = self._gate.new_owner()
 
     def add(
         self,
@@ -94,17 +102,26 @@ class OnDemandPoller:
 
         Conflict when the host stays busy, or has asked us to wait.
         """
-
-        async def poll() -> Visit:
-            job = DuePoll(0, work_unit_of(url), url, self.clock(), validators, None)
-            async with self._turns() as turns:
-                return await turns.visit(job)
-
-        return asyncio.run(poll())
+        job = DuePoll(0, work_unit_of(url), url, self.clock(), validators, None)
+        with self._given_back():
+            return asyncio.run(self._visit(job))
 
     def retrieve(self, feed_id: int) -> RiverFeed:
         """Poll a feed that `ask` made due; waits while its host is busy."""
-        return asyncio.run(self._retrieve(feed_id))
+        with self.database.read() as session:
+            host = subscriptions.by_id(session, feed_id).host
+        held = asyncio.run(self._gate.take((host, self._owner), _PATIENCE_SECONDS))
+        with self.database.write() as session:
+            feed = subscriptions.by_id(session, feed_id)
+            if not held:
+                return feed  # the worker polls it in its turn
+            # The gate leases the host that the feed redirects to, during the poll.
+            job = due_polls.take_job(session, feed_id, self.clock(), self._owner)
+            job = replace(job, leads_to="")
+        brought = asyncio.run(self._poll(job))
+        with self.database.write() as session:
+            settle(session, [brought], self.clock(), self.options, random.Random())  # noqa: S311
+            return subscriptions.by_id(session, feed_id)
 
     def _check_new(self, address: str) -> None:
         with self.database.read() as session:
@@ -115,22 +132,14 @@ class OnDemandPoller:
         self, address: str, secret: Credentials | None, choose_first: bool
     ) -> tuple[str, Visit]:
         """The first visit to an address, or to the feed that the page there announces."""
-        async with self._turns() as turns:
-            first = await turns.first_visit(address, secret)
+        with self._given_back():
+            first = await self._first_visit(address, secret)
             if first.problem == "not-a-feed":
                 address = _announced(first, choose_first)
                 self._check_new(address)
-                turns.give_back(turns.held - {work_unit_of(address)})
-                first = await turns.first_visit(address, secret)
+                self._give_back(self.held - {work_unit_of(address)})
+                first = await self._first_visit(address, secret)
         return address, first
-
-    @asynccontextmanager
-    async def _turns(self) -> AsyncIterator["_Turns"]:
-        turns = _Turns(self, HostGate(self.database, self.clock, self.options))
-        try:
-            yield turns
-        finally:
-            turns.give_back(turns.held)
 
     def _enrol(
         self, url: str, first: Visit, folder: str, policy: str, secret: Credentials | None
@@ -149,78 +158,52 @@ class OnDemandPoller:
                 frontier.enqueue(session, feed.host, feed.next_poll_at)
         return feed
 
-    async def _retrieve(self, feed_id: int) -> RiverFeed:
-        with self.database.read() as session:
-            host = subscriptions.by_id(session, feed_id).host
-        turns = _Turns(self, HostGate(self.database, self.clock, self.options))
-        held = await turns.take(host)
-        with self.database.write() as session:
-            feed = subscriptions.by_id(session, feed_id)
-            if not held:
-                return feed  # the worker polls it in its turn
-            # The gate leases the host that the feed redirects to, during the poll.
-            job = due_polls.take_job(session, feed_id, self.clock(), turns.owner)
-            job = replace(job, leads_to="")
-        brought = await turns.poll(job)
-        with self.database.write() as session:
-            settle(session, [brought], self.clock(), self.options, random.Random())  # noqa: S311
-            return subscriptions.by_id(session, feed_id)
-
-
-class _Turns:
-    """The hosts that are held while a person waits: `held`, by the name of one owner."""
-
-    def __init__(self, poller: OnDemandPoller, gate: HostGate) -> None:
-        self._poller = poller
-        self._gate = gate
-        self.owner = gate.new_owner()
-        self.held = frozenset[str]()
-
-    async def visit(self, job: DuePoll) -> Visit:
+    async def _visit(self, job: DuePoll) -> Visit:
         """Make a poll in its host's turn; Conflict when that does not come soon."""
         if job.host in self.held:  # it was just polled: wait for its pause
             await self._gate.rest(job.host)
-        elif not await self._gate.take((job.host, self.owner), _PATIENCE_SECONDS):
+        elif not await self._gate.take((job.host, self._owner), _PATIENCE_SECONDS):
             raise Conflict(f"{job.host} is busy or asked us to wait; try again later")
         self.held |= {job.host}
-        job = replace(job, owner=self.owner, at=self._poller.clock())
-        found = await self.poll(job)
+        found = await self._poll(replace(job, owner=self._owner, at=self.clock()))
         self.held |= found.hosts
         return found
 
-    async def first_visit(self, url: str, credentials: Credentials | None) -> Visit:
+    async def _first_visit(self, url: str, credentials: Credentials | None) -> Visit:
         """The first poll of an address, which may be a list of feeds."""
-        now = self._poller.clock()
-        job = DuePoll(0, work_unit_of(url), url, now, Validators(), credentials)
-        found = await self.visit(job)
+        job = DuePoll(0, work_unit_of(url), url, self.clock(), Validators(), credentials)
+        found = await self._visit(job)
         if found.problem == "not-a-feed" and names_feeds(found.fetched):
             return await asyncio.to_thread(read, replace(found.job, is_list=True), found.fetched)
         return found
 
-    async def poll(self, job: DuePoll) -> Visit:
+    async def _poll(self, job: DuePoll) -> Visit:
         """Make a poll whose host is held."""
-        options, database = self._poller.options, self._poller.database
+        options = self.options
         async with open_fetcher(
-            book=AddressBook.of(database, options), gate=self._gate,
+            book=AddressBook.of(self.database, options), gate=self._gate,
             contact_url=options.contact_url, allow_private=options.allow_private,
-            limits=self._poller.limits,
+            limits=self.limits,
         ) as fetcher:  # fmt: skip
             keeping = asyncio.create_task(self._gate.keep(lambda _: None))
             try:
-                return await visit(fetcher, job, self._poller.clock)
+                return await visit(fetcher, job, self.clock)
             finally:
                 keeping.cancel()
 
-    async def take(self, host: str) -> bool:
-        """Hold a host; False when it stays busy."""
-        return await self._gate.take((host, self.owner), _PATIENCE_SECONDS)
+    @contextmanager
+    def _given_back(self) -> Iterator[None]:
+        """Release all hosts at the end."""
+        try:
+            yield
+        finally:
+            self._give_back(self.held)
 
-    def give_back(self, hosts: frozenset[str]) -> None:
+    def _give_back(self, hosts: frozenset[str]) -> None:
         """Release hosts, each with a pause."""
-        pause = timedelta(seconds=self._poller.options.host_delay_seconds)
-        rested_at = self._poller.clock() + pause
-        with self._poller.database.write_rows() as session:
-            frontier.give_back(session, {(host, self.owner) for host in hosts}, rested_at)
+        rested_at = self.clock() + timedelta(seconds=self.options.host_delay_seconds)
+        with self.database.write_rows() as session:
+            frontier.give_back(session, {(host, self._owner) for host in hosts}, rested_at)
         self.held -= hosts
 
 
