@@ -147,15 +147,9 @@ def keep_copy(source: Path) -> Path:
     """Copy `source` to `….before-upgrade` beside it, in place of an earlier one; the file appears
     whole or not at all. Raises StorageUnavailable, with what to do, when it cannot be written."""
     kept = source.with_name(f"{source.name}.before-upgrade")
-    draft = whole_files.draft_of(kept)
     try:
-        with whole_files.in_use(draft, create=True):
-            try:
-                copy_database(source, draft)
-                whole_files.sync(draft)
-                whole_files.put_in_place(draft, kept)
-            finally:
-                draft.unlink(missing_ok=True)
+        with whole_files.whole_draft(kept) as draft:
+            copy_database(source, draft)
     except (OSError, sqlite3.Error) as error:
         reason = getattr(error, "strerror", None) or error
         raise StorageUnavailable(

@@ -103,18 +103,15 @@ def check(path: Path, seconds: float | None = None) -> bool:
 
 def _create(path: Path) -> None:
     """Make a database with its schema; the file appears when it is complete."""
-    draft = whole_files.draft_of(path)
-    with whole_files.in_use(draft, create=True):
+    with whole_files.whole_draft(path, replace=False) as draft:
         try:
             made = Database(f"sqlite:///{draft}")
             upgrade(made)
             made.close()
             fold_log(draft)
-            whole_files.sync(draft)
-            whole_files.put_in_place(draft, path, replace=False)
         finally:
-            for leftover in (draft, *(draft.with_name(draft.name + log) for log in LOGS)):
-                leftover.unlink(missing_ok=True)
+            for log in LOGS:
+                draft.with_name(draft.name + log).unlink(missing_ok=True)
 
 
 def fold_log(path: Path) -> bool:

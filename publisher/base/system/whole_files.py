@@ -32,21 +32,26 @@ def check_folder_of(target: Path) -> None:
 
 
 @contextmanager
-def whole_file(target: Path, *, replace: bool = True) -> Iterator[IO[bytes]]:
-    """A file to write, readable by its owner alone; it becomes `target` unless the block raises.
+def whole_draft(target: Path, *, replace: bool = True) -> Iterator[Path]:
+    """An empty draft, readable by its owner alone; it becomes `target` unless the block raises.
 
     With `replace` false an existing `target` stays. Raises OSError.
     """
     draft = draft_of(target)
-    with in_use(draft, create=True) as handle:
+    with in_use(draft, create=True):
         try:
-            with os.fdopen(os.dup(handle), "wb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
+            yield draft
+            sync(draft)
             put_in_place(draft, target, replace=replace)
         finally:
             draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_file(target: Path, *, replace: bool = True) -> Iterator[IO[bytes]]:
+    """As `whole_draft`, opened to be written."""
+    with whole_draft(target, replace=replace) as draft, draft.open("wb") as file:
+        yield file
 
 
 def put_in_place(draft: Path, target: Path, *, replace: bool = True) -> None:
