@@ -43,7 +43,7 @@ def open_site(
 ) -> Site:
     """Open the installation, making or migrating its database where needed.
 
-    `first_url` is stored as the site's address if none is stored yet: `serve` passes it, commands
+    `first_url` is stored as the site's address if none is known yet: `serve` passes it, commands
     do not. Raises StorageUnavailable, InvalidInput and InvalidData, with messages that a person can
     act on.
     """
@@ -58,7 +58,7 @@ def open_site(
     try:
         upgrade(database)
         if first_url is not None:
-            _keep_first_url(database, first_url)
+            _keep_address(database, environment, first_url)
     except BaseException:
         database.close()
         raise
@@ -79,7 +79,7 @@ def remember(session: Session, name: str, value: str) -> None:
 def public_address(session: Session, environment: Environment) -> str:
     """The site's public address, without a slash at its end; never taken from a request.
 
-    PUBLISHER_SITE_URL comes first, then the setting, then where the site was first served.
+    PUBLISHER_SITE_URL comes first, then the setting, then what `serve` has stored.
     """
     if environment.site_url:
         return environment.site_url
@@ -198,10 +198,12 @@ def has_author(session: Session) -> bool:
     return session.scalar(select(Author.id).limit(1)) is not None
 
 
-def _keep_first_url(database: Database, first_url: str) -> None:
+def _keep_address(database: Database, environment: Environment, here: str) -> None:
+    """Store where the site is served first; later what PUBLISHER_SITE_URL says, which a command
+    that is run by hand may lack."""
     with database.read() as session:
-        known = recall(session, "site_url") is not None
-    if not known:
+        known = recall(session, "site_url")
+    if known is None or (environment.site_url and known != environment.site_url):
         with database.write() as session:
-            if recall(session, "site_url") is None:
-                remember(session, "site_url", first_url)
+            address = environment.site_url or recall(session, "site_url") or here
+            remember(session, "site_url", address)

@@ -36,7 +36,7 @@ from publisher.blog.members import authors
 from publisher.installation import Site, claim_clock, claim_key, open_site, serving_lock, setup_path
 from publisher.operations import backup
 from publisher.operations.scheduler import run_forever
-from publisher.publishing.rebuild import rebuild
+from publisher.publishing.rebuild import refresh
 from publisher.river.following import subscriptions
 from publisher.storage import sqlite_file
 
@@ -234,7 +234,7 @@ def serve(
             claim_clock(site)
             claim_key(site)
             _bring_up_to_date(site)
-            rebuild(site)  # the address may be another since the last start
+            refresh(site)
             greeting = _greeting(site, here)
             site.database.close()
             log.info("serving starts", host=host, port=port, workers=workers)

@@ -31,7 +31,8 @@ RSS, ATOM, JSON = "rss", "atom", "json"
 ADDRESSES = {RSS: "/rss.xml", ATOM: "/atom.xml", JSON: "/feed.json"}
 FORMATS: dict[str, ModuleType] = {RSS: rss, ATOM: atom, JSON: jsonfeed}
 
-SERIAL = "content_serial"  # the newest change that the documents were built from
+# The newest change, and the site's address, that the documents were built from.
+SERIAL, ADDRESS = "content_serial", "site_url"
 PODCAST_GUID = "podcast_guid"
 TOLD = "told_update"  # the newest update that was announced to hubs and cloud
 
@@ -54,12 +55,13 @@ def rebuild(site: Site) -> Snapshot:
 
 
 def refresh(site: Site) -> bool:
-    """Rebuild if anything is due: a post, an update that is not in the feed yet, a new hour.
+    """Rebuild if anything is due: a post, an update that is not in the feed yet, a new hour,
+    another address of the site.
 
     Returns whether a rebuild was needed.
     """
     with site.database.read() as session:
-        if not _behind(session, site.clock()):
+        if not _behind(session, site):
             return False
     rebuild(site)
     return True
@@ -83,11 +85,12 @@ def document_at(session: Session, site_url: str, now: datetime) -> bytes:
     return rss.render(_stamped(channel, signals, changed_at))
 
 
-def _behind(session: Session, now: datetime) -> bool:
-    """Whether the served documents are out of date at `now`.
+def _behind(session: Session, site: Site) -> bool:
+    """Whether the served documents are out of date, or name another address of the site.
 
     Changes of content are found by a serial, not by their time: see `content_serial`.
     """
+    now = site.clock()
     seen = select(Snapshot.decided_at, Snapshot.decision).where(Snapshot.name == RSS)
     shown = session.execute(seen).one_or_none()
     if shown is None or shown.decided_at != moment_of(session, now):
@@ -95,7 +98,9 @@ def _behind(session: Session, now: datetime) -> bool:
     due = posts.next_due(session)
     if due is not None and due <= now:
         return True
-    return bool(shown.decision.get(SERIAL) != database.content_serial(session))
+    built_from = [shown.decision.get(SERIAL), shown.decision.get(ADDRESS)]
+    address = public_address(session, site.environment)
+    return built_from != [database.content_serial(session), address]
 
 
 def _build(session: Session, site_url: str, now: datetime) -> Snapshot:
@@ -120,6 +125,7 @@ def _build(session: Session, site_url: str, now: datetime) -> Snapshot:
             "reasons": signals.reasons,
             "expiries": expiries._asdict() if expiries else None,
             "etag": settings.etag,
+            ADDRESS: site_url,
             **_frame_facts(session, settings, channel, before, now),
         },
         decided_at=signals.decision.decided_at,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from publisher.base.environment import Environment
 from publisher.base.errors import Conflict, InvalidData, InvalidInput, StorageUnavailable
@@ -20,7 +20,10 @@ from publisher.blog import published
 from publisher.installation import Site, open_site, serving_lock
 from publisher.operations.backup import backup, cut_off, restore
 from publisher.operations.doctor import examine
+from publisher.publishing.rebuild import rebuild, refresh
 from publisher.storage.sqlite_file import check
+from publisher.storage.tables.blog import Preference
+from publisher.storage.tables.publishing import Snapshot
 from tests.factories import make_post
 
 pytestmark = pytest.mark.sqlite("backup and restore copy its file")
@@ -251,6 +254,26 @@ def test_a_command_before_the_first_serve_fixes_no_address(environment: Environm
     again = open_site(bare)
     assert again.site_url == "http://127.0.0.1:9000"
     again.database.close()
+
+
+def test_a_command_without_the_unit_s_variables_knows_the_address(environment: Environment) -> None:
+    """And where it does not, as the setting names another one, the scheduler mends the feed."""
+    bare = dataclasses.replace(environment, site_url=None)
+    open_site(bare, first_url="http://127.0.0.1:9000").database.close()
+    served = open_site(environment, first_url="http://127.0.0.1:9000")
+    command = open_site(bare)
+    assert command.site_url == environment.site_url
+    with command.database.write() as db:
+        db.add(Preference(name="site_url", value="https://elsewhere.example"))
+    rebuild(command)
+    assert refresh(served)
+    with command.database.read() as db:
+        bodies = db.scalars(select(Snapshot.body)).all()
+    assert bodies
+    assert not any(b"elsewhere.example" in body for body in bodies)
+    assert not refresh(served)
+    command.database.close()
+    served.database.close()
 
 
 def test_a_disk_that_takes_nothing_is_said(
