@@ -7,6 +7,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from publisher.base.system import confined
+from publisher.blog.members import tokens
 from publisher.delivery.http_head import MOST_HEAD_BYTES
 from publisher.installation import Site
 from publisher.web.request_checks import FORM_BYTES, MOST_FIELDS, TEXT_BYTES, body_limit
@@ -20,9 +21,36 @@ CALL = "<methodCall><methodName>system.listMethods</methodName><params>{}</param
 def test_a_form_has_a_bounded_number_of_fields(client: FlaskClient, site: Site) -> None:
     """Forty megabytes of `a&` would become gigabytes, read for anybody who can reach the site."""
     make_author(site)
-    for body in (b"a&" * MOST_FIELDS, b"a=" + b"b" * TEXT_BYTES):
-        answer = client.post("/indieauth/token", data=body, content_type=FORM)
-        assert answer.status_code == 413
+    for body in (b"a&" * MOST_FIELDS, b"a=" + b"b" * FORM_BYTES):
+        for path in ("/indieauth/token", "/studio/login", "/studio/posts/new"):
+            answer = client.post(path, data=body, content_type=FORM)
+            assert answer.status_code == 413
+
+
+def test_a_form_in_which_each_byte_is_spelled_out_is_short(client: FlaskClient, site: Site) -> None:
+    """`%ff` is dear to read, and the studio reads what strangers send, to offer a text again: that
+    is sent as multipart."""
+    make_author(site)
+    for path in ("/studio/login", "/studio/posts/new", "/studio/"):
+        sent = b"source=" + b"%ff" * (TEXT_BYTES // 3 - 10)
+        assert client.post(path, data=sent, content_type=FORM).status_code == 413
+    make = {"source": "一" * 100_000}
+    multipart = client.post("/studio/", data=make, content_type="multipart/form-data")
+    assert make["source"] in multipart.text
+
+
+@pytest.mark.parametrize("kind", ["", "; charset=utf-8"])
+def test_micropub_takes_a_long_form_with_its_token(
+    client: FlaskClient, site: Site, kind: str
+) -> None:
+    """A post of a hundred thousand Chinese characters, as a browser's form spells them."""
+    ada = make_author(site)
+    with site.database.write() as db:
+        token = tokens.create(db, ada, tokens.SCOPES, site.clock())
+    body = b"h=entry&content=" + b"%E4%B8%80" * 100_000
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": FORM + kind}
+    answer = client.post("/micropub", data=body, headers=headers)
+    assert answer.status_code == 201
 
 
 @pytest.mark.parametrize("blank", [" ", "\t", " \t"])
