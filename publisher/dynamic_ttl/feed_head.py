@@ -16,13 +16,6 @@ from publisher.core.durations import update_rate
 
 MOST_DEPTH, MOST_ATTRIBUTES = 200, 256
 _KINDS = {"rss": "rss", "RDF": "rdf", "feed": "atom"}
-# No namespace, and the namespaces that versions of RSS have used for their own elements.
-_PLAIN = {
-    "",
-    "http://purl.org/rss/1.0/",
-    "http://my.netscape.com/rdf/simple/0.9/",
-    "http://backend.userland.com/rss2",
-}
 
 
 class NotEditable(ValueError):
@@ -106,6 +99,7 @@ class _Reader:
         self._path: list[str] = []
         self._spaces: list[dict[str, str]] = [{}]
         self._in_channel = False
+        self._own = ""  # the namespace of RSS' own elements: the channel's, as there are several
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
@@ -127,6 +121,8 @@ class _Reader:
         if depth == self._channel_depth and self.outline.head_end < 0:
             if local == ("feed" if self.outline.kind == "atom" else "channel"):
                 self._in_channel = True
+                if self.outline.kind != "atom":
+                    self._own = self._space_of(written)
                 self.outline.prefixes = {to: prefix for prefix, to in self._spaces[-1].items()}
                 self.outline.head_end = end_of_tag(self._document, self.parser.CurrentByteIndex)
         elif depth == self._channel_depth + 1 and self._in_channel:
@@ -142,9 +138,12 @@ class _Reader:
             if self.outline.first_item < 0:
                 self.outline.first_item = begin
             return
-        space = self._spaces[-1].get(written.rpartition(":")[0], "")
-        name = local if space in _PLAIN else f"{space} {local}"
+        space = self._space_of(written)
+        name = local if space in ("", self._own) else f"{space} {local}"
         self.outline.children.append(Element(written, name, attributes, begin))
+
+    def _space_of(self, written: str) -> str:
+        return self._spaces[-1].get(written.rpartition(":")[0], "")
 
     def _end(self, _written: str) -> None:
         depth = len(self._path)

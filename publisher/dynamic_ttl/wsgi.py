@@ -1,6 +1,7 @@
 """WSGI: `app = DynamicTtl(app, "/feed.xml", updates)` gives a feed its ttl, on 200 and on 304."""
 
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any
 
 from publisher.dynamic_ttl import freshener
@@ -39,7 +40,7 @@ class _Exchange:
         self._asked, self._said = asked, said
         self._start_response = start_response
         self._status, self._headers = "", Headers()
-        self._written: list[bytes] = []
+        self._held: list[bytes] = []
 
     def run(self, app: WsgiApp, environ: Environ) -> Iterable[bytes]:
         """The body of the response: the application's own or the edited one."""
@@ -50,10 +51,17 @@ class _Exchange:
             if value:
                 inner[key] = value
         body = app(inner, self._start)
-        parts = iter(body)
-        # An application may call start_response as late as with the first part of its body.
-        first = [] if self._status else [part for part in (next(parts, None),) if part is not None]
-        held = [*self._written, *first]
+        try:
+            return self._answer(body)
+        except BaseException:
+            _close(body)  # the server never sees it
+            raise
+
+    def _answer(self, body: Iterable[bytes]) -> Iterable[bytes]:
+        parts, held = iter(body), self._held
+        if not self._status:
+            # An application may call start_response as late as with the first part of its body.
+            held.extend(islice(parts, 1))
         code = self._status[:3]
         if code == "304":
             answer = freshener.not_modified(self._asked, self._said, self._headers)
@@ -61,30 +69,30 @@ class _Exchange:
         if code != "200" or not freshener.is_feed(self._headers):
             self._start_response(self._status, self._headers)
             return _Rest(held, parts, body)
-        if not freshener.is_editable(self._headers) or not self._gather(held, parts):
+        if not freshener.is_editable(self._headers) or not self._gather(parts):
             self._start_response(self._status, self._said.fresh(self._headers))
             return _Rest(held, parts, body)
         answer = freshener.answer(self._asked, self._said, self._headers, b"".join(held))
         return self._whole(answer, body)
 
-    def _gather(self, held: list[bytes], parts: Iterable[bytes]) -> bool:
-        """Append the rest of the body to `held`; False as soon as it is too long."""
-        size = sum(map(len, held))
+    def _gather(self, parts: Iterable[bytes]) -> bool:
+        """Hold the rest of the body; False as soon as it is too long."""
+        size = sum(map(len, self._held))
         for part in parts:
-            held.append(part)
+            self._held.append(part)
             size += len(part)
             if size > freshener.MOST_BYTES:
                 return False
         return True
 
     def _start(self, status: str, headers: Headers, exc_info: Any = None) -> Callable[..., None]:
-        if exc_info is not None and self._status and self._written:
+        if exc_info is not None and self._held:  # too late for another answer (PEP 3333)
             try:
                 raise exc_info[1].with_traceback(exc_info[2])
             finally:
                 exc_info = None
         self._status, self._headers = status, headers
-        return self._written.append
+        return self._held.append
 
     def _whole(self, answer: freshener.Response, body: Iterable[bytes]) -> Iterable[bytes]:
         _close(body)

@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import sys
 import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -327,6 +328,44 @@ def test_errors_of_the_application_pass() -> None:
     origin = Origin(parts=3)
     ask_wsgi(origin, Clock(), lambda: POSTS)()
     assert origin.closed == 1
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_a_body_that_fails_is_closed_and_never_sent(told: bool) -> None:
+    """Also if the application tells of its error after its first part, when it is too late for
+    another answer: half a feed with the words of an error is no 200 to be kept for hours."""
+    closed, begun = list[int](), list[Any]()
+
+    def failing(_environ: Any, start_response: Any) -> Iterable[bytes]:
+        try:
+            start_response("200 OK", list(RSS))
+            yield document("hugo")[:90]
+            try:
+                raise ZeroDivisionError
+            except ZeroDivisionError:
+                if not told:
+                    raise
+                start_response("500 Failed", [("Content-Type", "text/plain")], sys.exc_info())
+                yield b"it failed"
+        finally:
+            closed.append(1)
+
+    class Body:
+        """Not a generator, which closes itself when it fails."""
+
+        def __init__(self, parts: Iterable[bytes]) -> None:
+            self.parts = parts
+
+        def __iter__(self) -> Any:
+            return iter(self.parts)
+
+        def close(self) -> None:
+            closed.append(2)
+
+    app = wsgi.DynamicTtl(lambda *asked: Body(failing(*asked)), "/feed", lambda: POSTS)
+    with pytest.raises(ZeroDivisionError):
+        app({"REQUEST_METHOD": "GET", "PATH_INFO": "/feed"}, lambda *answer: begun.append(answer))
+    assert (closed, begun) == ([1, 2], [])
 
 
 def test_an_unknown_zone_is_told_at_once() -> None:

@@ -42,6 +42,7 @@ SHAPES = {
     "module as default namespace": rss(f"<updatePeriod {SY.format('').replace(':=', '=')}>daily"
                                        "</updatePeriod>"),
     "namespace of old RSS": rss(names='xmlns="http://backend.userland.com/rss2"'),
+    "namespace that we do not know": rss("<ttl>5</ttl>", 'xmlns="https://rss.example/RSS2"'),
     "attributes with brackets": rss("<cloud domain='>' path='/>&lt;/channel>'/>"),
     "spaces in end tags": rss("<ttl\n >60</ttl\n >"),
     "a second channel": rss().replace("</rss>", "<channel><title>B</title></channel></rss>"),
