@@ -93,7 +93,7 @@ def lines(found: "AdviceReport") -> Iterator[str]:
     yield _said(found.said)
     if found.undated:
         yield (
-            "Its dates have no time of day, so your hours are not known;"
+            "Its posts have no dates with a time of day, so your hours are not known;"
             " `stamp` and `mirror` learn them."
         )
     elif not found.updates:
@@ -210,7 +210,9 @@ def stamp(
         f" ({lesson.new} new, {lesson.changed} changed)"
     )
     if lesson.undated:
-        click.echo("the feed's dates have no time of day, so hours are learned from run to run")
+        click.echo(
+            "its posts have no dates with a time of day, so hours are learned from run to run"
+        )
     for path in done.written:
         click.echo(f"  wrote {path}")
 
@@ -250,7 +252,7 @@ def add(url: str, name: str, timezone: str) -> None:
     click.echo(f"token: {token}")
     if found.undated:
         click.echo(
-            "its dates have no time of day, so hours are learned from when items first appear",
+            "its posts have no dates with a time of day, so hours are learned as they appear",
             err=True,
         )
 

@@ -183,6 +183,8 @@ def simulate(
     publishers = _publishers(asked)
     sources = timelines.sources(asked)
     if trace:
+        if plot is not None or bootstrap or form == "csv":
+            raise InvalidInput("--trace prints polls: leave out --plot, --bootstrap, --format csv")
         _trace(timelines.scorable(sources)[0], publishers, options, form)
         return
     if plot is not None:

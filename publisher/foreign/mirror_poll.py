@@ -198,7 +198,7 @@ def why(mirror: Mirror, now: datetime, written: Callable[[datetime], str]) -> li
         lines.append(f"the hub {mirror.hub_url} tells us of news at once")
     if mirror.undated:
         lines.append(
-            "its dates have no time of day, so its hours are learned from when items first appear"
+            "its posts have no dates with a time of day, so hours are learned as they appear"
         )
     if mirror.next_poll_at is not None:
         lines.append(f"next check: {written(mirror.next_poll_at.replace(microsecond=0))}")

@@ -67,7 +67,7 @@ def stamp(options: StampOptions, now: datetime) -> Stamped:
         updates = lesson.history.updates
         advice = ttl_for(updates, now, options.timezone, menu=options.menu)
         after = edit(before, HeadChange(ttl_minutes=advice.ttl_minutes))
-    except NotEditable as problem:
+    except (NotEditable, NotAFeed) as problem:
         raise InvalidData(f"{feed}: {_what_else(before, feed) or problem}") from problem
     files = {out: after, history_file: lesson.history.to_json().encode()}
     if options.headers != "none":
@@ -154,7 +154,7 @@ def _underscore_headers(path: str, kind: str, max_age_seconds: int) -> list[str]
         path,
         f"  Cache-Control: public, max-age={max_age_seconds}",
         f"  CDN-Cache-Control: max-age={SHARED_MAX_AGE_SECONDS}",
-        f"  Content-Type: {kind}; charset=utf-8",
+        f"  Content-Type: {kind}",
     ]
 
 

@@ -190,6 +190,8 @@ def test_compare_command(timeline: Path, tmp_path: Path) -> None:
         (["FILE", "--plot", "x.gif"], 2, "ends in .svg or .png"),
         (["FILE", "--plot", "none/x.svg"], 2, "no such folder"),
         (["FILE", "FILE", "--trace"], 2, "--trace follows one client"),
+        (["FILE", "--trace", "--plot", "x.svg"], 2, "--trace prints polls"),
+        (["FILE", "--trace", "--format", "csv"], 2, "--trace prints polls"),
         (["--synthetic", "gauss"], 2, "unknown synthetic timeline 'gauss'; known: winer"),
         (["--synthetic", "poisson:rate=0"], 2, "rate=0: expected"),
         (["--synthetic", "poisson:rate=1", "--timezone", "X"], 2, "unknown time zone"),

@@ -150,7 +150,7 @@ def test_dates_without_hours_are_not_believed(tmp_path: Path) -> None:
     feed = tmp_path / "feed.xml"
     feed.write_bytes(feed_of([at.replace(hour=0, minute=0) for at in DATES if at]))
     done = run(str(feed))
-    assert "Its dates have no time of day" in done.output
+    assert "Its posts have no dates with a time of day" in done.output
     assert done.exit_code == 0
 
 

@@ -221,7 +221,26 @@ def test_compare_of_single_timelines_and_other_rules(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", "[1]", '[{"timeline": "x"}]', '[{"timeline": 1, "efficiency": "x"}]']
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        "[1]",
+        '[{"timeline": "x"}]',
+        '[{"timeline": 1, "efficiency": "x"}]',
+        "[" * 9**6,
+        json.dumps(
+            [
+                {
+                    **dict.fromkeys(report.MEASURES, float("nan")),
+                    "timeline": "x",
+                    "publisher": "y",
+                    "client": "z",
+                }
+            ]
+        ),
+    ],
 )
 def test_compare_refuses_what_is_no_result(tmp_path: Path, text: str) -> None:
     """One line, no traceback."""

@@ -34,7 +34,8 @@ def test_shapes_of_instants(tmp_path: Path) -> None:
         "a,2023-11-15T12:00:00Z\r\n"
         'b,"2023-11-15T13:00:01+01:00"\r\n'
         "c,2023-11-15T06:30:02-05:30\r\n"
-        "d,2023-11-15T12:00:03.75Z\r\n"
+        "d,2023-11-15T12:00:03.25Z\r\n"
+        "two posts in one second are one update,2023-11-15T12:00:03.75Z\r\n"
         "e,2023-11-15t12:00:04z\r\n"
     )
     line = read_timeline(written(tmp_path, text))
@@ -51,7 +52,7 @@ def test_shapes_of_instants(tmp_path: Path) -> None:
         ("updated_at\n2023-11-15T12:00:00Z\nyesterday\n", "line 3: "),
         ("updated_at\n2023-11-15T12:00:00Z\n\n2023-11-16T12:00:00Z\n", "line 3: "),
         ("updated_at\n2023-02-29T12:00:00Z\n", "line 2: "),
-        ("updated_at\n2023-11-15T12:00:00\n", "line 2: the offset is missing"),
+        ("updated_at\n2023-11-15T12:00:00\n", "line 2: the offset is missing (Z or +hh:mm): '2"),
         ("updated_at\n2023-11-15T24:00:00Z\n2023-11-15T25:00:00Z\n", "line 3: "),
         ("updated_at\n2023-11-15T12:00:00+24:00\n", "line 2: "),
         ("updated_at\n9999-01-01T00:00:00Z\n", "line 2: "),
