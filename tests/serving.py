@@ -62,6 +62,10 @@ class Server:
         """Process ids of all its descendants."""
         return descendants(self.process.pid)
 
+    def threads(self) -> int:
+        """How many threads its first process has."""
+        return len(list(Path(f"/proc/{self.process.pid}/task").iterdir()))
+
     def output(self) -> str:
         """What it has printed so far."""
         return (self.instance / "server.log").read_text("utf-8", "replace")

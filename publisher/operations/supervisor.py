@@ -17,6 +17,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -261,7 +262,8 @@ def _tidy(environment: Environment) -> None:
     whole_files.sweep(environment.instance)
     whole_files.sweep(environment.instance / "media")
     if isinstance(environment.media, Bucket):
-        environment.media.check()
+        with ProcessPoolExecutor(1, _forks) as apart:  # the client has threads, and stays there
+            apart.submit(environment.media.check).result()
 
 
 def _count_in(places: ExitStack, folder: Path) -> None:

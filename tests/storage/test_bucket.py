@@ -182,6 +182,7 @@ def test_two_machines_share_a_bucket(
         "PUBLISHER_SECRET_KEY": "the same on all machines",
     }
     with serving(tmp_path / "one", env=both) as one, serving(tmp_path / "two", env=both) as two:
+        assert one.threads() == 1  # see test_serve.py
         token = _token(one.instance, url)
         sent = _upload(one.port, token)
         name = sent.rpartition("/")[2]
