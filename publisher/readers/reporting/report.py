@@ -6,11 +6,11 @@ rows per reader, however many polls there were.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Row, and_, func, select
+from sqlalchemy import BigInteger, Row, and_, cast, func, select
 from sqlalchemy.orm import Session
 
 from publisher.readers.agents import parse_agent
@@ -42,15 +42,9 @@ HIDDEN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SourceTotals:
-    """The polls that one source brought: how many, of them 304 and with validators, bytes."""
-
-    source: str
-    requests: int
-    not_modified: int
-    conditional: int
-    bytes: int
+SourceTotals = Row[str, int, int, int, int]
+"""The polls that one `source` brought: how many `requests`, of them `not_modified` and
+`conditional` (with validators), and `bytes`."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +105,7 @@ class Report:
             "nameless_requests": self.nobody.requests,
             "nameless_bytes": self.nobody.bytes,
             "uncounted_requests": self.lost,
-            "sources": [asdict(source) for source in self.sources],
+            "sources": [source._asdict() for source in self.sources],
             "cache_note": self.cache_note,
         }
 
@@ -232,22 +226,14 @@ def _fill_spans(session: Session, readers: list[Reader], first_day: int) -> None
 
 def sources_between(session: Session, begin: datetime, end: datetime) -> list[SourceTotals]:
     """The sources of a span of days, the largest first."""
-    sums = [
-        func.sum(column)
-        for column in (
-            PollSource.requests, PollSource.not_modified, PollSource.conditional, PollSource.bytes,
-        )
-    ]  # fmt: skip
-    rows = session.execute(
-        select(PollSource.source, *sums)
-        .where(
-            PollSource.day >= begin.timestamp() // DAY_SECONDS,
-            PollSource.day <= end.timestamp() // DAY_SECONDS,
-        )
-        .group_by(PollSource.source)
-    )
-    found = [SourceTotals(row[0], *(int(number) for number in row[1:])) for row in rows]
-    return sorted(found, key=lambda part: (-part.requests, part.source))
+    counted = (
+        PollSource.requests, PollSource.not_modified, PollSource.conditional, PollSource.bytes,
+    )  # fmt: skip
+    sums = [cast(func.sum(column), BigInteger).label(column.key) for column in counted]
+    first, last = (int(moment.timestamp() // DAY_SECONDS) for moment in (begin, end))
+    query = select(PollSource.source, *sums).where(PollSource.day.between(first, last))
+    grouped = query.group_by(PollSource.source).order_by(sums[0].desc(), PollSource.source)
+    return list(session.execute(grouped))
 
 
 def hidden_by_cache(sources: Sequence[SourceTotals]) -> str:
