@@ -65,6 +65,7 @@ class _Exchange:
             await self._more(message)
 
     async def _begin(self, message: Message) -> None:
+        message = {"headers": [], **message}  # ASGI lets an application leave them out
         headers = _text(message["headers"])
         feed = message["status"] == 200 and freshener.is_feed(headers)
         if (feed and freshener.is_editable(headers)) or message["status"] == 304:

@@ -8,9 +8,11 @@ import hashlib
 import logging
 import zlib
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from threading import Lock
 from typing import Generic, TypeVar
 
 from publisher.core.civil import seconds
@@ -104,17 +106,14 @@ class Middleware(Generic[App]):
         self._clock = clock or _utc_now
         self._known: tuple[tuple[datetime, ...], tuple[datetime, ...]] | None = None
         self._looked_at: datetime | None = None
+        self._first_look = Lock()  # threads that come meanwhile wait; later ones use what is known
         at_moment((), self._clock(), timezone, (), self._rule)  # fails at once for an unknown zone
 
     def said(self) -> Said | None:
         """What the feed announces at this moment; None while no usable updates are known."""
-        now, looked_at = self._clock(), self._looked_at
-        if looked_at is None or not looked_at <= now < looked_at + LOOK_AGAIN:
-            self._looked_at = now
-            try:
-                self._known = tuple(sorted(self._updates())), tuple(sorted(self._scheduled()))
-            except Exception:
-                log.exception("the feed's updates could not be read; the last known ones are used")
+        now = self._clock()
+        with self._first_look if self._known is None else nullcontext():
+            self._look(now)
         if self._known is None:
             return None
         updates, scheduled = self._known
@@ -124,6 +123,15 @@ class Middleware(Generic[App]):
         except (ValueError, TypeError):
             log.exception("the feed's updates are invalid; it passes unchanged")
             return None
+
+    def _look(self, now: datetime) -> None:
+        """Ask for the updates, unless that was done less than a minute ago."""
+        if self._looked_at is None or not self._looked_at <= now < self._looked_at + LOOK_AGAIN:
+            self._looked_at = now
+            try:
+                self._known = tuple(sorted(self._updates())), tuple(sorted(self._scheduled()))
+            except Exception:
+                log.exception("the feed's updates could not be read; the last known ones are used")
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +188,7 @@ def answer(asked: RequestHeaders, said: Said, headers: Headers, body: bytes) -> 
     """The response in place of the application's 200: with the edited document, validators and
     freshness; or a 304 if the reader has this document."""
     packed = values(headers).get("content-encoding", "").strip().lower() == "gzip"
-    new, mark = body, ""
+    plain, new, mark = body, body, ""
     if asked.method != "HEAD":
         try:
             plain = unpacked(body) if packed else body
@@ -190,14 +198,17 @@ def answer(asked: RequestHeaders, said: Said, headers: Headers, body: bytes) -> 
             new = pack(edited) if packed else edited
         except NotEditable as problem:
             log.warning("the feed was not changed: %s", problem)
-    return _validated(asked, said, headers, body, new, mark)
+    # Of the plain text: many programs write the time, Django random bytes, into what they compress.
+    return _validated(asked, said, headers, plain, new, mark)
 
 
 def _validated(
-    asked: RequestHeaders, said: Said, headers: Headers, body: bytes, new: bytes, mark: str
+    asked: RequestHeaders, said: Said, headers: Headers, plain: bytes, new: bytes, mark: str
 ) -> Response:
     known = values(headers)
-    theirs = next(iter(tags_in(known.get("etag", ""))), "") or hashlib.sha256(body).hexdigest()[:32]
+    theirs = (
+        next(iter(tags_in(known.get("etag", ""))), "") or hashlib.sha256(plain).hexdigest()[:32]
+    )
     tag = f"{theirs}{mark}"
     named = tags_in(asked.if_none_match)
     modified = _modified(known.get("last-modified"), said, changed=bool(mark))

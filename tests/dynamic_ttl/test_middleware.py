@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import sys
+import threading
 import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -209,7 +210,7 @@ def test_last_modified_moves_with_the_ttl(around: Around) -> None:
 def test_gzip_is_opened_and_closed_again(around: Around) -> None:
     """The same document as without; damage passes with headers only."""
     packed = [*RSS, ("Content-Encoding", "gzip"), ("Content-Length", "9")]
-    body = gzip.compress(document("hugo"))
+    body = gzip.compress(document("hugo"), mtime=0)
     got = around(Origin(body=body, headers=packed, parts=3))(accept_encoding="br, gzip")
     plain = around(Origin())()
     assert gzip.decompress(got.body) == plain.body
@@ -217,6 +218,8 @@ def test_gzip_is_opened_and_closed_again(around: Around) -> None:
     cut = around(Origin(body=body[:-9], headers=packed))()
     assert cut.body == body[:-9]
     assert cut.headers["cache-control"] == plain.headers["cache-control"]
+    again = Origin(body=gzip.compress(document("hugo"), mtime=1), headers=packed)  # as most do
+    assert around(again)(if_none_match=got.headers["etag"]).status == 304
     bomb = gzip.compress(b"<rss>" + bytes(freshener.MOST_BYTES))
     assert around(Origin(body=bomb, headers=packed))().body == bomb
 
@@ -366,6 +369,43 @@ def test_a_body_that_fails_is_closed_and_never_sent(told: bool) -> None:
     with pytest.raises(ZeroDivisionError):
         app({"REQUEST_METHOD": "GET", "PATH_INFO": "/feed"}, lambda *answer: begun.append(answer))
     assert (closed, begun) == ([1, 2], [])
+
+
+def test_asgi_lets_an_application_leave_out_its_headers() -> None:
+    """A bare 304 gets ours."""
+    sent = list[Any]()
+
+    async def bare(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 304})
+        await send({"type": "http.response.body"})
+
+    async def keep(message: Any) -> None:
+        sent.append(message)
+
+    app = asgi.DynamicTtl(bare, "/feed", lambda: POSTS)
+    scope = {"type": "http", "method": "GET", "path": "/feed", "headers": []}
+
+    async def receive() -> Any:
+        return {"type": "http.request"}
+
+    asyncio.run(app(scope, receive, keep))
+    assert (sent[0]["status"], b"cache-control" in dict(sent[0]["headers"])) == (304, True)
+
+
+def test_threads_wait_for_the_first_look() -> None:
+    """Two requests at the start: the second does not get the feed as it was."""
+    got, threads = list[Got](), list[threading.Thread]()
+
+    def updates() -> list[datetime]:
+        threads.append(threading.Thread(target=lambda: got.append(ask())))
+        threads[0].start()
+        threads[0].join(0.2)
+        return POSTS
+
+    ask = ask_wsgi(Origin(), Clock(), updates)
+    got.append(ask())
+    threads[0].join()
+    assert [scan(one.body).hints.ttl_minutes is None for one in got] == [False, False]
 
 
 def test_an_unknown_zone_is_told_at_once() -> None:
