@@ -134,6 +134,11 @@ def whole_number(text: str, most: int = LARGEST_ROW) -> int | None:
     return number if number <= most else None
 
 
+def number_in(value: object, most: int = 10**15) -> int:
+    """The number that a document has as a value, in digits; 0 for none and for anything else."""
+    return whole_number(str(value or "").strip(), most) or 0
+
+
 def number_up_to(most: int, text: str) -> int | None:
     """As `whole_number`, but `most` for a larger number."""
     if not (text.isascii() and text.isdigit()):

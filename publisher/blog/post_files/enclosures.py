@@ -18,7 +18,7 @@ from tinytag import TinyTag, TinyTagException
 
 from publisher.base.errors import FieldErrors, InvalidData
 from publisher.base.media_files import Attachment
-from publisher.base.text import is_of_the_web, whole_number
+from publisher.base.text import is_of_the_web, number_in, whole_number
 from publisher.blog.markup.safe_html import sanitise
 from publisher.blog.writing.content_fields import Field
 
@@ -166,7 +166,7 @@ class EnclosureField(Field):
             return None
         content_type = str(parts.get("type") or "application/octet-stream")
         return Attachment(
-            url, content_type, _number(parts.get("bytes")), _number(parts.get("seconds"))
+            url, content_type, number_in(parts.get("bytes")), number_in(parts.get("seconds"))
         )
 
 
@@ -222,10 +222,6 @@ def seconds_in(length: str) -> int | None:
     for part in length.split(":"):
         total = total * 60 + int(part or 0)
     return total if total <= _MAX_SECONDS else None
-
-
-def _number(plain: Any) -> int:
-    return whole_number(str(plain or "").strip(), 10**15) or 0
 
 
 TYPES = {

@@ -21,7 +21,7 @@ import feedparser
 
 from publisher.base.errors import InvalidData
 from publisher.base.system.confined import Limits, Unreadable, read
-from publisher.base.text import clean, plain_text, whole_number
+from publisher.base.text import clean, number_in, plain_text
 from publisher.river.reading.feed_document import (
     MAX_ITEMS,
     FeedDocument,
@@ -241,7 +241,7 @@ def _item(entry: Any, url: str) -> FeedItem:
         author=clean(str(_raw(entry, "author") or "")).strip(),
         published_at=_moment(entry),
         enclosures=tuple(
-            FeedFile(address, _file_type(link), _length(link))
+            FeedFile(address, _file_type(link), number_in(link.get("length")))
             for link in _links(entry, "enclosure")
             if (address := web_address(base, str(link.get("href") or "").strip()))
         ),
@@ -249,8 +249,8 @@ def _item(entry: Any, url: str) -> FeedItem:
             categories=categories(str(tag.get("term") or "") for tag in _raw(entry, "tags") or []),
             image=_image(entry, base),
             duration_seconds=_seconds(str(_raw(entry, "itunes_duration") or "")),
-            season=_whole(_raw(entry, "itunes_season")),
-            episode=_whole(_raw(entry, "itunes_episode")),
+            season=number_in(_raw(entry, "itunes_season"), 999_999),
+            episode=number_in(_raw(entry, "itunes_episode"), 999_999),
         ),
         base=base if base != url else "",
     )
@@ -276,10 +276,6 @@ def _seconds(duration: str) -> int:
         return 0
     seconds: int = sum(int(part[:9]) * 60**place for place, part in enumerate(parts[::-1]))
     return min(seconds, _LONGEST_SECONDS)
-
-
-def _whole(value: Any) -> int:
-    return whole_number(str(value or "").strip(), 999_999) or 0
 
 
 def _content(entry: Any, url: str) -> tuple[str, str]:
@@ -317,10 +313,6 @@ def _file_type(link: Any) -> str:
     """The type of a file; feedparser says text/html where the feed says nothing."""
     kind = str(link.get("type") or "")
     return "" if kind == "text/html" else kind
-
-
-def _length(link: Any) -> int:
-    return whole_number(str(link.get("length") or "").strip(), 10**15) or 0
 
 
 def _moment(entry: Any) -> datetime | None:

@@ -18,7 +18,7 @@ from publisher.base import safe_xml
 from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.base.media_files import Attachment
-from publisher.base.text import is_of_the_web, plain_text, whole_number
+from publisher.base.text import is_of_the_web, number_in, plain_text
 from publisher.blog.markup import safe_html
 from publisher.blog.post_files.enclosures import seconds_in
 
@@ -89,11 +89,6 @@ def slug_of(address: str) -> str:
     return "" if stem in ("", "index") or stem.isdigit() else stem
 
 
-def size(text: str | None) -> int:
-    """A number of bytes as written; 0 for anything else."""
-    return whole_number((text or "").strip(), 10**15) or 0
-
-
 def attachment(
     url: str, media_type: str, size_: str | None, duration: str = ""
 ) -> Attachment | None:
@@ -101,7 +96,7 @@ def attachment(
     if not is_web_address(url := url.strip()):
         return None
     media_type = media_type.strip() or "application/octet-stream"
-    return Attachment(url, media_type, size(size_), seconds_in(duration) or 0)
+    return Attachment(url, media_type, number_in(size_), seconds_in(duration) or 0)
 
 
 def json_in(stream: BinaryIO) -> Any:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
 from publisher.base.errors import InvalidData
+from publisher.base.text import as_text
 from publisher.blog.markup.markdown import rendered
 from publisher.exchange.importing.formats import fields
 from publisher.exchange.importing.imported import Batch, ImportedPost
@@ -51,33 +52,33 @@ def read(stream: BinaryIO) -> Batch:
 def _post(
     row: Row, number: int, tags: dict[str, list[str]], people: dict[str, list[str]], batch: Batch
 ) -> ImportedPost:
-    title = " ".join(_text(row.get("title")).split())
+    title = " ".join(as_text(row.get("title")).split())
     where = f"post {number} ({title[:40]})" if title else f"post {number}"
-    known = _text(row.get("id"))
+    known = as_text(row.get("id"))
     is_page = row.get("type") == "page" or row.get("page") in (1, True)
-    status = _STATES.get(_text(row.get("status")), "draft")
+    status = _STATES.get(as_text(row.get("status")), "draft")
     # Sent: by mail alone, to members.
     members = row.get("visibility") not in (None, "public") or row.get("status") == "sent"
     if members and status != "draft":
         status = "draft"
         batch.notes["post for members becomes a draft"] += 1
-    slug = _text(row.get("slug"))
+    slug = as_text(row.get("slug"))
     names = [name for name in tags.get(known, []) if not name.startswith("#")]
     shown = _moment(row, "published_at", where)
     source, cards = _source(row, batch)
     return ImportedPost(
         where=where,
-        guid=_text(row.get("uuid")) or fields.identity(known, slug, title),
+        guid=as_text(row.get("uuid")) or fields.identity(known, slug, title),
         source=source,
         needs=tuple(f"the card {kind} of Ghost's editor" for kind in cards),
         as_markdown=True,
         image=_picture(row),
-        image_alt=_text(row.get("feature_image_alt")) if _picture(row) else "",
+        image_alt=as_text(row.get("feature_image_alt")) if _picture(row) else "",
         kind="page" if is_page else "post",
         status=status,
         title="" if title == "(Untitled)" else title,
         slug=slug,
-        summary=fields.plain(_text(row.get("custom_excerpt"))),
+        summary=fields.plain(as_text(row.get("custom_excerpt"))),
         tags=tuple(dict.fromkeys(names)),
         by=tuple(people.get(known, ())),
         published_at=shown if status != "draft" else None,
@@ -90,14 +91,14 @@ def _post(
 def _source(row: Row, batch: Batch) -> tuple[str, tuple[str, ...]]:
     """The rendered text, before it a feature image with a caption; and what could not be
     rendered."""
-    text, cards = _text(row.get("html")), tuple[str, ...]()
-    if not text and (lexical := _text(row.get("lexical"))):
+    text, cards = as_text(row.get("html")), tuple[str, ...]()
+    if not text and (lexical := as_text(row.get("lexical"))):
         text, cards = html_of_lexical(lexical)
-    if not text and (plain := _text(row.get("plaintext"))):
+    if not text and (plain := as_text(row.get("plaintext"))):
         text = fields.paragraphs(plain)
-    picture, caption = _text(row.get("feature_image")), _text(row.get("feature_image_caption"))
+    picture, caption = as_text(row.get("feature_image")), as_text(row.get("feature_image_caption"))
     if picture and not _picture(row):
-        alt = html.escape(_text(row.get("feature_image_alt")))
+        alt = html.escape(as_text(row.get("feature_image_alt")))
         shown = f'<img src="{html.escape(picture)}" alt="{alt}">'
         below = f"<figcaption>{caption}</figcaption>" if caption else ""
         text = f"<figure>{shown}{below}</figure>\n{text}"
@@ -108,8 +109,8 @@ def _source(row: Row, batch: Batch) -> tuple[str, tuple[str, ...]]:
 
 def _picture(row: Row) -> str:
     """The feature image; "" for one that has a caption, or whose address is not a whole one."""
-    found = _text(row.get("feature_image"))
-    alone = fields.is_web_address(found) and not _text(row.get("feature_image_caption"))
+    found = as_text(row.get("feature_image"))
+    alone = fields.is_web_address(found) and not as_text(row.get("feature_image_caption"))
     return found if alone else ""
 
 
@@ -121,16 +122,16 @@ def _moment(row: Row, name: str, where: str) -> datetime | None:
         if not 0 <= seconds < 7e9:
             raise InvalidData(f"{where}: {value} is not a date")
         value = f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
-    return fields.moment(_text(value), where)
+    return fields.moment(as_text(value), where)
 
 
 def _names(data: Row, pairs: str, key: str, table: str, column: str) -> dict[str, list[str]]:
     """The names of each post, in order, by the join table `pairs`."""
-    known = {_text(row.get("id")): _text(row.get(column)) for row in _rows(data, table)}
+    known = {as_text(row.get("id")): as_text(row.get(column)) for row in _rows(data, table)}
     found: dict[str, list[str]] = {}
-    for row in sorted(_rows(data, pairs), key=lambda row: _text(row.get("sort_order")).zfill(6)):
-        if name := known.get(_text(row.get(key)), ""):
-            found.setdefault(_text(row.get("post_id")), []).append(name)
+    for row in sorted(_rows(data, pairs), key=lambda row: as_text(row.get("sort_order")).zfill(6)):
+        if name := known.get(as_text(row.get(key)), ""):
+            found.setdefault(as_text(row.get("post_id")), []).append(name)
     return found
 
 
@@ -141,12 +142,6 @@ def _rows(data: Row, table: str) -> list[Row]:
 
 def _dict(value: object) -> Row:
     return value if isinstance(value, dict) else {}
-
-
-def _text(value: object) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        return ""
-    return str(value).strip()
 
 
 def html_of_lexical(text: str) -> tuple[str, tuple[str, ...]]:

@@ -17,6 +17,7 @@ from typing import Any
 import yaml
 
 from publisher.base.errors import InvalidData
+from publisher.base.text import number_in
 from publisher.blog.writing.content import FIELDS, from_plain
 from publisher.exchange.importing.formats import fields as values
 from publisher.exchange.importing.imported import Batch, ImportedPost
@@ -185,7 +186,7 @@ def post(
         deleted_status=_state(_text(fields, "deleted_state")) or "",
         address=address,
         aliases=tuple(_list(fields, "redirects", "aliases", "redirect_from")),
-        version=max(1, values.size(_text(fields, "version"))),
+        version=max(1, number_in(_text(fields, "version"))),
         needs=tuple(f"the shortcode {name}" for name in _shortcodes(body)),
     )
 
