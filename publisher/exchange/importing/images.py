@@ -10,14 +10,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
-from publisher.base.errors import InvalidData, PublisherError
-from publisher.base.net import OutgoingError, request_public
+from publisher.base.errors import PublisherError
 from publisher.blog.post_files.media import MAX_BYTES
 from publisher.exchange.importing.formats.fields import is_web_address
 from publisher.exchange.importing.imported import ImportedPost
+from publisher.exchange.importing.sources import fetched
 
 AT_ONCE = 4
 # Neither searches beyond the end of its tag or bracket: both get megabytes of untrusted text.
@@ -53,7 +54,7 @@ def bring(
                 raise data
             file = PurePosixPath(unquote(name.partition("?")[0])).name
             found[name] = keep(fetch(name) if data is None else data, file)
-        except (PublisherError, OutgoingError) as error:
+        except PublisherError as error:
             problems.append(str(error))
 
     for name, data in beside(names) if names else ():
@@ -78,19 +79,7 @@ def wanted(post: ImportedPost) -> set[str]:
 
 def fetcher(allow_private: bool) -> Fetch:
     """A function that fetches a picture from the internet."""
-
-    def fetch(address: str) -> bytes:
-        reply = request_public(
-            address,
-            user_agent="Publisher import",
-            allow_private=allow_private,
-            max_bytes=MAX_BYTES,
-        )
-        if reply.status != 200:
-            raise InvalidData(f"the server answered {reply.status}")
-        return reply.body
-
-    return fetch
+    return partial(fetched, allow_private=allow_private, max_bytes=MAX_BYTES, seconds=30.0)
 
 
 def without_addresses(source: str) -> str:

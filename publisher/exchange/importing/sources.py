@@ -75,7 +75,7 @@ def located(source: str, standard_input: BinaryIO, allow_private: bool) -> Locat
     if source == "-":
         return Located("standard input", data=_bounded(standard_input, "standard input"))
     if re.match(r"https?://", source, re.IGNORECASE):
-        return Located(source, data=_fetched(source, allow_private))
+        return Located(source, data=fetched(source, allow_private))
     path = Path(source)
     if not path.is_dir():
         _opened(path).close()
@@ -121,7 +121,10 @@ def _too_large(name: str) -> TooLarge:
     return TooLarge(f"{name} has more than {limit} MB; split it and import the parts")
 
 
-def _fetched(address: str, allow_private: bool) -> bytes:
+def fetched(
+    address: str, allow_private: bool, max_bytes: int = MAX_DOCUMENT_BYTES, seconds: float = 120.0
+) -> bytes:
+    """What there is at an address; InvalidData, which names it, if that cannot be had."""
     # Imported late: a process that only reads needs no HTTP client.
     from publisher.base.net import OutgoingError, request_public
 
@@ -130,8 +133,8 @@ def _fetched(address: str, allow_private: bool) -> bytes:
             address,
             user_agent="Publisher import",
             allow_private=allow_private,
-            max_bytes=MAX_DOCUMENT_BYTES,
-            timeout_seconds=120.0,
+            max_bytes=max_bytes,
+            timeout_seconds=seconds,
         )
     except OutgoingError as error:
         raise InvalidData(f"{address}: {error}") from error
