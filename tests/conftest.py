@@ -90,7 +90,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
             import_module(".".join(file.relative_to(HERE.parent).with_suffix("").parts))
 
 
-# What starts browsers, servers, generators, other machines or whole programs: `make test-all`.
+# What starts browsers, servers, generators, other machines or whole programs, or replays weeks of
+# polls: `make test-all`.
 SYSTEM = (
     "browser", "cli/test_simulation.py", "delivery/test_stopping.py", "dynamic_ttl/test_wheel.py",
     "foreign/test_mirror_in_front.py", "foreign/test_stamp_recipes.py", "foreign/test_wordpress.py",
@@ -98,13 +99,17 @@ SYSTEM = (
     "operations/test_nginx.py", "operations/test_rebinding.py", "operations/test_serve.py",
     "operations/test_serve_http.py", "operations/test_tls.py", "operations/test_unit.py",
     "operations/test_waiting.py",
-    "reader_test/test_command.py", "reader_test/test_wheel.py",
+    "reader_test/test_command.py", "reader_test/test_our_river.py", "reader_test/test_wheel.py",
     "readers/access_logs/test_intake.py::test_a_hundred_thousand_lines_cost_little",
     "readers/test_forecast.py", "readers/test_real_readers.py", "readers/test_served.py",
-    "real_readers", "river/fetching/test_host_turns.py",
-    "river/fetching/test_machines.py", "river/test_our_publisher.py", "river/test_processes.py",
+    "real_readers", "river/fetching/test_host_limits.py", "river/fetching/test_host_turns.py",
+    "river/fetching/test_machines.py",
+    "river/polls/test_missed_items.py::test_a_busy_feed_is_had_whole",
+    "river/test_our_publisher.py",
+    "river/test_politeness.py::test_thirty_days_of_our_own", "river/test_processes.py",
     "river/test_simulated.py::test_thirty_days_with_two_hundred_publishers",
-    "simulator/test_cluster.py", "simulator/test_engine.py", "storage/test_bucket.py",
+    "simulator/test_cluster.py", "simulator/test_engine.py", "simulator/test_plots.py",
+    "storage/test_bucket.py",
     "storage/test_postgresql.py", "test_day_in_the_life.py", "test_how_tos.py", "test_packaging.py",
     "test_tutorial.py", "web/studio/test_trouble.py::test_killed_while_saving",
     "web/test_blog_clients.py",
