@@ -287,3 +287,27 @@ def test_a_reload_after_another_device_has_saved(laptop: Page, phone: Page) -> N
     expect(laptop.locator(SOURCE)).to_have_value("Of the phone.")
     laptop.wait_for_timeout(2000)  # longer than an autosave waits
     expect(laptop.locator(STATE)).to_be_empty()
+
+
+def test_back_after_another_device_has_saved(laptop: Page, phone: Page) -> None:
+    """What the browser brings back was not typed on the newer text, which a save would replace."""
+    laptop.locator(SOURCE).press_sequentially("Of the laptop. ")
+    saved(laptop)
+    laptop.goto("/studio/posts")
+    opened(phone).fill(SOURCE, "Of the phone.")
+    saved(phone)
+    laptop.go_back()
+    wait_for_editor(laptop)
+    expect(laptop.locator(SOURCE)).to_have_value("Of the phone.")
+
+
+def test_back_to_what_was_not_saved(laptop: Page) -> None:
+    """Nothing newer is there: the text is there again, and is autosaved."""
+    laptop.route("**/studio/autosave/**", lambda route: route.abort())
+    laptop.locator(SOURCE).press_sequentially("Typed and left. ")
+    laptop.goto("/")
+    laptop.unroute_all()
+    laptop.go_back()
+    wait_for_editor(laptop)
+    expect(laptop.locator(SOURCE)).to_have_value(re.compile("Typed and left"))
+    expect(laptop.locator(STATE)).to_contain_text("Saved")

@@ -24,7 +24,7 @@ export class Autosave {
       if (document.visibilityState === "hidden" && this.changedAt) this.run();
     });
     addEventListener("pagehide", () => {
-      if (this.changedAt || this.busy) this.recovery.keep();
+      if (!(this.changedAt || this.busy) || this.recovery.keep()) this.recovery.leave();
     });
     addEventListener("beforeunload", (event) => { // where nothing has the text, the browser asks
       if ((this.changedAt || this.busy) && !this.stopped && !this.recovery.keep()) event.preventDefault();

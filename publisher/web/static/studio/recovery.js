@@ -7,6 +7,7 @@
 import { clock } from "./form.js";
 
 const TAB = "publisher:tab"; // in the session of a tab: its name
+const LEFT = "publisher:left"; // in the session of a tab: what a form had when its page was left
 export const APART = "apart"; // in place of the stamp: older than what is unsaved now
 export const newName = () => `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 10)}`;
 const lockOf = (name) => `publisher:${name}`;
@@ -60,13 +61,13 @@ export class Recovery {
       const { post } = this.form.dataset;
       const held = await heldLocks();
       const tab = await tabName(held);
-      if (cameBy("back_forward") && this.differs()) this.seen = APART; // an old text, not typed on the server's
       // What the browser has restored or copied may be the name of a request that was answered.
       if (!("refused" in this.form.dataset)) this.attempt = newName();
       const kind = post === "new" ? this.form.elements.kind?.value : undefined;
       const left = leftBehind(this.prefix, kind).filter(({ key }) => !held.has(lockOf(nameOf(key))));
       const mine = left.filter(({ key }) => nameOf(key) === tab);
       this.left = mine.concat(left.filter((kept) => !mine.includes(kept)));
+      if (!cameBy("navigate") && this.differs()) await this.brought(mine);
       if (post === "new") {
         this.left = navigator.locks ? this.left.slice(0, 1) : mine;
         this.left.forEach(({ key }) => lock(nameOf(key)));
@@ -76,8 +77,27 @@ export class Recovery {
       // No storage in this browser: the server's autosave remains.
     }
     // A page that Back has brought as it was left may be old; a reload would keep what is typed in it.
-    addEventListener("pageshow", ({ persisted }) => persisted && location.replace(location.pathname + location.search));
+    addEventListener("pageshow", ({ persisted }) => persisted && loadAnew());
     if (this.form.elements.origin) this.form.elements.origin.value = this.name;
+  }
+
+  // The page is left, and all that it holds is saved or kept.
+  leave() {
+    store(LEFT, this.values(), () => sessionStorage);
+  }
+
+  // Back, and in Firefox Reload, puts the text of a page that was left into what the server shows now,
+  // and a save would replace a version that it was not typed on: the page is loaded without it. What
+  // of it was not saved is kept (`mine`, or by the server's autosave); of earlier pages that is unknown.
+  async brought(mine) {
+    const { refused, post } = this.form.dataset;
+    const shown = this.values();
+    const left = JSON.parse(sessionStorage.getItem(LEFT));
+    const known = (left && alike(left, shown)) || mine.some(({ values }) => alike(values, shown));
+    const back = cameBy("back_forward");
+    const kept = () => known || (back && Number(post) && this.setAside(shown));
+    if (this.form.elements.seen && refused === undefined && kept()) await loadAnew();
+    else if (back) this.seen = APART;
   }
 
   // The form is sent now: what is typed from here on is not in it.
@@ -224,6 +244,12 @@ function defaultOf(field) {
 
 const cameBy = (way) => performance.getEntriesByType("navigation")[0]?.type === way;
 
+// This page as the server has it, without what the browser has put in.
+function loadAnew() {
+  location.replace(location.pathname + location.search);
+  return new Promise(() => {});
+}
+
 const heldLocks = async () =>
   new Set(((await navigator.locks?.query())?.held ?? []).map((lock) => lock.name));
 
@@ -243,9 +269,9 @@ function lock(name) {
   navigator.locks?.request(lockOf(name), { ifAvailable: true }, () => new Promise(() => {}));
 }
 
-function store(key, kept) {
+function store(key, kept, storage = () => localStorage) {
   try {
-    localStorage.setItem(key, JSON.stringify(kept));
+    storage().setItem(key, JSON.stringify(kept));
     return true;
   } catch {
     return false; // full, or forbidden: the server's autosave is still there
