@@ -340,19 +340,20 @@ def paste_file(page: Page, name: str, data: bytes, kind: str, event: str = "past
         """([name, bytes, kind, event]) => {
           const carried = new DataTransfer();
           carried.items.add(new File([new Uint8Array(bytes)], name, {type: kind}));
+          if (event === "copied") carried.setData("text/html", '<img src="https://example.org/a.png">');
           const area = document.querySelector("[name=source]");
           const options = {bubbles: true, cancelable: true};
-          area.dispatchEvent(event === "paste"
-            ? new ClipboardEvent("paste", {...options, clipboardData: carried})
-            : new DragEvent("drop", {...options, dataTransfer: carried}));
+          area.dispatchEvent(event === "drop"
+            ? new DragEvent("drop", {...options, dataTransfer: carried})
+            : new ClipboardEvent("paste", {...options, clipboardData: carried}));
         }""",
         [name, list(data), kind, event],
     )
 
 
-@pytest.mark.parametrize("event", ["paste", "drop"])
+@pytest.mark.parametrize("event", ["paste", "copied", "drop"])
 def test_picture(ada: Page, live: Live, event: str) -> None:
-    """A pasted or dropped picture is in the text, its description asked for, and in the preview."""
+    """A picture from anywhere is in the text, its description asked for, and in the preview."""
     out = io.BytesIO()
     Image.new("RGB", (700, 300), "teal").save(out, "PNG")
     ada.goto("/studio/posts/new")

@@ -36,7 +36,7 @@ _SAVED: Recipe = ((0, "open_new", 0), (0, "type", 0), (0, "save", 0))
 _BACK: tuple[Change, ...] = (
     (
         f"{STUDIO}recovery.js",
-        'if (cameBy("back_forward") && this.differs()) this.seen = APART;',
+        "else if (back) this.seen = APART;",
         "",
     ),
 )

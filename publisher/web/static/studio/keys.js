@@ -98,7 +98,9 @@ export function bindKeys(area) {
     const pasted = event.clipboardData?.getData("text/plain").trim() ?? "";
     const chosen = area.value.slice(area.selectionStart, area.selectionEnd);
     if (!chosen.trim() || !/^https?:\/\/\S+$/.test(pasted) || /^https?:\/\/\S+$/.test(chosen.trim())) {
-      const html = event.clipboardData?.getData("text/html") ?? "";
+      // A picture that was copied in a page comes with its address there; the file is added (pictures.js).
+      const file = !pasted && event.clipboardData?.files.length;
+      const html = (!file && event.clipboardData?.getData("text/html")) || "";
       const plain = /^https?:\/\/\S+$/.test(pasted) || area.form.elements.source_format?.value === "html";
       const shaped = html && !plain && !inListing(area.value, area.selectionStart) && markdownOf(html);
       if (shaped) {
