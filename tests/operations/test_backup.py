@@ -3,6 +3,7 @@
 import dataclasses
 import errno
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -15,6 +16,7 @@ from sqlalchemy import select, text
 
 from publisher.base.environment import Environment
 from publisher.base.errors import Conflict, InvalidData, InvalidInput, StorageUnavailable
+from publisher.base.system import whole_files
 from publisher.base.system.whole_files import sweep, whole_file
 from publisher.blog import published
 from publisher.installation import Site, open_site, serving_lock
@@ -274,6 +276,27 @@ def test_a_command_without_the_unit_s_variables_knows_the_address(environment: E
     assert not refresh(served)
     command.database.close()
     served.database.close()
+
+
+def test_a_full_disk_can_be_backed_up_to_another(
+    site: Site, environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The copy that the archive is made from lies beside the archive then; it is removed."""
+    other = tmp_path / "other"
+    other.mkdir()
+    nothing = shutil.disk_usage(tmp_path)._replace(free=0)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: nothing)
+    drafts: list[Path] = []
+    made = whole_files.draft_of
+
+    def noted(target: Path) -> Path:
+        drafts.append(target)
+        return made(target)
+
+    monkeypatch.setattr(whole_files, "draft_of", noted)
+    backup(environment, other / "blog.tar.gz")
+    assert {draft.parent for draft in drafts} == {other}
+    assert [path.name for path in other.iterdir()] == ["blog.tar.gz"]
 
 
 def test_a_disk_that_takes_nothing_is_said(
