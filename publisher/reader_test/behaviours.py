@@ -34,7 +34,7 @@ OWN_SECONDS = 3600.0  # the shortest interval where a feed says nothing
 PATIENCE_SECONDS = 65.0  # a minute, and some for a machine that is busy
 MOVE_SECONDS = 26 * 3600.0  # how long a permanent move may be doubted
 _AGENT = re.compile(r"[A-Za-z][\w.-]*/v?\d")
-_CONTACT = re.compile(r"https?://|[\w.+-]+@[\w-]+\.\w")
+_CONTACT = re.compile(r"https?://|[\w.+-]@[\w-]+\.\w")
 
 Found = tuple[tuple[float, int], str]
 """How many of the cases were right, of how many, and a sentence, which counts if there were any."""

@@ -96,9 +96,9 @@ def _canonical(html: str, ids: set[str]) -> str:
         if tag == "div" and kept == {"class": "scroll"}:
             element.drop_tag()
     text = str(lxml_html.tostring(root, encoding="unicode"))
-    text = text.replace("<p></p>", "")
-    text = re.sub(r"«\s*|\s*»", '"', text).translate(_ALIKE).replace("…", "...")
-    return _AROUND.sub(r"\1", re.sub(r"\s+", " ", re.sub("-{2,3}", "-", text)))
+    text = re.sub(r"\s+", " ", text.replace("<p></p>", ""))
+    text = re.sub("« ?| ?»", '"', text).translate(_ALIKE).replace("…", "...")
+    return _AROUND.sub(r"\1", re.sub("-{2,3}", "-", text))
 
 
 def _parsed(html: str) -> Any:

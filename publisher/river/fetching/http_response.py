@@ -120,7 +120,7 @@ def _inflated(raw: bytes, window_bits: int, most: int) -> bytes:
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _LONGEST_HEAD = 1 << 18
 _FRAMING = re.compile(
-    rb"^(content-length|transfer-encoding)[ \t]*:[ \t]*([^\r\n]*)\r?\n",
+    rb"^(content-length|transfer-encoding)[ \t]*+:[ \t]*+([^\r\n]*+)\r?\n",
     re.IGNORECASE | re.MULTILINE,
 )
 _LENGTH = re.compile(rb"^content-length[ \t]*:[^\r\n]*\r?\n", re.IGNORECASE | re.MULTILINE)

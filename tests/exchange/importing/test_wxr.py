@@ -1,11 +1,13 @@
 """WordPress: states, kinds, dates, names and what its editor leaves to be done."""
 
+import time
 from datetime import UTC, datetime
 
 import pytest
 
 from publisher.base.media_files import Attachment
 from publisher.exchange.importing.formats import wxr
+from publisher.exchange.importing.html_to_markdown import markdown_of
 from publisher.exchange.importing.imported import Batch
 from tests.exchange.importing.conftest import one, read
 
@@ -123,3 +125,29 @@ def test_podcast_enclosure() -> None:
 def test_the_editors_text_as_html(content: str, expected: str) -> None:
     """Blank lines make paragraphs, block elements and preformatted text are left alone."""
     assert wxr.as_html(content) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<!--" * 20_000,
+        "<pre " * 20_000,
+        "[caption]<img>" + " " * 20_000,
+        "[caption]<img>" * 6_000,
+        "«" + " " * 60_000 + "a",
+    ],
+)
+def test_what_is_never_closed_is_looked_for_once(text: str) -> None:
+    """Each beginning was searched for its end up to the end of the text."""
+    begun = time.thread_time()
+    assert wxr.as_html(text)
+    markdown_of(f"<p>{text}</p>", "en")
+    assert time.thread_time() - begun < 5.0  # it is a tenth
+
+
+def test_captions_comments_and_listings_are_read_as_before() -> None:
+    """With blanks around, one behind the other."""
+    caption = '[caption id="a" width="9"] <a href="/b"> <img src="c"> </a>  Words \n[/caption]'
+    figure = '<figure><a href="/b"> <img src="c"> </a><figcaption>Words</figcaption></figure>'
+    assert wxr.as_html(f"<!-- x -->{caption}<!-- y -->{caption}<!--") == figure * 2 + "<!--"
+    assert wxr.as_html("<PRE>a\n\nb</PRE>\n\nc") == "<PRE>a\n\nb</PRE>\n\n<p>c</p>"

@@ -32,6 +32,15 @@ def test_one_bad_byte_spoils_nothing_else() -> None:
     assert to_text(b"plain \xe9t\xe9", "text/xml; charset=utf-8") == "plain été"
 
 
+@pytest.mark.parametrize("name", [b"content-length", b"transfer-encoding"])
+def test_blanks_in_a_head_cost_nothing(name: bytes) -> None:
+    """The head of a feed's server, as long as it may be: it held the scheduler for ten minutes."""
+    begun = time.thread_time()
+    head = b"HTTP/1.1 200 OK\r\n" + name + b":" + b" " * 200_000 + b"\rX\r\n\r\n"
+    assert mended(head) == head
+    assert time.thread_time() - begun < 5.0  # it is some milliseconds
+
+
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-16"])
 @pytest.mark.parametrize("declaration", ["", "<?xml version='1.0' encoding='utf-16'?>", "\n"])
 @pytest.mark.parametrize("word", ["ascii", "naïve"])

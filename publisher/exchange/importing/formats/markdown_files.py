@@ -114,7 +114,9 @@ _NO_POSTS = re.compile(r"(^|/)(_index|readme|license|changelog)\.", re.IGNORECAS
 _TRUE = ("true", "yes", "1", "on")
 # Hugo's shortcodes and Jekyll's tags, and listings, in which they are text.
 _SHORTCODE = re.compile(r"\{\{[<%]-?\s*(\w[\w./-]*)|\{%-?\s*(\w+)")
-_LISTING = re.compile(r"^(`{3,}|~{3,}).*?^\1|(`+)(?!`).*?(?<!`)\2(?!`)", re.MULTILINE | re.DOTALL)
+_LISTING = re.compile(
+    r"^(`{3,}+|~{3,}+).*?^\1|(?<!`)(`++).*?(?<!`)\2(?!`)", re.MULTILINE | re.DOTALL
+)
 
 
 def read_folder(folder: Folder, zone: tzinfo) -> Batch:

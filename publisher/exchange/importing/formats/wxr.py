@@ -27,10 +27,11 @@ _BLOCK = re.compile(
     re.IGNORECASE,
 )
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_PREFORMATTED = re.compile(r"(<pre\b.*?</pre>)", re.DOTALL | re.IGNORECASE)
+_PREFORMATTED = re.compile(r"(<pre\b(?:(?!<pre\b).)*?</pre>)", re.DOTALL | re.IGNORECASE)
 _SHORTCODE = re.compile(r"\[(?!/|caption\b)([a-z][\w-]*)(?=[ \]/])")
 _CAPTION = re.compile(
-    r"\[caption[^\]]*\]\s*((?:<a\b[^>]*>\s*)?<img\b[^>]*>(?:\s*</a>)?)\s*(.*?)\s*\[/caption\]",
+    r"\[caption[^\[\]]*+\]\s*+((?:<a\b[^<>]*+>\s*+)?<img\b[^<>]*+>(?:\s*+</a>)?)"
+    r"((?:(?!\[caption\b).)*?)\[/caption\]",
     re.DOTALL,
 )
 
@@ -118,14 +119,19 @@ def _post(
 
 def as_html(content: str) -> str:
     """Convert an editor's text to HTML as WordPress does: captions, paragraphs at blank lines."""
-    content = _COMMENT.sub("", content.replace("\r\n", "\n"))
-    content = _CAPTION.sub(r"<figure>\1<figcaption>\2</figcaption></figure>", content)
+    # Behind the last end of a comment there is none: each beginning would be searched for its end.
+    before, end, after = content.replace("\r\n", "\n").rpartition("-->")
+    content = _CAPTION.sub(_captioned, _COMMENT.sub("", before + end) + after)
     pieces = _PREFORMATTED.split(content)
     return "\n\n".join(
         piece if _PREFORMATTED.fullmatch(piece) else _with_paragraphs(piece)
         for piece in pieces
         if piece.strip()
     )
+
+
+def _captioned(found: re.Match[str]) -> str:
+    return f"<figure>{found[1]}<figcaption>{found[2].strip()}</figcaption></figure>"
 
 
 def _with_paragraphs(text: str) -> str:
@@ -194,7 +200,7 @@ def _enclosure(own: Own) -> Attachment | None:
 # Pictures that are not in a post's text: its featured image, and galleries by id. Both refer to
 # attachments, which are items of the same export and may come after the post.
 _GALLERY = re.compile(
-    r"(?:<p>)?\[gallery\b[^\]]*?\bids=[\"\u201d\u2033']?([\d,\s]+)[^\]]*\](?:</p>)?"
+    r"(?:<p>)?\[gallery\b(?>[^\[\]]*?\bids=[\"\u201d\u2033']?([\d,\s]++))[^\[\]]*+\](?:</p>)?"
 )
 
 
