@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from publisher import dynamic_ttl
 from publisher.base.encryption import hash_token
-from publisher.base.errors import Conflict, InvalidData, InvalidInput, NotFound
+from publisher.base.errors import Conflict, InvalidData, InvalidInput, must_exist
 from publisher.base.net import OutgoingError, check_url, request_public
 from publisher.base.system.confined import Limits, Unreadable, read
 from publisher.base.system.logs import get_logger
@@ -79,10 +79,7 @@ def add(session: Session, url: str, name: str, zone: str, now: datetime) -> tupl
 
 def named(session: Session, name: str) -> Mirror:
     """One mirror; NotFound when there is none."""
-    found = session.get(Mirror, name)
-    if found is None:
-        raise NotFound(f"there is no mirror called {name[:60]}")
-    return found
+    return must_exist(session.get(Mirror, name), f"there is no mirror called {name[:60]}")
 
 
 def everyone(session: Session) -> Sequence[Mirror]:

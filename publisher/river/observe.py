@@ -23,7 +23,7 @@ from sqlalchemy import Table, delete, select
 from sqlalchemy.orm import Session
 
 from publisher.base.dates import parse_rfc3339
-from publisher.base.errors import InvalidInput, NotFound
+from publisher.base.errors import InvalidInput, must_exist
 from publisher.core.durations import duration
 from publisher.core.polling import Answer, Memory, PollPolicy, parse
 from publisher.core.polling.cho import ESTIMATED
@@ -122,8 +122,7 @@ def history(session: Session, url: str) -> list[dict[str, Any]]:
     Raises NotFound for an address that nobody has reported.
     """
     digest = _digest(url)
-    if session.get(RiverCrawl, digest) is None:
-        raise NotFound(f"no visit to {url[:200]} was reported")
+    must_exist(session.get(RiverCrawl, digest), f"no visit to {url[:200]} was reported")
     mine = select(RiverCrawlVisit).where(RiverCrawlVisit.digest == digest)
     return [
         {"timestamp": row.epoch, "hash": row.hash, "group": row.group}

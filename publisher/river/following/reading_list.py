@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from sqlalchemy import ColumnElement, Select, and_, case, delete, func, literal, or_, select
 from sqlalchemy.orm import Session
 
-from publisher.base.errors import NotFound
+from publisher.base.errors import must_exist
 from publisher.base.text import plain_text
 from publisher.river.following.subscriptions import in_folder
 from publisher.river.polls.item_store import SEARCH
@@ -64,9 +64,7 @@ def one(session: Session, author_id: int, item_id: int) -> ReadingEntry:
     """One item; NotFound when it does not exist, or has been pruned."""
     _, found = readable(session, author_id)
     rows = loaded(session, author_id, found.where(RiverItem.id == item_id))
-    if not rows:
-        raise NotFound("this item is not kept any more")
-    return rows[0]
+    return must_exist(next(iter(rows), None), "this item is not kept any more")
 
 
 def loaded(session: Session, author_id: int, found: Rows) -> list[ReadingEntry]:

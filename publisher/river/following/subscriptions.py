@@ -18,7 +18,7 @@ from sqlalchemy.orm.attributes import flag_modified
 from yarl import URL
 
 from publisher.base import encryption, net
-from publisher.base.errors import Conflict, InvalidInput, NotFound
+from publisher.base.errors import Conflict, InvalidInput, must_exist
 from publisher.river.fetching import frontier
 from publisher.river.fetching.answers import Credentials
 from publisher.river.fetching.frontier import work_unit_of
@@ -70,18 +70,12 @@ def known_url(session: Session, url: str) -> RiverFeed | None:
 
 def named(session: Session, url: str) -> RiverFeed:
     """The subscription to an address as a person types it; NotFound when there is none."""
-    found = known_url(session, tidy_url(url)[0])
-    if found is None:
-        raise NotFound(f"not subscribed to {url[:200]}")
-    return found
+    return must_exist(known_url(session, tidy_url(url)[0]), f"not subscribed to {url[:200]}")
 
 
 def by_id(session: Session, feed_id: int) -> RiverFeed:
     """One subscription; NotFound when there is none."""
-    found = session.get(RiverFeed, feed_id)
-    if found is None:
-        raise NotFound("there is no such subscription")
-    return found
+    return must_exist(session.get(RiverFeed, feed_id), "there is no such subscription")
 
 
 def everyone(session: Session) -> Sequence[RiverFeed]:

@@ -15,7 +15,7 @@ from typing import Any, cast
 from sqlalchemy import Table, bindparam, insert, select
 from sqlalchemy.orm import Session
 
-from publisher.base.errors import Conflict, NotFound
+from publisher.base.errors import Conflict, must_exist
 from publisher.base.system.logs import get_logger
 from publisher.core.durations import duration
 from publisher.river.fetching import frontier
@@ -90,13 +90,9 @@ def undo_last(session: Session, feed: RiverFeed, now: datetime) -> str:
 
     The move is not made again automatically. Raises NotFound when there is none to undo.
     """
-    last = session.scalar(
-        select(RiverMove)
-        .where(RiverMove.feed_id == feed.id, RiverMove.undone_at.is_(None))
-        .order_by(RiverMove.id.desc())
-    )
-    if last is None:
-        raise NotFound("this feed has not moved")
+    mine = (RiverMove.feed_id == feed.id, RiverMove.undone_at.is_(None))
+    newest = select(RiverMove).where(*mine).order_by(RiverMove.id.desc())
+    last = must_exist(session.scalar(newest), "this feed has not moved")
     taken = select(RiverFeed.id).where(RiverFeed.url == last.from_url, RiverFeed.id != feed.id)
     if session.scalar(taken) is not None:
         raise Conflict(f"{last.from_url} is subscribed to by itself now")
