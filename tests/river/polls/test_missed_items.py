@@ -177,7 +177,7 @@ def test_an_answer_that_is_cut_off_twice_at_one_place(
 ) -> None:
     """The same part again is no proof that it is the whole: its ETag would hide the rest."""
     whole = rss("b", "a")
-    part = Reply(206, whole[: whole.index(b"</item>") + 7], {**XML, "ETag": '"1"'})
+    part = Reply(200, whole[: whole.index(b"</item>") + 7], {**XML, "ETag": '"1"'})
     replies = iter([part, part])
     answer = conditional(whole, '"1"')
     url = origin.serve("/f", lambda request: next(replies, None) or answer(request))
