@@ -29,8 +29,10 @@ def test_from_the_studio_to_the_reader(live: Live, browse: Browse, log_in: objec
     assert overflow(page) == 0
     frame = page.frame_locator("[data-try]")
     expect(frame.locator("body.look-book").get_by_text("A paragraph with a")).to_be_visible()
+    steps = page.evaluate("history.length")
     page.get_by_label("Photographs").check()
     expect(frame.locator("body.look-photo")).to_be_visible()
+    assert page.evaluate("history.length") == steps  # Back leaves the page, however much was tried
     page.get_by_label("Book").check()
     page.get_by_label("Your own CSS", exact=True).fill(
         "body { display: none; background: rgb(1, 2, 3) }"

@@ -223,13 +223,7 @@ class Episode:
             device.log_in()
 
     def back(self, device: Device, _choice: int) -> None:
-        page = self.tab(device)
-        if page.frames[1:]:  # the look's preview in a frame goes back by itself, and nothing loads
-            page.evaluate("void setTimeout(() => history.back())")
-            page.wait_for_timeout(300)
-            page.wait_for_load_state()
-        else:
-            page.go_back()
+        self.tab(device).go_back()
 
     def publish(self, device: Device, _choice: int, times: int = 1, key: str = "Enter") -> None:
         page = self.page(device)

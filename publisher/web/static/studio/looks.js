@@ -12,7 +12,7 @@ if (frame) {
   const show = () => {
     const values = new URLSearchParams(tried.map((name) => [name, form.elements[name]?.value ?? ""]));
     if (!form.elements.own_accent.checked) values.set("accent", "");
-    frame.src = `${frame.dataset.try}?${values}`;
+    frame.contentWindow.location.replace(`${frame.dataset.try}?${values}`); // no step for Back
   };
   form.addEventListener("input", (event) => {
     if (event.target.name === "accent") form.elements.own_accent.checked = true;
