@@ -106,7 +106,9 @@ class Simulate(click.Command):
     show_default=True,
     help="number of synthetic feeds, reported as one",
 )
-@click.option("--timezone", help="the author's time zone (default: from index.csv, else UTC)")
+@click.option(
+    "--timezone", help="the author's time zone, or a city (default: from index.csv, else UTC)"
+)
 @click.option("--from", "begin", type=Instant(), help="ignore updates before this")
 @click.option("--to", "end", type=Instant(), help="ignore updates after this")
 @click.option("--last-days", type=Days(), help="replay only this many days at the end")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from publisher.base.dates import parse_zone
+from publisher.base.dates import find_zone, parse_zone
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.cli.parameters import site
 
@@ -38,11 +38,10 @@ def sources(asked: dict[str, Any]) -> list[Source | Unscored]:
         SIDE_TABLES,
         NothingToScore,
         cut,
-        known_zone,
         score_days,
     )
 
-    zone = None if asked["timezone"] is None else known_zone(asked["timezone"])
+    zone = None if asked["timezone"] is None else find_zone(asked["timezone"])
     # `*.csv` in a folder of timelines also names its tables of other data: leave them out.
     files = [name for name in asked["files"] if Path(name).name not in SIDE_TABLES]
     begin, end = _second(asked["begin"]), _second(asked["end"])

@@ -187,7 +187,7 @@ def _document_problems(subject: Subject, now: datetime) -> list[str]:
     if not subject.body:
         return []
     found = read(validation.inspect, Limits(seconds=5.0), subject.body, now)
-    return [f"{problem.rule}: {problem.message}" for problem in found]
+    return [problem.message for problem in found]
 
 
 def _http_problems(subject: Subject, said: dict[str, Any]) -> list[str]:

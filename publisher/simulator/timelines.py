@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from publisher.base.dates import parse_rfc3339
+from publisher.base.dates import find_zone, parse_rfc3339
 from publisher.base.errors import InvalidData, InvalidInput
-from publisher.core.civil import NEVER, zone_table
+from publisher.core.civil import NEVER
 from publisher.core.replay.knob import COOL_DOWN
 
 Instants = NDArray[np.uint32]
@@ -197,23 +197,14 @@ def _table(path: Path, name: str) -> list[dict[str, str]]:
 
 def _zone(path: Path, zone: str | None) -> str:
     if zone is not None:
-        return known_zone(zone)
+        return find_zone(zone)
     for row in _table(path, INDEX):
         if row.get("timezone"):
             try:
-                return known_zone(row["timezone"])
+                return find_zone(row["timezone"])
             except InvalidInput as error:
                 raise InvalidData(f"{path.parent / INDEX}: {error}") from None
     return "UTC"
-
-
-def known_zone(zone: str) -> str:
-    """`zone` if it is an IANA zone; else InvalidInput."""
-    try:
-        zone_table(zone)
-    except ValueError as error:
-        raise InvalidInput(str(error)) from None
-    return zone
 
 
 def _holes(path: Path) -> NDArray[np.int64]:

@@ -154,6 +154,13 @@ def test_dates_without_hours_are_not_believed(tmp_path: Path) -> None:
     assert done.exit_code == 0
 
 
+def test_problems_have_no_numbers(tmp_path: Path) -> None:
+    """The doctor's R7 is not the specification's."""
+    feed = tmp_path / "feed.xml"
+    feed.write_text("<rss version='2.0'><channel><item><guid>1</guid></item></channel></rss>")
+    assert "\n  - item 1: its guid says that it is a permalink" in run(str(feed)).output
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_doctor_reads_everybody_s_feeds(engine: str) -> None:
     """By the rules of our own feed, and nothing that only ours must have."""

@@ -93,10 +93,11 @@ def test_zone_and_holes_come_from_the_tables_beside(tmp_path: Path) -> None:
     assert line.zone == "Europe/Berlin"
     assert (line.holes - NOON).tolist() == [[388_800, 475_200]]
     assert read_timeline(path, "Asia/Kolkata").zone == "Asia/Kolkata"
-    with pytest.raises(InvalidInput, match="unknown time zone"):
+    assert read_timeline(path, "new york").zone == "America/New_York"
+    with pytest.raises(InvalidInput, match="no time zone is called"):
         read_timeline(path, "Mars/Olympus")
     written(tmp_path, "slug,timezone\nblog,Nowhere\n", "index.csv")
-    with pytest.raises(InvalidData, match=r"index\.csv: unknown time zone"):
+    with pytest.raises(InvalidData, match=r"index\.csv: no time zone is called"):
         read_timeline(path)
     written(tmp_path, "slug,timezone\n", "index.csv")
     written(tmp_path, "slug,from,to\nblog,2023-11-20T00:00:00Z,\n", "holes.csv")
