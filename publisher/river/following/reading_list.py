@@ -54,7 +54,7 @@ def entries(session: Session, author_id: int, view: View, limit: int = PAGE) -> 
         tied = and_(RiverItem.shown_at == moment, RiverItem.id < number)
         found = found.where(or_(older, tied))
     found = found.order_by(RiverItem.shown_at.desc(), RiverItem.id.desc()).limit(limit + 1)
-    rows = loaded(session, author_id, found)
+    rows = loaded(session, found)
     if view.by_feed:
         rows[:limit] = sorted(rows[:limit], key=lambda e: (e.feed.title.lower(), e.feed.id))
     return rows
@@ -63,21 +63,14 @@ def entries(session: Session, author_id: int, view: View, limit: int = PAGE) -> 
 def one(session: Session, author_id: int, item_id: int) -> ReadingEntry:
     """One item; NotFound when it does not exist, or has been pruned."""
     _, found = readable(session, author_id)
-    rows = loaded(session, author_id, found.where(RiverItem.id == item_id))
+    rows = loaded(session, found.where(RiverItem.id == item_id))
     return must_exist(next(iter(rows), None), "this item is not kept any more")
 
 
-def loaded(session: Session, author_id: int, found: Rows) -> list[ReadingEntry]:
-    """The rows of a query for items, their feeds and whether they are read."""
-    rows = session.execute(found).all()
-    kept = starred_of(session, author_id, [item.id for item, _, _ in rows])
-    return [ReadingEntry(item, feed, bool(seen), item.id in kept) for item, feed, seen in rows]
-
-
-def starred_of(session: Session, author_id: int, item_ids: Sequence[int]) -> set[int]:
-    """Which of these items an author has starred."""
-    mine = select(RiverStar.item_id).where(RiverStar.author_id == author_id)
-    return set(session.scalars(mine.where(RiverStar.item_id.in_(item_ids))))
+def loaded(session: Session, found: Rows) -> list[ReadingEntry]:
+    """The rows of a query that `readable` began."""
+    rows = session.execute(found)
+    return [ReadingEntry(item, feed, bool(read), bool(star)) for item, feed, read, star in rows]
 
 
 def unread_counts(session: Session, author_id: int) -> dict[int, int]:
@@ -118,7 +111,7 @@ def star_many(
         session.execute(delete(RiverStar).where(*mine))
         return
     there = select(RiverItem.id).where(RiverItem.id.in_(item_ids), RiverItem.pruned.is_(False))
-    for item_id in set(session.scalars(there)) - starred_of(session, author_id, item_ids):
+    for item_id in session.scalars(there.where(~is_starred(author_id))).all():
         session.add(RiverStar(author_id=author_id, item_id=item_id, starred_at=now))
 
 
@@ -181,9 +174,12 @@ def _reader(session: Session, author_id: int) -> RiverReader:
 
 
 def readable(session: Session, author_id: int) -> tuple[ColumnElement[bool], Rows]:
-    """Whether an item is read by an author, and the query for items, their feeds and that."""
+    """Whether an item is read by an author; and the query for items, their feeds, that, and whether
+    the author has starred them."""
     read = is_read(session, author_id)
-    found = joined(select(RiverItem, RiverFeed, read.label("read")), author_id)
+    mine = (RiverStar.author_id == author_id, RiverStar.item_id == RiverItem.id)
+    star = select(RiverStar).where(*mine).exists()  # looked up for the rows of a page alone
+    found = joined(select(RiverItem, RiverFeed, read, star), author_id)
     return read, found.where(RiverItem.pruned.is_(False))
 
 

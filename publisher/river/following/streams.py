@@ -105,7 +105,7 @@ def item_number(text: str) -> int | None:
 
 def entries(session: Session, author_id: int, query: StreamQuery) -> list[ReadingEntry]:
     """A page of items, one more than it holds when there are more."""
-    return reading_list.loaded(session, author_id, _page(session, author_id, query))
+    return reading_list.loaded(session, _page(session, author_id, query))
 
 
 def numbers(
@@ -120,7 +120,7 @@ def numbers(
 def by_number(session: Session, author_id: int, item_ids: list[int]) -> list[ReadingEntry]:
     """Items by their numbers, in that order; those that are gone are left out."""
     _, found = reading_list.readable(session, author_id)
-    rows = reading_list.loaded(session, author_id, found.where(RiverItem.id.in_(item_ids)))
+    rows = reading_list.loaded(session, found.where(RiverItem.id.in_(item_ids)))
     place = {item_id: position for position, item_id in enumerate(item_ids)}
     return sorted(rows, key=lambda entry: place[entry.item.id])
 
