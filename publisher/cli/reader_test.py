@@ -100,7 +100,7 @@ def _read(file: Path) -> "Trace":
     from publisher.reader_test.tester_trace import read_trace
 
     try:
-        return read_trace(file.read_text("utf-8"))
+        return read_trace(file.read_text("utf-8", "replace"))
     except InvalidData as error:
         raise InvalidData(f"{file}: {error}") from None
 

@@ -57,8 +57,7 @@ def sources(asked: dict[str, Any]) -> list[Source | Unscored]:
             found.append(asked_part(_read(name, zone)))
         except NothingToScore as why:
             found.append(Unscored(Path(name).stem, str(why)))
-    limits = asked["begin"] or asked["end"] or asked["last_days"] or asked["score_days"]
-    recent = not limits
+    recent = not (asked["begin"] or asked["end"] or asked["last_days"] or asked["score_days"])
     if asked["mine"]:
         found.append(asked_part(_recent(*_mine(), zone, recent)))
     if asked["mirror"]:

@@ -120,9 +120,9 @@ def from_file(path: Path, now: datetime, zone: str) -> Subject:
     return Subject(path.name, lesson.history.updates, document, body, lesson.undated)
 
 
-def report(subject: Subject, now: datetime, zone: str, rule: TtlRule | None = None) -> AdviceReport:
+def report(subject: Subject, now: datetime, zone: str) -> AdviceReport:
     """The freshness that `subject` gives now, the one it should give, and its problems."""
-    settings = rule or TtlRule()
+    settings = TtlRule()
     known = histogram(subject.updates, now, zone).by_dates()
     at = build_moment(known.last_update, now, zone)
     decision = decide(known, at, settings)

@@ -81,6 +81,7 @@ def test_printed_items_are_judged(tmp_path: Path) -> None:
         (["--host", "no-such-host.invalid"], 1, "no-such-host.invalid:8010: "),
         (["--replay", "none.json"], 2, "there is no file"),
         (["--replay", "pyproject.toml"], 1, "not a trace"),
+        (["--replay", "docs/pictures/book.png"], 1, "not a trace"),
         (["--fail-under", "101"], 2, "--fail-under"),
     ],
 )
