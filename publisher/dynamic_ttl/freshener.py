@@ -32,7 +32,10 @@ Headers = list[tuple[str, str]]
 MOST_BYTES = 16_000_000  # of a document; a longer one gets new headers only
 LOOK_AGAIN = timedelta(seconds=60)
 _MARK = "~"  # between the application's own ETag and the suffix for the ttl
-_SET_ANEW = {"etag", "expires", "last-modified", "content-length"}
+_SET_ANEW = {
+    "etag", "expires", "last-modified", "content-length",
+    "content-md5", "digest", "content-digest", "repr-digest",
+}  # fmt: skip
 _OF_A_BODY = {"content-type", "content-length", "content-encoding", "transfer-encoding"}
 
 log = logging.getLogger("dynamic_ttl")

@@ -291,10 +291,9 @@ def scoring(timeline: Timeline) -> Scoring:
     items = times[(times >= found.begin) & (times <= found.last_scored)]
     counted = np.searchsorted(found.edges, items, side="right") % 2 == 0
     if not counted.any():
-        days = (timeline.end - timeline.start) / DAY
         raise NothingToScore(
-            f"{timeline.name}: nothing to score: of {len(timeline.times)} updates in {days:.1f} "
-            f"days none lies after the learning period and before the last 24 hours"
+            f"{timeline.name}: nothing to score: of {len(timeline.times)} updates none lies after "
+            "the learning period and before the last 24 hours"
         )
     return found
 
