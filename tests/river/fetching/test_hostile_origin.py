@@ -241,7 +241,7 @@ def said(body: bytes, status: bytes = b"200 OK", *headers: bytes) -> bytes:
         (said(FEED.replace(b"About one", b"a & b <br>")), ""),
         (said(FEED[:-20]), ""),
         (said(FEED.replace(b"About one", b"<![CDATA[" + LEFT_OPEN + b"]]>")), ""),
-        (said(FEED, b"206 Partial Content"), ""),
+        (said(FEED, b"206 Partial Content"), "status-206"),
         (said(FEED.replace(b"<rss", BOMB + b"<rss", 1).replace(b"About", b"&b;")), "unsafe"),
         (said(FEED.replace(b"<item>", b"<item>" + b"<a>" * 300, 1)), "unsafe"),
         (said(FEED.replace(b"<item", b"<item " + b"a='b' " * 300, 1)), "unsafe"),
