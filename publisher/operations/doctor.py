@@ -9,7 +9,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import func, inspect, select, text
 
 from publisher.base.clock import utc_now
-from publisher.base.environment import Environment, try_write
+from publisher.base.environment import Environment, secret_key, try_write
 from publisher.base.errors import PublisherError
 from publisher.base.media_files import Bucket
 from publisher.base.system import processes
@@ -206,6 +206,12 @@ def examine(environment: Environment, url: str | None = None) -> Iterator[Findin
     except PublisherError as error:
         yield Finding("installation", False, str(error))
         return
+    with closing(site.database):
+        yield from _examine_site(site, url)
+
+
+def _examine_site(site: Site, url: str | None) -> Iterator[Finding]:
+    environment = site.environment
     detail = f"{environment.instance}, site address {site.site_url}"
     mend = "give the site a host name or port of its own: its pages do not work below a path"
     yield Finding("installation", not urlsplit(site.site_url).path, detail, mend)
@@ -219,6 +225,7 @@ def examine(environment: Environment, url: str | None = None) -> Iterator[Findin
         yield Finding("database", False, str(error))
         return
     try:
+        secret_key(environment)  # said before an application is opened with it
         with nullcontext(ask_url(url)) if url else ask_app(environment) as ask:
             yield from examine_http(ask, url)
     except PublisherError as error:
@@ -226,7 +233,6 @@ def examine(environment: Environment, url: str | None = None) -> Iterator[Findin
     except (OSError, http.client.HTTPException) as error:
         mend = "is `publisher serve` running, and does the proxy lead there?"
         yield Finding("web server", False, f"{url} does not answer: {error}", mend)
-    site.database.close()
 
 
 def examine_folder(environment: Environment) -> Iterator[Finding]:
