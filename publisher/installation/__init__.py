@@ -15,7 +15,7 @@ from publisher.base.encryption import Cipher, hash_token
 from publisher.base.environment import Environment, prepare_instance, secret_key
 from publisher.base.errors import Conflict, InvalidInput
 from publisher.storage import sqlite_file
-from publisher.storage.database import Database
+from publisher.storage.database import Database, content_serial
 from publisher.storage.schema import upgrade
 from publisher.storage.tables.blog import Meta, Preference
 from publisher.storage.tables.credentials import Author
@@ -85,6 +85,12 @@ def public_address(session: Session, environment: Environment) -> str:
         return environment.site_url
     chosen = session.get(Preference, "site_url")
     return (chosen and chosen.value) or recall(session, "site_url") or DEFAULT_SITE_URL
+
+
+def content_state(session: Session, environment: Environment) -> tuple[int, str]:
+    """The serial of the newest change of content, and the site's address: what was made from these
+    two is up to date while both are the same."""
+    return content_serial(session), public_address(session, environment)
 
 
 def claim_clock(site: Site) -> None:

@@ -16,7 +16,7 @@ from publisher.blog import published, update_log
 from publisher.blog.writing import posts
 from publisher.feeds import atom, jsonfeed, rss, validation
 from publisher.feeds.channel import NEVER, Channel, Podcast, content_hash, fingerprint, guid_of
-from publisher.installation import Site, public_address, recall, remember
+from publisher.installation import Site, content_state, public_address, recall, remember
 from publisher.installation.settings import Settings, load_settings
 from publisher.publishing import feed_content, outbox, snapshots
 from publisher.publishing.outbox import targets
@@ -98,9 +98,8 @@ def _behind(session: Session, site: Site) -> bool:
     due = posts.next_due(session)
     if due is not None and due <= now:
         return True
-    built_from = [shown.decision.get(SERIAL), shown.decision.get(ADDRESS)]
-    address = public_address(session, site.environment)
-    return built_from != [database.content_serial(session), address]
+    built_from = shown.decision.get(SERIAL), shown.decision.get(ADDRESS)
+    return built_from != content_state(session, site.environment)
 
 
 def _build(session: Session, site_url: str, now: datetime) -> Snapshot:

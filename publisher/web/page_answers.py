@@ -25,7 +25,7 @@ from werkzeug.exceptions import HTTPException
 from publisher.base.errors import PublisherError, StorageUnavailable, TooMany
 from publisher.base.system.logs import get_logger, request_number
 from publisher.blog.post_files.media import limit_text
-from publisher.installation import public_address
+from publisher.installation import content_state
 from publisher.storage import database
 from publisher.web import context
 from publisher.web.context import now, site, wants_json
@@ -159,19 +159,14 @@ _OF_CONTENT = {
     "blog.posts.post", "blog.posts.page", "blog.lists.home", "blog.lists.archive_page",
     "blog.lists.month", "blog.lists.all_tags", "blog.lists.tag", "blog.lists.author",
 }  # fmt: skip
-
-
 MOST_BYTES = 4_000_000  # of the pages that a process keeps
 
 
 class PageMemory:
-    """The pages made since the content last changed, by path: a visited page is made once.
+    """The pages made from one state of the content, by path: a visited page is made once."""
 
-    `serial` and `address` are what they were made from.
-    """
-
-    def __init__(self, serial: int, address: str) -> None:
-        self.made_from = serial, address
+    def __init__(self, made_from: tuple[int, str]) -> None:
+        self.made_from = made_from
         self.bodies: dict[str, bytes] = {}
         self._bytes = 0
 
@@ -190,10 +185,10 @@ def from_memory() -> Response | None:
     if request.endpoint not in _OF_CONTENT or request.cookies or request.query_string:
         return None
     with site().database.read() as db:
-        made_from = database.content_serial(db), public_address(db, site().environment)
+        made_from = content_state(db, site().environment)
     memory: PageMemory | None = current_app.extensions.get("page_memory")
     if memory is None or memory.made_from != made_from:
-        current_app.extensions["page_memory"] = memory = PageMemory(*made_from)
+        current_app.extensions["page_memory"] = memory = PageMemory(made_from)
     if (body := memory.bodies.get(request.path)) is None:
         g.page_memory = memory
         return None

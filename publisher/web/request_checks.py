@@ -154,10 +154,6 @@ class _Forms(FormDataParser):
         return super().parse(stream, mimetype, content_length, options)
 
 
-class _LongForms(_Forms):
-    most_bytes = TEXT_BYTES
-
-
 _BLANKS = re.compile("[ \t]+")
 
 
@@ -168,9 +164,10 @@ class LimitedRequest(Request):
 
     def make_form_data_parser(self) -> FormDataParser:
         """The parser, with the limit of this path."""
-        if self.path == "/micropub":
-            self.form_data_parser_class = _LongForms
-        return super().make_form_data_parser()
+        parser = super().make_form_data_parser()
+        if self.path == "/micropub" and isinstance(parser, _Forms):
+            parser.most_bytes = TEXT_BYTES
+        return parser
 
     @cached_property
     def cookies(self) -> ImmutableMultiDict[str, str]:

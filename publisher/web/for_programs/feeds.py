@@ -16,9 +16,9 @@ from publisher.blog import archive, published
 from publisher.blog.writing.posts import path_of
 from publisher.core.validators import accepts_gzip
 from publisher.feeds import atom, rss
+from publisher.installation import content_state
 from publisher.publishing import snapshots
 from publisher.publishing.rebuild import RSS
-from publisher.storage import database
 from publisher.web.context import now, own_address, site
 from publisher.web.rendering import quoted, url
 
@@ -109,7 +109,7 @@ def _file(part: int) -> Response:
     compressed, with the state it was made from and its ETag."""
     kept, making = current_app.extensions.setdefault("sitemaps", ({}, threading.Lock()))
     with site().database.read() as db:
-        state = (database.content_serial(db), own_address())
+        state = content_state(db, site().environment)
     with making:
         made_from, packed, tag = kept.get(part, (None, b"", ""))
         if made_from != state:

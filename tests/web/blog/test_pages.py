@@ -366,7 +366,7 @@ def test_a_page_with_a_forms_key_is_not_kept(app: Flask, client: FlaskClient) ->
 
 def test_kept_pages_are_limited() -> None:
     """Beyond the limit all are forgotten but the newest."""
-    memory = PageMemory(1, SITE_URL)
+    memory = PageMemory((1, SITE_URL))
     for number in range(5):
         memory.keep(f"/{number}", b"x" * (MOST_BYTES // 4))
     assert list(memory.bodies) == ["/4"]
