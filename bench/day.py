@@ -34,6 +34,7 @@ SETTLE_SECONDS, IDLE_SECONDS, LAST_FLUSH_SECONDS = 10, 60, 2.0
 _DAY = timedelta(days=1)
 TEXT = "Words that say little, in a sentence as long as people write them. " * 8  # without links
 POSTS_AT = (8, 12, 19)  # hours of the day at which a post comes out
+WORKER = "publisher-web"  # what `serve` calls its workers (`ps -e`)
 PROGRAMS, AGGREGATORS, WITHOUT_VALIDATORS = 40, 10, 7  # every tenth reader is one, or has none
 
 
@@ -183,8 +184,8 @@ def _by_process(pid: int) -> dict[str, float]:
     """CPU seconds of a site's processes so far: its worker, and all others together."""
     found: dict[str, float] = {"worker": 0.0, "others": 0.0}
     for one in descendants(pid):
-        words = Path(f"/proc/{one}/cmdline").read_bytes()
-        found["worker" if b"web.worker" in words else "others"] += cpu_seconds(one)
+        name = Path(f"/proc/{one}/comm").read_text().strip()
+        found["worker" if name == WORKER else "others"] += cpu_seconds(one)
     return found
 
 
