@@ -33,7 +33,8 @@ _base_url: ContextVar[str] = ContextVar("base_url")
 def _with_absolute_addresses(tag: str, name: str, value: str) -> str | None:
     if name in _ADDRESSES:
         try:
-            return urljoin(_base_url.get(), value.strip())
+            # Blanks of Unicode stay: the cleaner has read what they begin as a relative address.
+            return urljoin(_base_url.get(), value.strip(" \t\n\f\r"))
         except ValueError:
             return None
     if tag == "img" and name in ("width", "height") and value.strip() in ("0", "1"):

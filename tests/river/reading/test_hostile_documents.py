@@ -1,6 +1,7 @@
 """Documents made to stop whoever reads them: linear in time, or refused in our own words."""
 
 import random
+import re
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -153,6 +154,16 @@ def test_markup_that_multiplies_or_nests_is_left_out(markup: str) -> None:
     item = sanitised(FeedItem("1", "http://a.example/1", "A title", markup), "http://a.example/f")
     assert len(item.html) < 200
     assert "read it on its own site" in item.words
+
+
+@pytest.mark.parametrize("blank", ["\u00a0", "\u2003", "\u2028", "\u3000", "\x85", "&#x1680;"])
+@pytest.mark.parametrize("scheme", ["javascript:alert(1)", "data:text/html,x", "vbscript:x"])
+def test_no_blank_hides_a_scheme(blank: str, scheme: str) -> None:
+    """For the cleaner an address that begins with a blank of Unicode is relative."""
+    markup = f'<a href="{blank}{scheme}">a</a><img src="{scheme}{blank}">'
+    html = sanitised(FeedItem("", "", "", markup), "https://a.example/feed").html
+    addresses = re.findall(r'(?:href|src)="([^"]*)"', html)
+    assert all(address.startswith("https://a.example/") for address in addresses)
 
 
 def test_ordinary_markup_is_shown() -> None:
