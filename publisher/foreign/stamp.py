@@ -178,10 +178,12 @@ def _nginx(path: str, kind: str, max_age_seconds: int) -> list[str]:
 
 def _apache(path: str, kind: str, max_age_seconds: int) -> list[str]:
     # Not `<Files>`: it matches every file of that name, and Hugo writes an index.xml for each tag.
+    # mod_deflate adds -gzip to the ETag, and then does not know its own tag again: never a 304.
     return [
         f"<If \"%{{REQUEST_URI}} == '{path}'\">",
         f"    ForceType {kind}",
         "    <IfModule mod_headers.c>",
+        """        RequestHeader edit If-None-Match '-gzip"' '"'""",
         f'        Header set Cache-Control "public, max-age={max_age_seconds}"',
         "    </IfModule>",
         "</If>",

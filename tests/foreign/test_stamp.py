@@ -1,11 +1,13 @@
 """`publisher stamp`: a feed file, its history, its host."""
 
+import http.client
 import json
 import re
 import shutil
 import subprocess
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from email.message import Message
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,8 @@ from publisher.foreign.stamp import HOSTS, Stamped, StampOptions, stamp, with_fe
 from publisher.river.reading.scan import scan
 from tests.dynamic_ttl.engines import document
 from tests.dynamic_ttl.test_feed_head import outside
+from tests.foreign.test_mirror_in_front import running
+from tests.serving import free_port
 
 NOW = datetime(2026, 11, 20, 12, 10, tzinfo=UTC)
 ROOT = Path(__file__).parents[2]
@@ -184,21 +188,40 @@ def test_nginx_takes_its_file(feed: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("apache2") is None, reason="apache2 is not installed")
-def test_apache_takes_its_file(feed: Path, tmp_path: Path) -> None:
-    """`apache2 -t` reads what is written for it."""
-    stamp(StampOptions(feed, headers="apache"), NOW)
+def test_apache_obeys_its_file(feed: Path, tmp_path: Path) -> None:
+    """The hours of the feed, and 304 for a reader of its compressed copy: mod_deflate alone forgets
+    its own tags."""
+    done = stamp(StampOptions(feed, headers="apache"), NOW)
     modules = "".join(
         f"LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n"
-        for name in ("mpm_event", "authz_core", "mime", "headers")
+        for name in ("mpm_event", "authz_core", "mime", "headers", "filter", "deflate")
     )
-    config = tmp_path / "all.conf"
+    config, port = tmp_path / "all.conf", free_port()
     config.write_text(
-        f"ServerName localhost\nListen 127.0.0.1:8089\nErrorLog {tmp_path}/e\n{modules}"
-        f"<Directory {feed.parent}>\nInclude {feed.parent}/.htaccess\n</Directory>\n"
+        f"ServerName localhost\nListen 127.0.0.1:{port}\nErrorLog {tmp_path}/e\n{modules}"
+        f"PidFile {tmp_path}/pid\nDefaultRuntimeDir {tmp_path}\nTypesConfig /dev/null\nDocumentRoot {feed.parent}\n"
+        "AddOutputFilterByType DEFLATE application/rss+xml\n"
+        f"<Directory {feed.parent}>\nAllowOverride FileInfo\n</Directory>\n"
     )
-    test = ["apache2", "-t", "-f", str(config)]
-    done = subprocess.run(test, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    with running(["apache2", "-X", "-f", str(config)], port, tmp_path / "log"):
+
+        def ask(tag: str) -> tuple[int, Message]:
+            """A poll of a reader that holds the document with this tag."""
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+            told = {"Accept-Encoding": "gzip", "If-None-Match": tag}
+            connection.request("GET", "/index.xml", headers=told)
+            answer = connection.getresponse()
+            answer.read()
+            connection.close()
+            return answer.status, answer.headers
+
+        status, first = ask('"x"')
+        assert (status, first["Content-Encoding"]) == (200, "gzip")
+        assert first["Content-Type"] == "application/rss+xml"
+        status, again = ask(first["ETag"])
+        assert status == 304
+        told = f"public, max-age={done.advice.ttl_minutes * 60}"
+        assert first["Cache-Control"] == again["Cache-Control"] == told
 
 
 @pytest.mark.parametrize("host", HOSTS)
