@@ -199,7 +199,8 @@ def test_apache_obeys_its_file(feed: Path, tmp_path: Path) -> None:
     config, port = tmp_path / "all.conf", free_port()
     config.write_text(
         f"ServerName localhost\nListen 127.0.0.1:{port}\nErrorLog {tmp_path}/e\n{modules}"
-        f"PidFile {tmp_path}/pid\nDefaultRuntimeDir {tmp_path}\nTypesConfig /dev/null\nDocumentRoot {feed.parent}\n"
+        f"PidFile {tmp_path}/pid\nDefaultRuntimeDir {tmp_path}\nTypesConfig /dev/null\n"
+        f"DocumentRoot {feed.parent}\n"
         "AddOutputFilterByType DEFLATE application/rss+xml\n"
         f"<Directory {feed.parent}>\nAllowOverride FileInfo\n</Directory>\n"
     )
