@@ -2,7 +2,7 @@
 /**
  * Plugin Name: Dynamic ttl
  * Description: The feed tells readers when to come back: element, syndication module and headers, by the hours at which you post.
- * Version: 0.2.0
+ * Version: 0.2.1
  * Requires at least: 5.5
  * Requires PHP: 7.4
  * License: MIT
@@ -29,6 +29,9 @@ function dynamic_ttl_now()
     if (!is_array($told) || $told['valid_until'] <= time()) {
         $fresh = dynamic_ttl_ask();
         if ($fresh !== null) {
+            if (is_array($told)) { // a post's ttl is told after its date
+                $fresh['since'] = $fresh['ttl'] === $told['ttl'] ? max($fresh['since'], $told['since']) : time();
+            }
             $told = $fresh;
             dynamic_ttl_keep($told);
         }
@@ -123,11 +126,12 @@ function dynamic_ttl_frequency($usual)
     return $told !== null && $told['period'] !== null ? (string) $told['frequency'] : $usual;
 }
 
-/** Whether a request is for a feed of posts that everybody may see: no comments, no error, nobody logged in. */
+/** Whether a request is for a feed of posts that everybody may see: no comments, no error, nobody with a password. */
 function dynamic_ttl_concerns($query)
 {
     $feed = isset($query['feed']) ? $query['feed'] : '';
-    if (!in_array($feed, array('feed', 'rss', 'rss2', 'atom', 'rdf'), true) || is_404() || is_user_logged_in()) {
+    if (!in_array($feed, array('feed', 'rss', 'rss2', 'atom', 'rdf'), true) || is_404() || is_user_logged_in()
+        || isset($_COOKIE['wp-postpass_' . COOKIEHASH])) { // it opens protected posts, in feeds too
         return false;
     }
     // With one of these WordPress answers with the comments of a post.
@@ -168,12 +172,12 @@ function dynamic_ttl_asked($request)
     }
 }
 
-/** A post makes the kept answer due: the mirror is asked again, and without an answer the old one holds. */
+/** A minute after a post, when the mirror has read it, the mirror is asked again; without an answer the old one holds. */
 function dynamic_ttl_posted()
 {
     $told = get_transient(DYNAMIC_TTL_KEPT);
     if (is_array($told)) {
-        $told['valid_until'] = 0;
+        $told['valid_until'] = min($told['valid_until'], time() + MINUTE_IN_SECONDS);
         dynamic_ttl_keep($told);
     }
 }

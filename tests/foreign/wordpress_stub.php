@@ -10,12 +10,14 @@ define('ABSPATH', '/');
 define('MINUTE_IN_SECONDS', 60);
 define('HOUR_IN_SECONDS', 3600);
 define('DAY_IN_SECONDS', 86400);
+define('COOKIEHASH', 'c0ffee');
 
 class WP_Error
 {
 }
 
 $scenario = json_decode(stream_get_contents(STDIN), true);
+$_COOKIE = $scenario['cookies'];
 $hooks = array();
 $transients = $scenario['transients'];
 $asked = array();
