@@ -17,7 +17,7 @@ from publisher.base.net import OutgoingError
 from publisher.blog.writing import posts
 from publisher.installation import Site
 from tests.conftest import SITE_URL, FakeClock
-from tests.factories import make_author
+from tests.factories import PASSWORD, make_author
 from tests.web.blog.test_pages import Head
 from tests.web.studio.browser import Browser
 
@@ -155,6 +155,15 @@ def test_a_code_ends_after_ten_minutes(ada: Browser, client: FlaskClient, clock:
     """And with the author's right to write here."""
     code = agree(ada, "create")["code"]
     clock.forward(minutes=11)
+    assert exchange(client, code)["error"] == "invalid_grant"
+
+
+def test_a_code_ends_with_the_tokens(ada: Browser, client: FlaskClient) -> None:
+    """Whoever had ten minutes at the author's browser gets no token after a new password."""
+    code = agree(ada, "create")["code"]
+    ada.get("/studio/account")
+    words = {"old_password": PASSWORD, "new_password": "another horse battery", "end_tokens": "1"}
+    assert ada.post("/studio/account/password", **words).status_code == 302
     assert exchange(client, code)["error"] == "invalid_grant"
 
 

@@ -4,11 +4,12 @@ from typing import Any
 
 from sqlalchemy import update
 
+from publisher.blog.members import authors
 from publisher.blog.writing import posts, revisions
 from publisher.installation import Site
 from publisher.storage.tables.blog import Revision
 from tests.conftest import FakeClock
-from tests.factories import make_post
+from tests.factories import content, make_author, make_post
 from tests.web.studio.browser import Browser, the_post
 
 
@@ -107,6 +108,21 @@ def test_unsaved_texts(ada: Browser, site: Site, clock: FakeClock) -> None:
     assert "As saved, again.</textarea>" in editor
     assert 'href="/studio/posts/1/unsaved"' in editor
     assert "on version 1 of 2" in ada.get("/studio/posts/1/unsaved")
+
+
+def test_unsaved_text_of_who_is_no_admin_any_more(browser: Browser, site: Site) -> None:
+    """The own text stays, but it shows nothing of another's draft, as it is now."""
+    make_author(site, "bob", role="admin")
+    with site.database.write() as db:
+        draft = posts.create(db, content("Ada's plan."), 1, site.clock())
+    browser.log_in("bob")
+    browser.post(f"/studio/autosave/{draft.id}", source="Bob's words.", version="1", origin="a")
+    with site.database.write() as db:
+        authors.set_role(db, authors.named(db, "bob"), "author")
+        posts.save(db, draft.id, content("A secret.", title="Secret"), 1, 1, site.clock())
+    page = browser.get("/studio/unsaved")
+    assert "Bob&#39;s words." in page
+    assert "ecret" not in page
 
 
 def test_unsaved_text_of_the_box(ada: Browser, site: Site) -> None:
