@@ -6,9 +6,9 @@ from random import Random
 import pytest
 
 from publisher.core.habits import MovedHours
-from publisher.core.ttl.activity import Activity, histogram
+from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, histogram
 from publisher.core.ttl.decision import Outlook, decide
-from publisher.core.ttl.mixture import START, Four, sharpened, weighed
+from publisher.core.ttl.mixture import START, Four, rates, seen_at, sharpened, weighed
 from publisher.core.ttl.reasons import explain
 from publisher.core.ttl.rule import TtlRule
 
@@ -40,6 +40,19 @@ def test_evidence_weighs_by_its_likelihood() -> None:
     found = weighed([0.25, 0.25, 0.25, 0.25], Four(-2000.0, -2000.693147, -5000.0, -5000.0))
     assert found.habits == pytest.approx(2.0 * found.recent, rel=1e-4)
     assert found.habits + found.recent == pytest.approx(1.0)
+
+
+def test_all_begin_with_one_update_a_day() -> None:
+    """What is added to the counts before anything is known sums to one update, in any shape."""
+    known = histogram(author(9, 40, NOON), NOON, "UTC")
+    now = int(NOON.timestamp())
+    history = known.history(now)
+    seen = seen_at(history, now, HALF_LIFE_DAYS * 86_400)
+    day = [rates(history, slot, seen) for slot in range(24)]
+    counted = sum(history.tables.recent) * seen.recent.fading
+    assert sum(four.recent for four in day) * seen.recent.days == pytest.approx(counted + 1.0)
+    assert sum(four.flat for four in day) == pytest.approx(seen.level)
+    assert sum(four.daily for four in day) == pytest.approx(seen.level)
 
 
 def test_steady_habits_are_believed() -> None:
