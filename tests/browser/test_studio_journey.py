@@ -24,6 +24,7 @@ from tests.browser.conftest import (
     log_in_as,
     schedule,
     wait_for_editor,
+    wait_on,
 )
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_post
@@ -377,6 +378,45 @@ def test_picture(ada: Page, live: Live, event: str) -> None:
     expect(ada.get_by_text("Saved 09:30.")).to_be_visible()
 
 
+def test_words_are_composed_while_a_picture_comes(ada: Page) -> None:
+    """A picture that has arrived waits for the end of a composition, leaves the focus to whoever
+    writes on, and can be undone; an Enter that ends a composition does nothing else."""
+    out = io.BytesIO()
+    Image.new("RGB", (60, 40), "teal").save(out, "PNG")
+    area, ime = ada.locator(SOURCE), ada.context.new_cdp_session(ada)
+    compose = {"text": "にほ", "selectionStart": 2, "selectionEnd": 2}
+    enter = """field => field.dispatchEvent(new KeyboardEvent("keydown",
+      {key: "Enter", keyCode: 229, bubbles: true, cancelable: true}))"""
+    sent = hold(ada, "**/studio/media")
+    ada.goto("/studio/posts/new")
+    wait_for_editor(ada)
+    ada.focus(SOURCE)
+    ada.keyboard.type("- Look")
+    with ada.expect_request("**/studio/media"):
+        paste_file(ada, "late.png", out.getvalue(), "image/png")
+    ada.keyboard.press("Control+Home")
+    ime.send("Input.imeSetComposition", compose)
+    with ada.expect_response("**/studio/media"):
+        sent[0].continue_()
+    expect(area).to_have_value("にほ- Look\n\n*Adding late.png 1 …*")
+    ime.send("Input.insertText", {"text": "日本"})
+    expect(area).to_have_value(re.compile(r"^日本- Look\n\n!\[\]\(/media/\S+\)$"))
+    expect(area).to_be_focused()
+    for _ in range(3):
+        ada.keyboard.press("Control+z")
+    expect(area).to_have_value("- Look")
+    assert area.evaluate(enter), "the new item of a list is not begun"
+
+    paste_file(ada, "next.png", out.getvalue(), "image/png")
+    wait_on(ada, lambda: len(sent) > 1)
+    sent[1].continue_()
+    description = ada.get_by_label("Description of late.png")  # the first without one
+    expect(description).to_be_focused()
+    ime.send("Input.imeSetComposition", compose)
+    assert description.evaluate(enter)
+    expect(description).to_be_focused()
+
+
 def test_several_pictures_in_the_box(ada: Page, live: Live) -> None:
     """Three at once, each in its own paragraph in their order, each described; then published."""
     ada.fill(SOURCE, "Before.\n\nAfter.")
@@ -564,11 +604,19 @@ def test_a_pasted_document_is_markdown(ada: Page) -> None:
       return event.defaultPrevented; }"""
     assert ada.evaluate(paste, [document, "A_head Some bold"])
     expect(ada.locator(SOURCE)).to_have_value(
-        "Before. ## A\\_head\n\nSome **bold** and *slanted* [words](https://a.example/).\n\n"
+        "Before. \n\n## A\\_head\n\nSome **bold** and *slanted* [words](https://a.example/).\n\n"
         "1. one\n    - in it\n2. two"
     )
     ada.keyboard.press("Control+z")
     expect(ada.locator(SOURCE)).to_have_value("Before. ")
+    sheet = """<table><tr><th>What<th>Price</tr><tr><td><p>Tea|milk</p><p>hot</p>
+      <td><s>2</s> <del><b>3</b></del></table><table><tr><td>layout</table>"""
+    assert ada.evaluate(paste, [sheet, "What"])
+    expect(ada.locator(SOURCE)).to_have_value(
+        "Before. \n\n| What | Price |\n| --- | --- |\n| Tea\\|milk hot | ~~2~~ ~~**3**~~ |"
+        "\n\nlayout"
+    )
+    ada.fill(SOURCE, "")
     assert not ada.evaluate(paste, ["<span style='color:red'>plain</span>", "plain"])
 
 

@@ -79,20 +79,21 @@ function tab(area, back) {
   return true;
 }
 
+// Whether a key belongs to words that are being composed (Japanese, Chinese, Korean); the one that
+// ends it comes after it in Safari.
+export const composing = (event) => event.isComposing || event.keyCode === 229;
+
 export function bindKeys(area) {
+  const acts = { b: () => wrap(area, "**"), i: () => wrap(area, "*"), k: () => link(area) };
   area.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    const done = (event.key === "Enter" && !event.shiftKey && newLine(area))
-      || (event.key === "Tab" && tab(area, event.shiftKey));
-    if (done) event.preventDefault();
-  });
-  area.addEventListener("keydown", (event) => {
-    if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
-    const acts = { b: () => wrap(area, "**"), i: () => wrap(area, "*"), k: () => link(area) };
-    const act = acts[event.key.toLowerCase()];
-    if (!act) return;
+    if (event.altKey || composing(event)) return;
+    if (event.ctrlKey || event.metaKey) {
+      const act = !event.shiftKey && acts[event.key.toLowerCase()];
+      if (!act) return;
+      act();
+    } else if (!(event.key === "Enter" && !event.shiftKey && newLine(area)) &&
+      !(event.key === "Tab" && tab(area, event.shiftKey))) return;
     event.preventDefault();
-    act();
   });
   area.addEventListener("paste", (event) => {
     const pasted = event.clipboardData?.getData("text/plain").trim() ?? "";
@@ -105,7 +106,9 @@ export function bindKeys(area) {
       const shaped = html && !plain && !inListing(area.value, area.selectionStart) && markdownOf(html);
       if (shaped) {
         event.preventDefault();
-        insert(area, shaped);
+        // What begins with a heading, list, table … is one only on a line of its own.
+        const begun = /[^\n]$/.test(area.value.slice(0, area.selectionStart)) && /^(#+ |[-|>] |\d+\. |```)/.test(shaped);
+        insert(area, begun ? `\n\n${shaped}` : shaped);
       }
       return;
     }

@@ -2,7 +2,7 @@
 // text, and a row in a tray below with its progress and its description.
 
 import { problemOf, send } from "./form.js";
-import { insert } from "./keys.js";
+import { composing, insert } from "./keys.js";
 
 const AT_ONCE = 2;
 const THUMBNAIL = 96;
@@ -30,6 +30,11 @@ export class Pictures {
       picker.value = "";
     };
     form.addEventListener("submit", (event) => this.hold(event), { capture: true });
+    // Whoever writes on meanwhile keeps the focus, and words that are being composed are waited for.
+    area.addEventListener("beforeinput", () => this.writing = true);
+    area.addEventListener("compositionstart", () => {
+      this.composed = new Promise((end) => area.addEventListener("compositionend", end, { once: true }));
+    });
     area.addEventListener("paste", (event) => this.from(event, event.clipboardData));
     area.addEventListener("dragover", (event) => {
       if (!event.dataTransfer?.types.includes("Files")) return;
@@ -73,6 +78,7 @@ export class Pictures {
       this.waiting.findLast((one) => one.held).trail = trail;
       insert(this.area, text + trail, start, end);
     }
+    this.writing = false;
     this.refused = [];
     this.say(files.length === 1 ? `Adding ${files[0].name} …` : `Adding ${files.length} files …`);
     this.next();
@@ -109,6 +115,7 @@ export class Pictures {
     data.set("file", one.file);
     const answer = await send(this.form, "/studio/media", data).catch(() => undefined);
     const told = answer?.ok && await answer.json().catch(() => undefined);
+    await this.composed;
     if (!told) return this.refuse(one, answer);
     if (!one.held) return this.enclose(told.inputs);
     one.text = told.markdown;
@@ -182,7 +189,7 @@ export class Pictures {
       if (this.replace(one.text, fresh) >= 0) one.text = fresh;
     });
     input.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" && event.key !== "Escape") return;
+      if (!["Enter", "Escape"].includes(event.key) || composing(event)) return;
       event.preventDefault();
       event.stopPropagation();
       const rest = [...this.tray.querySelectorAll("input")].filter((other) => other !== input && !other.value);
@@ -200,7 +207,7 @@ export class Pictures {
     };
     one.words.replaceWith(input, done);
     const last = this.running === 1 && !this.waiting.length;
-    if (last && document.activeElement === this.area) this.tray.querySelector("input").focus();
+    if (last && !this.writing && document.activeElement === this.area) this.tray.querySelector("input").focus();
   }
 
   enclose(inputs) {
@@ -211,14 +218,18 @@ export class Pictures {
   }
 
   replace(old, text) {
-    const at = this.area.value.indexOf(old);
-    if (at >= 0) {
-      const { selectionStart: start, selectionEnd: end } = this.area;
-      this.area.setRangeText(text, at, at + old.length, "preserve");
-      const moved = (place) => (place >= at + old.length ? place + text.length - old.length : Math.min(place, at + text.length));
-      this.area.setSelectionRange(moved(start), moved(end));
-      this.area.dispatchEvent(new Event("input", { bubbles: true }));
+    const { area, writing } = this;
+    const at = area.value.indexOf(old);
+    if (at < 0) return at;
+    const { selectionStart: start, selectionEnd: end } = area;
+    if (document.activeElement === area) insert(area, text, at, at + old.length); // Ctrl+Z goes on working
+    else {
+      area.setRangeText(text, at, at + old.length);
+      area.dispatchEvent(new Event("input", { bubbles: true }));
     }
+    const moved = (place) => (place >= at + old.length ? place + text.length - old.length : Math.min(place, at + text.length));
+    area.setSelectionRange(moved(start), moved(end));
+    this.writing = writing;
     return at;
   }
 }

@@ -1,6 +1,6 @@
 // Converts text pasted from a document or a page to Markdown: structure stays, appearance does not.
 
-const SHAPED = "a[href], b, strong, i, em, h1, h2, h3, h4, h5, h6, ul, ol, blockquote, pre, img[src]";
+const SHAPED = "a[href], b, strong, i, em, h1, h2, h3, h4, h5, h6, ul, ol, blockquote, pre, img[src], s, del, strike, table";
 
 // The Markdown of some HTML; "" if it is the same as its plain text.
 export function markdownOf(html) {
@@ -28,6 +28,7 @@ function block(node, depth) {
   if (name === "code") return `\`${node.textContent}\``;
   if (name === "img") return /^https?:/.test(node.src) ? `![${escape(node.alt)}](${node.src})` : "";
   if (name === "a" && /^(https?|mailto):/.test(node.href)) return around(inner(), "[", `](${node.href})`);
+  if (name === "table" && !node.querySelector("table") && node.querySelector("tr > :nth-child(2)")) return table(node);
   if (/^(p|div|section|article|table|tr)$/.test(name)) return `\n\n${inner().trim()}\n\n`;
   // Editors wrap whole documents in <b style="font-weight:normal">, and say bold with styles.
   // Read as text, because our Content-Security-Policy disables style attributes.
@@ -38,7 +39,7 @@ function block(node, depth) {
   const slanted = slant ? slant === "italic" : /^(i|em)$/.test(name);
   const text = inner();
   if (text.includes("\n\n")) return text;
-  const mark = (bold ? "**" : "") + (slanted ? "*" : "");
+  const mark = (/^(s|del|strike)$/.test(name) ? "~~" : "") + (bold ? "**" : "") + (slanted ? "*" : "");
   return mark ? around(text, mark, [...mark].reverse().join("")) : text;
 }
 
@@ -48,6 +49,16 @@ function items(list, depth) {
     const sign = list.localName === "ol" ? `${number++}.` : "-";
     return `${"    ".repeat(depth)}${sign} ${blocks(item, depth + 1).trim().replace(/\n{2,}/g, "\n")}`;
   }).join("\n");
+}
+
+// A table of two columns or more; one that only arranges a page (one column, or tables in it) is none.
+function table(node) {
+  const rows = [...node.rows].map((row) => [...row.cells].map((cell) =>
+    blocks(cell).trim().replace(/\s*\n\s*/g, " ").replaceAll("|", "\\|")));
+  const width = Math.max(...rows.map((cells) => cells.length));
+  const head = [...rows[0], ...Array(width - rows[0].length).fill("")];
+  const lines = [head, Array(width).fill("---"), ...rows.slice(1)].map((cells) => `| ${cells.join(" | ")} |`);
+  return `\n\n${lines.join("\n")}\n\n`;
 }
 
 // Emphasis marks must touch the words: move surrounding spaces outside.
