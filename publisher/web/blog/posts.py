@@ -6,7 +6,7 @@ addresses of posts, here or on a former blog, to the present ones.
 
 from typing import Any
 
-from flask import Blueprint, redirect, render_template, request
+from flask import Blueprint, current_app, redirect, render_template, request
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
@@ -68,13 +68,19 @@ def found_at(db: Session, slug: str, kind: str) -> Post | Response:
 def _moved(db: Session) -> Response:
     """The way to the post that used to be here; NotFound when there was none.
 
-    Addresses are compared as they were written and as they read, with and without a last slash.
+    Addresses are compared as they were written and as they read, with and without a last slash,
+    which leads nobody astray whose page, the studio's too, has none.
     """
     written = request.environ.get("RAW_URI", request.path).partition("?")[0]
     plain = [request.path.rstrip("/"), written.rstrip("/")]
     spellings = [request.path, written, *plain, *(f"{spelling}/" for spelling in plain)]
-    found = must_exist(published.moved(db, *dict.fromkeys(spellings)), "There is no such page.")
-    return redirect(posts.path(found), 301)
+    found = published.moved(db, *dict.fromkeys(spellings))
+    if found is None and request.path.endswith("/"):
+        bare = request.path[:-1]
+        endpoint, _ = current_app.url_map.bind("").match(bare, "GET")
+        if not endpoint.startswith("blog.posts."):
+            return redirect(bare + full_path().removeprefix(request.path), 301)
+    return redirect(posts.path(must_exist(found, "There is no such page.")), 301)
 
 
 @blueprint.get("/about", strict_slashes=False)

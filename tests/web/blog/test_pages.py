@@ -174,6 +174,19 @@ def test_a_room_without_its_slash(client: FlaskClient) -> None:
     assert b"evil" not in answer.data
 
 
+def test_a_slash_too_many(client: FlaskClient) -> None:
+    """A page of the studio or the blog that was asked for with a last slash is where it is."""
+    for wrong, right in {
+        "/readers/": "/readers",
+        "/studio/posts/": "/studio/posts",
+        "/search/?q=a%26b": "/search?q=a%26b",
+        "/studio//": "/studio/",
+    }.items():
+        assert client.get(wrong).location == right
+    for nowhere in ("/nope/", "/studio/nope/", "/%5Cevil.example/", "/studio/people/ada/role/"):
+        assert client.get(nowhere).status_code == 404
+
+
 def test_tag_and_author_pages(site: Site, client: FlaskClient) -> None:
     """Each shows its own posts; the tag's page names the tag's feed."""
     ada, ben = make_author(site, "ada"), make_author(site, "ben")

@@ -1,6 +1,7 @@
 """The ways to the blog: the subscribe page, robots.txt, the sitemap."""
 
 import gzip
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -115,6 +116,14 @@ def test_robots_may_read_what_readers_read(client: FlaskClient) -> None:
     assert "Disallow: /studio/" in text
     assert "Disallow: /posts" not in text
     assert f"Sitemap: {SITE_URL}/sitemap.xml" in text
+
+
+def test_subscribe_says_tomorrow(site: Site, client: FlaskClient, clock: FakeClock) -> None:
+    """A reader that comes shortly before midnight is asked to come back the next day."""
+    make_post(site)
+    clock.forward(hours=14, minutes=27)
+    words = r"comes now, at 23:57, is asked to come back tomorrow at 0\d:\d\d\."
+    assert re.search(words, client.get("/subscribe").text)
 
 
 def test_subscribe_says_when_the_blog_speaks(site: Site, client: FlaskClient) -> None:

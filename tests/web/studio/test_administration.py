@@ -223,6 +223,11 @@ def test_add_pressed_twice_shows_a_password_that_works(
         authors.authenticate(db, "cleo", password)
     assert client.post("/studio/people", data=form | {"name": "ben"}).status_code == 409
     assert client.post("/studio/people", data=form | {"attempt": ""}).status_code == 409
+    with site.database.write() as db:
+        session = authors.open_session(db, authors.named(db, "cleo"), "", clock())
+    assert client.post("/studio/people", data=form).status_code == 409, "cleo is in"
+    with site.database.write() as db:
+        authors.close_session(db, session)
     clock.forward(minutes=11)
     assert client.post("/studio/people", data=form).status_code == 409
     with site.database.read() as db:

@@ -39,7 +39,7 @@ def page() -> Any:
 @blueprint.post("/people")
 def add() -> Any:
     """Add an author with a generated password, which is shown only once: a second press of the
-    button, or a request whose answer was lost, gets another one."""
+    button, or a request whose answer was lost, gets another one until that person logs in."""
     name, shown = request.form.get("name", "").strip().lower(), request.form.get("display_name", "")
     role: Role = "admin" if request.form.get("role") == "admin" else "author"
     password = authors.made_password()
@@ -50,7 +50,7 @@ def add() -> Any:
         with site().database.write() as db:
             lately = select(Author).where(Author.name == name, Author.created_at > now() - SOON)
             added = db.scalar(lately) if sent and recall(db, ADDED_LAST) == attempt else None
-            if added:  # nobody has seen the first password
+            if added and not authors.sessions_of(db, added, now()):  # nobody has used the first one
                 authors.set_password(db, added, stored)
             else:
                 added = authors.add(db, name, stored, role, now(), shown)
