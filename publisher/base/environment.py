@@ -151,7 +151,7 @@ def tls_files(certificate: str | None, key: str | None) -> tuple[Path, Path] | N
 
 
 def prepare_instance(environment: Environment) -> None:
-    """Make the instance folder where it is missing; StorageUnavailable if it cannot be written.
+    """Make the instance folder where it is missing; StorageUnavailable if that fails.
 
     Folders and files are their owner's alone: there are password hashes and drafts in them.
     """
@@ -161,7 +161,6 @@ def prepare_instance(environment: Environment) -> None:
         _close_to_others(environment.instance)
     except OSError as error:
         raise _unwritable(environment, error) from error
-    try_write(environment, 1)
 
 
 def try_write(environment: Environment, size: int = 65_536) -> None:
@@ -191,7 +190,7 @@ def _close_to_others(instance: Path) -> None:
     for path in (instance, *instance.iterdir()):
         mode = path.lstat().st_mode
         if mode & 0o077 and not stat.S_ISLNK(mode):
-            with contextlib.suppress(PermissionError, FileNotFoundError):
+            with contextlib.suppress(OSError):  # it is another user's, gone or read-only
                 path.chmod(stat.S_IMODE(mode) & 0o700)
 
 
@@ -209,9 +208,9 @@ def secret_key(environment: Environment) -> str:
             key, place = path.read_text("ascii").strip(), str(path)
         except (OSError, UnicodeError) as error:
             raise InvalidInput(f"the secret key {path} cannot be read: {error}") from error
-    if len(key) < LEAST_KEY:
-        mend = "`openssl rand -hex 32` makes one"
-        raise InvalidInput(f"{place}: a secret key has {LEAST_KEY} characters or more; {mend}")
+    if len(key) < LEAST_KEY or len(set(key)) < LEAST_KEY // 4:
+        mend = "not all alike; `openssl rand -hex 32` makes one"
+        raise InvalidInput(f"{place}: a secret key has {LEAST_KEY} characters or more, {mend}")
     return key
 
 

@@ -93,8 +93,7 @@ def _answer(here: "Site", at: datetime) -> dict[str, Any]:
 
     with here.database.read() as db:
         signals = signals_at(db, at)
-        decision = signals.decision
-        known = update_log.at(db, decision.decided_at)
+        decision, known = signals.decision, signals.known
         queue = update_log.scheduled(db, decision.decided_at)
     change = next_change_at(known, decision.decided_at, decision.rule, queue)
     winers = decision.rule.planner == WINER

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.clock import Clock, ShiftedClock, clock_from_text
 from publisher.base.encryption import Cipher, hash_token
-from publisher.base.environment import Environment, prepare_instance, secret_key
+from publisher.base.environment import Environment, prepare_instance, secret_key, try_write
 from publisher.base.errors import Conflict, InvalidInput
 from publisher.storage import sqlite_file
 from publisher.storage.database import Database, content_serial
@@ -135,8 +135,9 @@ def serving_lock(environment: Environment, purpose: str = "being served") -> Ite
     """The lock of an instance: held by its one server, or by a command that replaces its database.
 
     The kernel releases it when the process ends, however it ends. Raises Conflict, which says what
-    the other process is doing.
+    the other process is doing; StorageUnavailable where nothing can be written.
     """
+    try_write(environment, 1)
     with (environment.instance / "serving.lock").open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -41,8 +41,9 @@ def backup(
     whole_files.check_folder_of(target)
     if not source.exists():
         raise InvalidData(f"there is no database in {environment.instance}")
-    # Beside the target where the instance's own disk has no room for a copy.
+    # Beside the target where the instance's own disk has no room for a copy, or takes nothing.
     room = shutil.disk_usage(environment.instance).free > 2 * source.stat().st_size
+    room = room and os.access(environment.instance, os.W_OK)
     copy = whole_files.draft_of((environment.instance if room else target.parent) / "backup")
     try:
         with whole_files.in_use(copy, create=True):

@@ -212,14 +212,17 @@ def examine(environment: Environment, url: str | None = None) -> Iterator[Findin
 
 def _examine_site(site: Site, url: str | None) -> Iterator[Finding]:
     environment = site.environment
-    detail = f"{environment.instance}, site address {site.site_url}"
-    mend = "give the site a host name or port of its own: its pages do not work below a path"
-    yield Finding("installation", not urlsplit(site.site_url).path, detail, mend)
     yield from examine_folder(environment)
     yield from examine_bucket(environment)
     try:
         site.database.check_listening()
-        yield from examine_database(site)
+        tables, *others = examine_database(site)
+        yield from (tables, *others)
+        if not tables.good:  # what reads them would only say the same once more
+            return
+        detail = f"{environment.instance}, site address {site.site_url}"
+        mend = "give the site a host name or port of its own: its pages do not work below a path"
+        yield Finding("installation", not urlsplit(site.site_url).path, detail, mend)
         yield from examine_processes(site)
     except PublisherError as error:
         yield Finding("database", False, str(error))

@@ -8,6 +8,7 @@ import gc
 import logging
 import math
 import os
+import signal
 import threading
 from collections.abc import Callable
 from datetime import timedelta
@@ -43,6 +44,7 @@ FOLD_SECONDS = 3 * HOUR_SECONDS  # by the site's clock
 LOOK_SECONDS = 60.0  # real seconds between looks whether a fold is due
 LONGEST_JOB_SECONDS = 300.0  # after that it counts as hanging, and the heartbeat stops
 _PARENT_SECONDS = 5.0
+LEAVE_SECONDS = 15  # longer than `serve` waits, so only where that is gone
 
 log = get_logger("jobs")
 
@@ -193,6 +195,7 @@ def run_forever(parent_pid: int) -> None:
     def on_stop(*_: object) -> None:
         stop.set()
         bell.wake()
+        signal.alarm(LEAVE_SECONDS)  # ends the process where a job still waits for something
 
     end_with_parent(parent_pid, on_stop)
     right = site.database.right_to_schedule()
@@ -214,7 +217,8 @@ def run_forever(parent_pid: int) -> None:
         if right is not None and not right.taken():
             log.warning("the scheduler's lock was lost; another machine may schedule now")
             break
-        if bell.wait(_PARENT_SECONDS):
+        before = site.clock()
+        if bell.wait(_PARENT_SECONDS) or site.clock() < before:  # the clock may go back
             for errand in errands:
                 errand.ask()
     stop.set()

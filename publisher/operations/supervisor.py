@@ -269,12 +269,16 @@ def _tidy(environment: Environment) -> None:
 def _count_in(places: ExitStack, folder: Path) -> None:
     """Set where the workers keep their metrics: in memory (/dev/shm), else in `folder`.
 
-    They are memory-mapped files: on a full disk, writing to one kills the process.
+    They are memory-mapped files: on a full disk, writing to one kills the process. `folder` leads
+    to those in memory, so that the next start removes what a killed one left there.
     """
-    shutil.rmtree(folder, ignore_errors=True)
+    left = folder.readlink() if folder.is_symlink() else folder
+    shutil.rmtree(left, ignore_errors=True)  # never through a link that another user has put there
+    folder.unlink(missing_ok=True)
     if os.access(MEMORY, os.W_OK):
         made = TemporaryDirectory(prefix="publisher-metrics-", dir=MEMORY)
         os.environ[METRICS_FOLDER] = places.enter_context(made)
+        folder.symlink_to(made.name)
     else:
         folder.mkdir(mode=0o700)
         os.environ[METRICS_FOLDER] = str(folder)

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from publisher.blog import update_log
 from publisher.core.habits import Rhythm, weekly_rhythm
 from publisher.core.replay.skip_hours import in_words
+from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.decision import Decision, build_moment, decide
 from publisher.core.ttl.reasons import explain
 from publisher.installation.settings import load_settings
@@ -19,12 +20,13 @@ from publisher.installation.settings import load_settings
 @dataclass(frozen=True)
 class Signals:
     """A document's freshness signals: the ttl decision, skipHours and the author's week, with the
-    reasons as sentences."""
+    reasons as sentences, and what was known of the author's updates."""
 
     decision: Decision
     skip_hours: tuple[int, ...]
     rhythm: Rhythm | None
     reasons: list[str]
+    known: Activity
 
 
 def moment_of(session: Session, now: datetime) -> datetime:
@@ -45,4 +47,4 @@ def signals_at(session: Session, now: datetime) -> Signals:
     reasons = explain(decision)
     if settings.rule.skip_hours == "learned":
         reasons.append(in_words(skipped))
-    return Signals(decision, skipped, weekly_rhythm(known, moment), reasons)
+    return Signals(decision, skipped, weekly_rhythm(known, moment), reasons, known)

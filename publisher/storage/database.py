@@ -6,12 +6,15 @@ it has seen. So a change that the feeds lack is noticed without comparing times:
 before the build and was committed after it, or whose process was killed before its own build.
 """
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
@@ -33,7 +36,7 @@ _DAMAGED = "the database is damaged: put a backup in its place with `publisher r
 _TROUBLES = {
     "database is locked": "the database is busy; nothing was changed, try again",
     "database or disk is full": "the disk is full; nothing was changed",
-    "disk I/O error": "the disk failed; nothing was changed",
+    "disk I/O error": "the disk is full or failed; nothing was changed",
     "attempt to write a readonly database": "the database cannot be written; nothing was changed",
     "disk image is malformed": _DAMAGED,
     "file is not a database": _DAMAGED,
@@ -178,10 +181,22 @@ def translated() -> Iterator[None]:
         raise
 
 
+def connect(path: Path, seconds: float = BUSY_TIMEOUT_SECONDS) -> sqlite3.Connection:
+    """Open an SQLite file; any thread may use the connection.
+
+    A read-only file system does not take the log that SQLite makes beside a file without one:
+    there it is told that nobody changes the file.
+    """
+    read_only = path.parent.is_dir() and os.statvfs(path.parent).f_flag & os.ST_RDONLY
+    fixed = read_only and not path.with_name(f"{path.name}-wal").exists()
+    name = f"file:{quote(str(path))}?immutable={1 if fixed else 0}"
+    return sqlite3.connect(name, seconds, uri=True, check_same_thread=False)
+
+
 def _sqlite(url: str) -> Engine:
     # `hide_parameters`: a logged error names the statement that failed, not its values.
-    arguments = {"timeout": BUSY_TIMEOUT_SECONDS}
-    engine = create_engine(url, hide_parameters=True, connect_args=arguments)
+    path = Path(str(make_url(url).database)).absolute()
+    engine = create_engine(url, hide_parameters=True, creator=lambda: connect(path))
     event.listen(engine, "connect", _set_up_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine

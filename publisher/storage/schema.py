@@ -13,7 +13,7 @@ from sqlalchemy import Connection, column, inspect, select, table
 from publisher.base.errors import InvalidData, StorageUnavailable
 from publisher.base.system import whole_files
 from publisher.storage import postgresql
-from publisher.storage.database import Database, translated
+from publisher.storage.database import Database, connect, translated
 from publisher.storage.tables import all_rooms
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _config() -> Config:
 
 def copy_database(source: Path, copy: Path) -> None:
     """Write a copy of `source`, one file without a log, to `copy`; writers need not stop."""
-    with closing(sqlite3.connect(source)) as live, closing(sqlite3.connect(copy)) as target:
+    with closing(connect(source)) as live, closing(sqlite3.connect(copy)) as target:
         live.backup(target)
         target.execute("PRAGMA journal_mode=DELETE")
 

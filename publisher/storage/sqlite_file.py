@@ -11,7 +11,7 @@ from sqlalchemy.exc import ArgumentError
 
 from publisher.base.errors import InvalidData, InvalidInput, StorageUnavailable
 from publisher.base.system import whole_files
-from publisher.storage.database import Database
+from publisher.storage.database import Database, connect
 from publisher.storage.schema import upgrade
 
 _STEPS = 10_000  # instructions of SQLite's virtual machine between two checks of the time
@@ -68,7 +68,7 @@ def _begins_as_one(path: Path) -> bool:
     """Whether a file begins like a database. SQLite reads it: if we closed the file ourselves,
     every connection of this process would lose its POSIX locks."""
     try:
-        with closing(sqlite3.connect(path)) as connection:
+        with closing(connect(path)) as connection:
             connection.execute("PRAGMA schema_version").fetchone()
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_CANTOPEN:
@@ -87,7 +87,7 @@ def check(path: Path, seconds: float | None = None) -> bool:
     """
     until = None if seconds is None else time.monotonic() + seconds
     try:
-        with closing(sqlite3.connect(path)) as connection:
+        with closing(connect(path)) as connection:
             if until is not None:
                 connection.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
             verdict = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
@@ -116,7 +116,7 @@ def _create(path: Path) -> None:
 
 def fold_log(path: Path) -> bool:
     """Merge the write-ahead log into the file and remove it; False while others have it open."""
-    with closing(sqlite3.connect(path, timeout=2.0)) as connection:
+    with closing(connect(path, 2.0)) as connection:
         try:
             mode = connection.execute("PRAGMA journal_mode=DELETE").fetchone()[0]
         except sqlite3.OperationalError as error:

@@ -21,7 +21,7 @@ from publisher.web.request_checks import body_limit
 
 BACKLOG = 1_024
 OPEN_FILES = 10_240  # for as many connections as are taken, files, and answers in memory
-BEAT_SECONDS, FINISH_SECONDS = 5.0, 7.0
+BEAT_SECONDS, FINISH_SECONDS, LEAVE_SECONDS = 5.0, 7.0, 3
 # How long a rendering thread may keep the interpreter lock while the event loop waits for it.
 _SWITCH_SECONDS = 0.001
 
@@ -52,6 +52,7 @@ def run(listener: socket.socket, beat: int, parent_pid: int) -> None:
     gc.freeze()
     sys.setswitchinterval(_SWITCH_SECONDS)
     uvloop.run(_serve(app, listener, beat))
+    signal.alarm(LEAVE_SECONDS)  # ends the process where a page still waits for something
     close_app(app)
 
 

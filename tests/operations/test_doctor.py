@@ -52,6 +52,10 @@ def test_a_dropped_table_is_named_with_what_to_do(site: Site) -> None:
         db.execute(text("ALTER TABLE authors DROP COLUMN bio"))
     found = next(one for one in examine_database(site) if not one.good)
     assert "authors.bio" in found.detail
+    for name in ("snapshots", "preferences"):  # once, though the other checks need them
+        with site.database.write() as db:
+            db.execute(text(f"DROP TABLE {name}"))
+        assert bad(list(doctor.examine(site.environment))) == ["tables"]
 
 
 @pytest.fixture
@@ -135,7 +139,7 @@ def test_an_address_below_a_path_is_said(site: Site, environment: Environment) -
     assert "a host name or port of its own" in found.mend
 
 
-@pytest.mark.parametrize("key", ["", "x", "\udcff", "15 characters ."])
+@pytest.mark.parametrize("key", ["", "x", "\udcff", "15 characters .", "0" * 16, "abc" * 20])
 def test_a_key_that_is_short_or_cannot_be_read_is_said(
     site: Site, environment: Environment, key: str
 ) -> None:

@@ -3,6 +3,7 @@
 Two servers on one instance: `test_serve`. A restore that is killed, a damaged file: `test_backup`.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -99,21 +100,28 @@ def test_a_full_disk(small: Path, tmp_path: Path) -> None:
         assert "Traceback" not in server.output()
 
 
-def test_a_read_only_folder(small: Path) -> None:
-    """`serve` says in one line what it cannot do, and what is there stays."""
+def test_a_read_only_folder(small: Path, tmp_path: Path) -> None:
+    """`serve` says in one line what it cannot do, and what is there stays; it can be read, and
+    copied to another disk."""
     prepared(small / "instance")
     before = sorted(path.name for path in (small / "instance").iterdir())
     subprocess.run(["mount", "-o", "remount,ro", str(small)], check=True)
     environment = os.environ | settings_of(small / "instance")
-    serve = ("serve", "--port", str(free_port()))
-    copy = () if SERVER else (("backup", str(small / "b.tar.gz")),)
-    for words in (serve, ("post", "list"), *copy):
-        ended = subprocess.run(
-            [sys.executable, "-m", "publisher", *words],
-            env=environment, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "publisher", *words]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+    writing = () if SERVER else (("backup", str(small / "b.tar.gz")), ("settings", "title", "X"))
+    for words in (("serve", "--port", str(free_port())), *writing):
+        ended = run(*words)
         assert (ended.returncode, ended.stderr.count("\n")) == (1, 1), ended.stderr
         assert "cannot be written" in ended.stderr or "read-only" in ended.stderr.lower()
+    reading = () if SERVER else (("backup", str(tmp_path / "b.tar.gz")),)
+    for words in (("ttl",), ("post", "list"), *reading):
+        assert run(*words).returncode == 0
+    told = json.loads(run("doctor", "--json").stdout)["findings"]
+    assert {one["what"] for one in told if not one["good"]} <= {"disk", "feed", "web server"}
     assert sorted(path.name for path in (small / "instance").iterdir()) == before
 
 

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -79,13 +80,48 @@ def test_another_address_is_in_the_feed_from_the_start(tmp_path: Path) -> None:
     assert at_home not in feed
 
 
-def test_a_killed_server_leaves_no_orphans(tmp_path: Path) -> None:
-    """kill -9 of the parent: workers and scheduler end by themselves, the port is free again."""
-    with serving(tmp_path, "--workers", "2") as server:
-        family = server.children()
-        kill(server.process.pid)
-        server.process.wait(60)
-        wait_until(lambda: not any(map(alive, family)), 60, family)
+WAITING = """
+import sys, time
+import publisher.installation
+from publisher.base import environment
+from publisher.cli import main
+environment.try_write = lambda _: time.sleep(600)  # what /healthz calls
+main(sys.argv[1:])
+"""
+
+
+def test_a_killed_server_leaves_nothing(tmp_path: Path) -> None:
+    """kill -9 of the parent: workers, one of them with a page that waits for ever, and scheduler
+    end by themselves, the port is free again. The next start removes its counts from the memory."""
+    with serving(tmp_path, "--workers", "2", program=("-c", WAITING)) as server:
+        family, counts = server.children(), (tmp_path / "metrics").readlink()
+        with socket.create_connection(("127.0.0.1", server.port)) as page:
+            page.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+            page.settimeout(2.0)
+            with pytest.raises(TimeoutError):
+                page.recv(1)
+            kill(server.process.pid)
+            server.process.wait(60)
+            wait_until(lambda: not any(map(alive, family)), 60, family)
+    assert counts.is_dir()
+    with serving(tmp_path):
+        assert not counts.exists()
+    assert not (tmp_path / "metrics").exists()
+
+
+def test_a_link_of_another_user_deletes_nothing(tmp_path: Path) -> None:
+    """After a restart of the machine, anybody may have made a link under the old folder's name."""
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "diary.txt").touch()
+    trap = tmp_path / "publisher-metrics-known"
+    trap.symlink_to(mine)
+    folder = tmp_path / "metrics"
+    folder.symlink_to(trap)
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as places:
+        patch.setenv(METRICS_FOLDER, "")  # as it was, afterwards
+        supervisor._count_in(places, folder)
+    assert (mine / "diary.txt").exists()
 
 
 def test_a_scheduler_that_hangs_is_missed_and_a_killed_one_replaced(tmp_path: Path) -> None:

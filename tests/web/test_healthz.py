@@ -27,6 +27,8 @@ def test_health_follows_the_hourly_job(client: FlaskClient, site: Site, clock: F
     answer = client.get("/healthz")
     assert answer.status_code == 503
     assert answer.json == {"status": "stale", "snapshot_age_seconds": 34 * 60}
+    clock.forward(days=-1)
+    assert client.get("/healthz").status_code == 503  # it is of the future
 
 
 def test_metrics_are_not_for_strangers(client: FlaskClient, site: Site) -> None:

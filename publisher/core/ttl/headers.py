@@ -172,8 +172,10 @@ class Expiries(NamedTuple):
     instants: tuple[int, ...]
 
     def max_age_seconds(self, now: int) -> int:
-        """The max-age at `now`."""
-        slot = min(max((now - self.top) // STEP_SECONDS, 0), SLOTS - 1)
+        """The max-age at `now`; the shortest for a document of the future: the clock went back."""
+        if now < self.top:
+            return TICK_SECONDS
+        slot = min((now - self.top) // STEP_SECONDS, SLOTS - 1)
         return seconds_left(self.instants[slot], now)
 
     def not_after(self, at: int) -> "Expiries":

@@ -221,6 +221,7 @@ def healthz() -> Any:
     age = (now() - snapshot.built_at).total_seconds()
     late = (now() - current).total_seconds()
     stale = snapshot.decided_at < current and late > STALE_SECONDS
+    stale = stale or age < -STALE_SECONDS  # the clock went back
     silent = silent_seconds is not None and silent_seconds > processes.LATE_SECONDS
     status = "stale" if stale else "the scheduler does not answer" if silent else "ok"
     return jsonify(status=status, snapshot_age_seconds=round(age)), 200 if status == "ok" else 503

@@ -141,6 +141,15 @@ def test_by_minute_is_what_the_headers_say() -> None:
     assert decision.ttl_minutes == same.ttl_minutes
 
 
+def test_a_document_of_the_future_is_good_for_a_minute() -> None:
+    """A clock that went back by a day must not keep readers away for that day and more."""
+    activity = histogram(daily(), NOON, "UTC")
+    decision = decide(activity, NOON, TtlRule())
+    assert decision.max_age_seconds(NOON - timedelta(hours=26)) == 60
+    assert decision.max_age_seconds(NOON - timedelta(seconds=1)) == 60
+    assert decision.max_age_seconds(NOON) > 60
+
+
 def test_nothing_known_is_about_an_hour() -> None:
     """Before the first update the headers say an hour."""
     decision = decide(histogram([], NOON, "UTC"), NOON, TtlRule())
