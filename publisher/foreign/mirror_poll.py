@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import select
@@ -57,16 +58,17 @@ def work(site: Site) -> float:
             continue  # removed meanwhile
         except PublisherError as problem:
             log.warning("a mirror is postponed", mirror=name, reason=str(problem))
+            _put_off(site, name, str(problem)[:500])
         except Exception:  # a bug with one document must not stop the others, nor poll endlessly
             log.exception("a mirror failed", mirror=name)
-            _put_off(site, name)
+            _put_off(site, name, "an error of this program, see its log")
     return _rest(site)
 
 
-def _put_off(site: Site, name: str) -> None:
+def _put_off(site: Site, name: str, problem: str) -> None:
     with site.database.write() as session:
         mirror = mirrors.named(session, name)
-        mirror.problem, mirror.asked_at = "an error of this program, see its log", None
+        mirror.problem, mirror.asked_at = problem, None
         mirror.next_poll_at = site.clock() + timedelta(minutes=FAILURE_MINUTES[0])
 
 
@@ -132,7 +134,9 @@ def _take(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: dat
     if digest == mirror.content_hash:
         return ""  # a new build date alone is no reason to send everybody the whole document
     before = (mirror.body, mirror.content_hash, mirror.content_type)
-    lesson = learn(mirrors.history_of(mirror), document, now, mirror.timezone)
+    # What is at the address is its feed: a blog that moves to https may have new guids throughout.
+    known = replace(mirrors.history_of(mirror), feed="")
+    lesson = learn(known, document, now, mirror.timezone)
     mirror.body, mirror.content_hash = found.fetched.body, digest
     mirror.content_type = found.fetched.headers.get("content-type", "")
     history, mirror.history = mirror.history, lesson.history.to_json()

@@ -16,7 +16,7 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from publisher.base.environment import Environment
-from publisher.base.errors import Conflict, InvalidInput, NotFound, PublisherError
+from publisher.base.errors import Conflict, InvalidData, InvalidInput, NotFound, PublisherError
 from publisher.cli import cli
 from publisher.dynamic_ttl.feed_head import outline_of
 from publisher.foreign import mirror_poll, mirrors
@@ -482,6 +482,38 @@ def test_one_mirror_s_error_is_not_the_others(
     assert looked == ["b", "z", "z", "z"]
     with site.database.read() as session:
         assert mirrors.named(session, "b").problem.startswith("an error of this program")
+
+
+@pytest.mark.usefixtures("mirrored")
+def test_a_blog_that_moves_to_https_is_followed(
+    app: Flask, site: Site, clock: FakeClock, elsewhere: Elsewhere
+) -> None:
+    """With other guids throughout and another address of its own: what is at the address is its
+    feed, whatever was there before."""
+    moved = elsewhere.body.replace(b"https://", b"http://")
+    elsewhere.reply = Reply(200, moved, {"Content-Type": "application/rss+xml"})
+    clock.forward(minutes=400)
+    mirror_poll.work(site)
+    assert row(site).problem == ""
+    assert outside(get(app).data) == outside(moved)
+    assert mirrors.history_of(row(site)).updates[-1] == clock()
+
+
+@pytest.mark.usefixtures("mirrored")
+def test_a_document_that_cannot_be_stored_is_not_fetched_again_at_once(
+    site: Site, clock: FakeClock, elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The origin would be asked every second, and nobody told."""
+
+    def refuse(*_: object) -> None:
+        raise InvalidData("no")
+
+    monkeypatch.setattr(mirror_poll, "settle", refuse)
+    clock.forward(minutes=400)
+    asked = elsewhere.asked
+    for _ in range(3):
+        mirror_poll.work(site)
+    assert (elsewhere.asked, row(site).problem) == (asked + 1, "no")
 
 
 def test_a_link_header_without_an_end(site: Site, elsewhere: Elsewhere) -> None:
