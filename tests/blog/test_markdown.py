@@ -123,7 +123,7 @@ def test_a_pasted_frame_becomes_a_link(source_format: str) -> None:
     assert "Open what was embedded from maps.example" in html
     assert "iframe" not in html
     assert "after" in html
-    for bad in ("javascript:alert(1)", "data:text/html,x", "//x", ""):
+    for bad in ("javascript:alert(1)", "data:text/html,x", "//x", "https:x", "http:", ""):
         assert "href" not in html_of(f'<iframe src="{bad}"></iframe>', source_format)
 
 

@@ -151,6 +151,13 @@ def test_polls_that_nginx_answers_are_counted_once(tmp_path: Path) -> None:
             whole = ask(port, newer | {"User-Agent": one})
             asked.append(one)
             assert whole.status == 200  # what is kept here is for everybody
+
+            def kind(**more: str) -> str:
+                return poll(one, **more).headers["Content-Type"]
+
+            # What a browser is shown is kept for nobody, however often it asks.
+            wait_until(lambda: kind(Sec_Fetch_Dest="document").startswith("application/xml"), 60)
+            assert kind().startswith("application/rss+xml")
             server.command("post", "add", "--title", "Fresh", text="News.")
             wait_until(lambda: b"Fresh" in poll(one).body, 60)  # type: ignore[attr-defined]
             wait_until(lambda: log.read_text("utf-8").count("\n") == len(asked), 60, log)

@@ -74,7 +74,7 @@ _MORE_COMMENT = re.compile(r"<!--\s{0,9}more\b[^>]{0,99}-->", re.IGNORECASE)
 
 # Frames run other sites' programs, so each is replaced by a link to what it showed.
 _FRAME = re.compile(
-    r"""<iframe\b[^>]{0,1000}?\bsrc\s{0,9}=\s{0,9}["']?(https?:[^"'\s>]{1,500})[^>]{0,1000}>"""
+    r"""<iframe\b[^>]{0,1000}?\bsrc\s{0,9}=\s{0,9}["']?(https?://[^"'\s>]{1,500})[^>]{0,1000}>"""
     r"""(?:[^<]{0,200}</iframe>)?""",
     re.IGNORECASE,
 )

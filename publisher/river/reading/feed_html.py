@@ -4,7 +4,6 @@ feeds that a page announces.
 
 from contextvars import ContextVar
 from dataclasses import replace
-from urllib.parse import urljoin
 
 import nh3
 
@@ -25,6 +24,7 @@ _ATTRIBUTES = {
     "source": {"src", "type"},
 }
 _ADDRESSES = frozenset({"href", "src", "cite"})
+_SCHEMES = ("http:", "https:", "mailto:")
 _REMOTE = {"img": "src", "audio": "src", "video": "src", "source": "src"}
 _LINKS = "nofollow noopener noreferrer"
 _base_url: ContextVar[str] = ContextVar("base_url")
@@ -32,11 +32,9 @@ _base_url: ContextVar[str] = ContextVar("base_url")
 
 def _with_absolute_addresses(tag: str, name: str, value: str) -> str | None:
     if name in _ADDRESSES:
-        try:
-            # Blanks of Unicode stay: the cleaner has read what they begin as a relative address.
-            return urljoin(_base_url.get(), value.strip(" \t\n\f\r"))
-        except ValueError:
-            return None
+        address = joined(_base_url.get(), value.strip())
+        # The cleaner looks at what was written; a blank or a base can make another scheme of it.
+        return address if address.lower().startswith(_SCHEMES) else None
     if tag == "img" and name in ("width", "height") and value.strip() in ("0", "1"):
         return None
     return value
@@ -51,7 +49,7 @@ _CLEANER = nh3.Cleaner(
     tags=_TAGS,
     attributes=_ATTRIBUTES,
     attribute_filter=_with_absolute_addresses,
-    url_schemes={"http", "https", "mailto"},
+    url_schemes={scheme[:-1] for scheme in _SCHEMES},
     link_rel=_LINKS,
 )
 _STILL = nh3.Cleaner(

@@ -166,6 +166,13 @@ def test_no_blank_hides_a_scheme(blank: str, scheme: str) -> None:
     assert all(address.startswith("https://a.example/") for address in addresses)
 
 
+@pytest.mark.parametrize("base", ["javascript:alert(1)//", "data:text/html,x", "file:///etc/"])
+def test_no_base_gives_a_link_its_scheme(base: str) -> None:
+    """An empty address is the base itself."""
+    item = FeedItem("", "", "", '<a href="">a</a><img src="#x"><a href="b">b</a>', base=base)
+    assert base.partition(":")[0] not in sanitised(item, "https://a.example/feed").html
+
+
 def test_ordinary_markup_is_shown() -> None:
     markup = "<blockquote>" * 20 + "<p>a<br>b<img src=c.png></p>" * 500 + "</blockquote>" * 20
     item = sanitised(FeedItem("1", "http://a.example/1", "", markup), "http://a.example/f")
