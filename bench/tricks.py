@@ -222,7 +222,7 @@ def main(port: int, name: str) -> None:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", port))
         _, beat = os.pipe()
-        worker.run(listener, beat, os.getppid())
+        worker.run(listener, None, beat, os.getppid())
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ def server_context(certificate: Path, key: Path) -> ssl.SSLContext:
         if error.reason == "KEY_VALUES_MISMATCH":
             problem = f"the TLS key {key} does not belong to the certificate {certificate}"
         else:
-            problem = f"{certificate} and {key} are not a certificate and its key: {error.reason}"
+            why = error.reason or "a part of one is missing"
+            problem = f"{certificate} and {key} are not a certificate and its key: {why}"
         raise InvalidInput(problem) from error
     return context

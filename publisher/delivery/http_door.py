@@ -26,6 +26,7 @@ DEFER_SECONDS = 1  # the kernel hands over a connection once it has sent bytes, 
 FULL_SECONDS = 0.2  # until the next try when no file descriptor was free
 MOST_READ = 8_192  # longer than any known head; the `Connection` reads the rest
 MOST_WAITING, MOST_OF_AN_ADDRESS = 2_048, 256  # connections in the middle of a TLS handshake
+LAST_SECONDS = 1  # for those when the worker ends
 
 
 class Door:
@@ -64,7 +65,7 @@ class Door:
         while self._take():
             pass
         if self._waiting:
-            await asyncio.wait(self._waiting)
+            await asyncio.wait(self._waiting, timeout=LAST_SECONDS)
         self._listener.close()
 
     def _take(self) -> bool:

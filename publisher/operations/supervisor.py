@@ -15,6 +15,7 @@ import selectors
 import shutil
 import signal
 import socket
+import ssl
 import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -70,8 +71,10 @@ class Child:
 class Supervisor:
     """One scheduler and some workers on one socket; `ready` is called when the first worker works.
 
-    SIGTERM and Ctrl-C end all. SIGHUP replaces the workers, unless `renewable()` is false: an old
-    one is ended for each new one that works.
+    SIGTERM and Ctrl-C end all. SIGHUP replaces the workers: an old one is ended for each new one
+    that works. `read_tls` reads what they need for TLS; where SIGHUP finds it unusable, they stay.
+    They share one context, so a reader's session is known to each, and a worker that dies during a
+    renewal is replaced with what was good.
     """
 
     def __init__(
@@ -79,12 +82,13 @@ class Supervisor:
         listener: socket.socket,
         workers: int,
         ready: Callable[[], object],
-        renewable: Callable[[], bool] = lambda: True,
+        read_tls: Callable[[], ssl.SSLContext | None] = lambda: None,
     ) -> None:
         self._listener = listener
         self._count = workers
         self._ready: Callable[[], object] | None = ready
-        self._renewable = renewable
+        self._read_tls = read_tls
+        self._tls = read_tls()
         self._stop = self._renew = False
         self._scheduler: Child | None = None
         self._workers: list[Child] = []
@@ -122,7 +126,7 @@ class Supervisor:
         if self._scheduler is None:
             self._scheduler = Child(self._fork("jobs", run_forever), None)
         renew, self._renew = self._renew, False
-        if renew and self._renewable():
+        if renew and self._tls_renewed():
             self._old, self._workers = self._old + self._workers, []
         for worker in self._workers:
             if worker.hangs:
@@ -139,6 +143,15 @@ class Supervisor:
         while len(self._workers) < self._count:
             self._workers.append(self._start_worker())
         return HANG_SECONDS / 3
+
+    def _tls_renewed(self) -> bool:
+        """Whether new workers can speak TLS; the log says why not."""
+        try:
+            self._tls = self._read_tls()
+        except InvalidInput as error:
+            log.error("the workers stay: the new ones could not speak TLS", reason=str(error))
+            return False
+        return True
 
     def _read_pipe(self, pipe: int, child: Child | None) -> None:
         """Read a worker's beat (EOF: it has ended) or, without `child`, a signal's number."""
@@ -163,7 +176,7 @@ class Supervisor:
         from publisher.web.worker import run
 
         beat, theirs = os.pipe()
-        child = Child(self._fork("web", run, self._listener, theirs), beat)
+        child = Child(self._fork("web", run, self._listener, self._tls, theirs), beat)
         os.close(theirs)
         self._selector.register(beat, selectors.EVENT_READ, child)
         return child
@@ -222,8 +235,8 @@ def serve(
         environment = replace(environment, clock=clock)
         os.environ["PUBLISHER_CLOCK"] = clock.to_text()
     logs.configure()
-    if environment.tls:
-        server_context(*environment.tls)
+    read_tls = partial(server_context, *environment.tls) if environment.tls else lambda: None
+    read_tls()
     here = f"{'https' if environment.tls else 'http'}://{_name(host)}:{port}"
     with _bound(host, port) as listener, ExitStack() as places:
         site = open_site(environment, first_url=here)
@@ -240,7 +253,7 @@ def serve(
             site.database.close()
             log.info("serving starts", host=host, port=port, workers=workers)
             ready = partial(print, greeting, flush=True)
-            Supervisor(listener, workers, ready, partial(_good_tls, environment)).run()
+            Supervisor(listener, workers, ready, read_tls).run()
             log.info("serving ended")
 
 
@@ -300,17 +313,6 @@ def _bound(host: str, port: int) -> socket.socket:
         problem = error.strerror or str(error)
         raise PublisherError(f"cannot listen on {host} port {port}: {problem}") from error
     return listener
-
-
-def _good_tls(environment: Environment) -> bool:
-    """Whether new workers could speak TLS; the log says why not."""
-    try:
-        if environment.tls:
-            server_context(*environment.tls)
-    except InvalidInput as error:
-        log.error("the workers stay: the new ones could not speak TLS", reason=str(error))
-        return False
-    return True
 
 
 def _greeting(site: Site, here: str) -> str:

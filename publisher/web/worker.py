@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import socket
+import ssl
 import sys
 
 import uvloop
@@ -14,7 +15,6 @@ from flask import Flask
 from publisher.base.system import logs
 from publisher.base.system.logs import get_logger
 from publisher.base.system.processes import end_with_parent
-from publisher.base.tls import server_context
 from publisher.delivery.http_server import HttpServer
 from publisher.web.application import close_app, create_app, current_site
 from publisher.web.request_checks import body_limit
@@ -34,7 +34,7 @@ def _open_more_files() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(OPEN_FILES, hard)), hard))
 
 
-def run(listener: socket.socket, beat: int, parent_pid: int) -> None:
+def run(listener: socket.socket, tls: ssl.SSLContext | None, beat: int, parent_pid: int) -> None:
     """Serve connections to `listener` until SIGTERM, or until the parent process is gone.
 
     The first worker that is ready makes it listen. Every few seconds a byte is written to the pipe
@@ -51,12 +51,14 @@ def run(listener: socket.socket, beat: int, parent_pid: int) -> None:
     gc.collect()
     gc.freeze()
     sys.setswitchinterval(_SWITCH_SECONDS)
-    uvloop.run(_serve(app, listener, beat))
+    uvloop.run(_serve(app, listener, tls, beat))
     signal.alarm(LEAVE_SECONDS)  # ends the process where a page still waits for something
     close_app(app)
 
 
-async def _serve(app: Flask, listener: socket.socket, beat: int) -> None:
+async def _serve(
+    app: Flask, listener: socket.socket, tls: ssl.SSLContext | None, beat: int
+) -> None:
     try:
         listener.listen(BACKLOG)
     except OSError as error:  # another program took the port; the supervisor tries again
@@ -64,10 +66,9 @@ async def _serve(app: Flask, listener: socket.socket, beat: int) -> None:
         return
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, stop.set)
-    environment = current_site(app).environment
-    trusted = environment.trusted_proxies
+    trusted = current_site(app).environment.trusted_proxies
     server = HttpServer(app.wsgi_app, app.extensions["front"], body_limit, trusted)
-    server.start(listener, server_context(*environment.tls) if environment.tls else None)
+    server.start(listener, tls)
     while not stop.is_set():
         try:
             if not server.stuck:  # without beats the supervisor replaces this process

@@ -233,7 +233,7 @@ LATE = """
 import socket, sys
 from publisher.web import worker
 listener, beat, parent_pid = map(int, sys.argv[1:])
-worker.run(socket.socket(fileno=listener), beat, parent_pid)
+worker.run(socket.socket(fileno=listener), None, beat, parent_pid)
 """
 
 

@@ -13,7 +13,7 @@ import pytest
 from publisher.base.environment import read_environment
 from publisher.base.errors import InvalidInput
 from publisher.base.tls import server_context
-from tests.serving import Server, serving, wait_until
+from tests.serving import Server, answers, kill, serving, wait_until
 
 OPENSSL = shutil.which("openssl")
 pytestmark = pytest.mark.skipif(OPENSSL is None, reason="openssl is not installed on this machine")
@@ -139,8 +139,36 @@ def test_a_site_with_tls(files: Files, tmp_path: Path) -> None:
         mine[1].write_text("rubbish")
         server.process.send_signal(signal.SIGHUP)
         wait_until(lambda: "the workers stay" in server.output(), 60, server)
+        for worker in filter(is_worker, server.children()):
+            kill(worker)
+        wait_until(lambda: answers(server), 60, server)
+        assert named(server) == before
+        assert "Traceback" not in server.output()
         for source, target in zip(make_files(tmp_path, "two"), mine, strict=True):
             shutil.copy(source, target)
         server.process.send_signal(signal.SIGHUP)
         wait_until(lambda: named(server) != before, 60, server)
     assert connection.version() in (None, "TLSv1.3")
+
+
+def test_each_worker_knows_the_sessions_of_the_others(files: Files, tmp_path: Path) -> None:
+    """A reader that comes again needs no whole handshake, whichever worker takes its connection."""
+    words = ["--tls-cert", str(files[0]), "--tls-key", str(files[1]), "--workers", "3"]
+    context = ssl.create_default_context(cafile=str(files[0]))
+    context.maximum_version = ssl.TLSVersion.TLSv1_2  # its session is there after the handshake
+    with serving(tmp_path, *words) as server:
+        wait_until(lambda: len([*filter(is_worker, server.children())]) == 3, 60, server)
+
+        def reused(session: ssl.SSLSession | None) -> tuple[bool, ssl.SSLSession | None]:
+            with socket.create_connection(("127.0.0.1", server.port), 10) as plain:
+                secure = context.wrap_socket(plain, server_hostname="localhost", session=session)
+                with secure:
+                    return bool(secure.session_reused), secure.session
+
+        known, session = reused(None)
+        assert not known
+        assert all(reused(session)[0] for _ in range(40))
+
+
+def is_worker(pid: int) -> bool:
+    return Path(f"/proc/{pid}/comm").read_text() == "publisher-web\n"
