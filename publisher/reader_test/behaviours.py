@@ -395,8 +395,8 @@ def _delta(seen: Evidence) -> Found:
             sent = later.end.asked.headers.get("if-none-match")
             right += sent == one.end.served.header("ETag")
     return (right, of), (
-        f"It asked for news alone (A-IM: feed) and got a 226 {counted(of, 'time')}; {right} of"
-        " them it took."
+        f"It asked for news alone (A-IM: feed) and got a 226 {counted(of, 'time')};"
+        f" after {right} of them it sent the new ETag."
     )
 
 

@@ -3,7 +3,7 @@
 Elements that Markdown has no sign for stay HTML within it, which Markdown allows. What counts as
 the same: white space between elements, the signs of quotation marks and dashes, `<b>` for
 `<strong>`, `<i>` for `<em>`, ids of headings that nothing links to, paragraphs around loose words,
-and `<figure>` around nothing but a picture.
+`<figure>` around nothing but a picture, and the card that an address alone in a paragraph becomes.
 """
 
 import re
@@ -75,6 +75,8 @@ def _canonical(html: str, ids: set[str]) -> str:
     for element in list(root.iter(etree.Element)):
         tag = element.tag = {"b": "strong", "i": "em"}.get(element.tag, element.tag)
         kept = {n: v for n, v in sorted(element.items()) if n not in ("loading", "tabindex")}
+        if tag == "p" and kept.get("class") == "card":
+            del kept["class"]
         if re.fullmatch("h[1-6]", tag) and kept.get("id") not in ids:
             kept.pop("id", None)
         if tag == "figure" and [one.tag for one in element] in (["img"], ["a"]) and not kept:

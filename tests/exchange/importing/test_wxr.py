@@ -98,6 +98,33 @@ def test_comments_and_shortcodes_are_noted() -> None:
     assert '[gallery ids="1,2"]' in post.source
 
 
+def test_what_is_embedded_becomes_a_link_alone() -> None:
+    """So that it is a card here, in Markdown; a caption stays."""
+    link = '<p><a href="https://youtu.be/z">https://youtu.be/z</a></p>'
+    block = (
+        '<figure class="wp-block-embed is-type-video"><div class="wp-block-embed__wrapper">\n'
+        "https://youtu.be/z\n</div>{}</figure>"
+    )
+    assert wxr.as_html("a\n\nhttps://youtu.be/z\n\nb") == f"<p>a</p>\n\n{link}\n\n<p>b</p>"
+    assert wxr.as_html(block.format("")) == link
+    assert markdown_of(link, "en") == "[https://youtu.be/z](https://youtu.be/z)"
+    caption = "<figcaption class='x'>A film</figcaption>"
+    assert wxr.as_html(block.format(caption)) == f"{link}\n\n<p>A film</p>"
+
+
+def test_blocks_that_wordpress_makes_are_named() -> None:
+    """They have no text in the export, and would be missed in silence."""
+    made = '<!-- wp:latest-posts {"order":"asc"} /--><!-- wp:block {"ref":12} /-->'
+    post = one(export(content=f"<!-- wp:paragraph --><p>a</p><!-- /wp:paragraph -->{made}"))
+    assert post.needs == ("the block latest-posts", "the block block")
+
+
+def test_a_name_in_other_letters() -> None:
+    """WordPress stores it percent-encoded."""
+    named = export().replace(">tea</wp:post_name>", ">%e3%81%82-%c3%bc%e3</wp:post_name>")
+    assert one(named).slug.startswith("\u3042-\u00fc")
+
+
 def test_podcast_enclosure() -> None:
     """The custom field `enclosure` holds address, length and type."""
     meta = (

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from typing import BinaryIO
+from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
 from publisher.base.media_files import Attachment
@@ -29,6 +30,13 @@ _BLOCK = re.compile(
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _PREFORMATTED = re.compile(r"(<pre\b(?:(?!<pre\b).)*?</pre>)", re.DOTALL | re.IGNORECASE)
 _SHORTCODE = re.compile(r"\[(?!/|caption\b)([a-z][\w-]*)(?=[ \]/])")
+# A block without a text of its own: WordPress makes it anew each time the page is shown.
+_MADE_BLOCK = re.compile(r"<!--\s+wp:([a-z][\w/-]*)\s[^<>]*/-->")
+_EMBED = re.compile(
+    r"<figure\b[^<>]*\bwp-block-embed\b[^<>]*+>\s*+<div\b[^<>]*+>\s*+(https?://[^\s<>\"]++)\s*+</div>"
+    r"(?:\s*+<figcaption\b[^<>]*+>([^<]*+)</figcaption>)?\s*+</figure>"
+)
+_ADDRESS = re.compile(r"https?://[^\s<>\"]+")
 _CAPTION = re.compile(
     r"\[caption[^\[\]]*+\]\s*+((?:<a\b[^<>]*+>\s*+)?<img\b[^<>]*+>(?:\s*+</a>)?)"
     r"((?:(?!\[caption\b).)*?)\[/caption\]",
@@ -64,7 +72,8 @@ def _posts(stream: BinaryIO, zone: tzinfo, batch: Batch) -> Iterator[ImportedPos
             for post in _taken(part, number, zone, names, batch):
                 whole = pictures.put_into(post)
                 codes = dict.fromkeys(_SHORTCODE.findall(whole.source))
-                yield replace(whole, needs=tuple(f"the shortcode [{name}]" for name in codes))
+                needs = *whole.needs, *(f"the shortcode [{name}]" for name in codes)
+                yield replace(whole, needs=needs)
 
 
 def _taken(
@@ -96,15 +105,16 @@ def _post(
         batch.notes["private post becomes a draft"] += 1
     date = _date(own, "post_date", where, zone)
     login = fields.text_of(part, f"{feed_files.DUBLIN_CORE}creator")
+    content = part.findtext(feed_files.CONTENT) or ""
     return ImportedPost(
         where=where,
         guid=found.guid,
         guid_is_permalink=found.guid_is_permalink,
-        source=fields.with_base(as_html(part.findtext(feed_files.CONTENT) or ""), found.address),
+        source=fields.with_base(as_html(content), found.address),
         kind="page" if own.get("post_type") == "page" else "post",
         status=status,
         title=found.title,
-        slug=own.get("post_name", ""),
+        slug=unquote(own.get("post_name", "")),
         summary=fields.plain(own.get("excerpt", "")),
         tags=_tags(part),
         by=tuple(name for name in (login, names.get(login, "")) if name),
@@ -114,14 +124,17 @@ def _post(
         aliases=(_query_address(own),) if status == "published" else (),
         enclosure=_enclosure(own) or found.enclosure,
         as_markdown=True,
+        needs=tuple(f"the block {name}" for name in dict.fromkeys(_MADE_BLOCK.findall(content))),
     )
 
 
 def as_html(content: str) -> str:
-    """Convert an editor's text to HTML as WordPress does: captions, paragraphs at blank lines."""
+    """Convert an editor's text to HTML as WordPress does: captions, paragraphs at blank lines. What
+    it would embed, an address alone in a paragraph, becomes a link alone in a paragraph."""
     # Behind the last end of a comment there is none: each beginning would be searched for its end.
     before, end, after = content.replace("\r\n", "\n").rpartition("-->")
-    content = _CAPTION.sub(_captioned, _COMMENT.sub("", before + end) + after)
+    content = _EMBED.sub(r"\n\n\1\n\n\2\n\n", _COMMENT.sub("", before + end) + after)
+    content = _CAPTION.sub(_captioned, content)
     pieces = _PREFORMATTED.split(content)
     return "\n\n".join(
         piece if _PREFORMATTED.fullmatch(piece) else _with_paragraphs(piece)
@@ -140,6 +153,8 @@ def _with_paragraphs(text: str) -> str:
 
 
 def _p(block: str) -> str:
+    if _ADDRESS.fullmatch(block):
+        return f'<p><a href="{block}">{block}</a></p>'
     inside = block if _BLOCK.search(block) else block.replace("\n", "<br>\n")
     return f"<p>{inside}</p>"
 
