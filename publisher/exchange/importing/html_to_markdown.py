@@ -75,7 +75,8 @@ def _canonical(html: str, ids: set[str]) -> str:
     for element in list(root.iter(etree.Element)):
         tag = element.tag = {"b": "strong", "i": "em"}.get(element.tag, element.tag)
         kept = {n: v for n, v in sorted(element.items()) if n not in ("loading", "tabindex")}
-        if tag == "p" and kept.get("class") == "card":
+        addresses = [one.get("href") for one in element]
+        if kept.get("class") == "card" and addresses == [element.text_content()]:
             del kept["class"]
         if re.fullmatch("h[1-6]", tag) and kept.get("id") not in ids:
             kept.pop("id", None)
