@@ -4,6 +4,7 @@ that copy it, write it out or read another: `backup`, `restore`, `database`, `ex
 
 import logging
 import os
+import signal
 import sys
 from dataclasses import asdict
 from datetime import datetime
@@ -47,6 +48,8 @@ def serve(
     tls_cert: str | None, tls_key: str | None,
 ) -> None:  # fmt: skip
     """Run the site: web workers, and one scheduler process for the hourly job."""
+    # The first process of a container would ignore it during the start.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     from publisher.operations.supervisor import serve as run
 
     clock = None

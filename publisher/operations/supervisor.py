@@ -43,6 +43,7 @@ from publisher.river.following import subscriptions
 from publisher.storage import sqlite_file
 
 RESTART_PAUSE_SECONDS = 1.0
+START_TRIES = 5  # until `serve` ends, if no worker has ever worked
 STOP_SECONDS = 10.0
 HANG_SECONDS = 30.0  # without a beat
 START_SECONDS = 180.0  # until the first beat: workers of a slow or busy machine may take long
@@ -90,6 +91,7 @@ class Supervisor:
         self._read_tls = read_tls
         self._tls = read_tls()
         self._stop = self._renew = False
+        self._failed, self._start_at = 0, 0.0
         self._scheduler: Child | None = None
         self._workers: list[Child] = []
         self._old: list[Child] = []
@@ -138,9 +140,14 @@ class Supervisor:
         for child in dead:
             log.warning("a worker ended and is replaced", status=child.process.exitcode)
             self._workers.remove(child)
-        if dead:
-            return RESTART_PAUSE_SECONDS
+            if not child.ready:  # others would end alike
+                self._failed += 1
+                self._start_at = monotonic_seconds() + RESTART_PAUSE_SECONDS
+        if self._ready is not None and self._failed >= START_TRIES * self._count:
+            raise PublisherError("no worker can start: what is printed above says why")
         while len(self._workers) < self._count:
+            if (pause := self._start_at - monotonic_seconds()) > 0:
+                return pause
             self._workers.append(self._start_worker())
         return HANG_SECONDS / 3
 

@@ -59,6 +59,58 @@ def test_a_worker_that_hangs_is_replaced(tmp_path: Path) -> None:
         assert "a worker hangs and is replaced" in server.output()
 
 
+DYING = """
+import sys
+from publisher.operations import supervisor
+from publisher.cli import main
+def fork(*_):
+    from publisher.web import worker
+    worker.run = lambda *_: sys.exit(7)
+supervisor._prepare_forks = fork
+supervisor.RESTART_PAUSE_SECONDS = 0.2
+main(sys.argv[1:])
+"""
+STARTING = """
+import sys, time
+from publisher.operations import supervisor
+from publisher.cli import main
+def wait(*_, **__):
+    print("starting", flush=True)
+    time.sleep(600)
+supervisor.open_site = wait
+main(sys.argv[1:])
+"""
+
+
+def start(program: str, instance: Path) -> subprocess.Popen[str]:
+    """`publisher serve` of a changed program, on a free port."""
+    words = [sys.executable, "-c", program, "serve", "--workers", "2", "--port", str(free_port())]
+    pipe = subprocess.PIPE
+    env = os.environ | settings_of(instance)
+    return subprocess.Popen(words, env=env, stdout=pipe, stderr=pipe, text=True)
+
+
+def test_workers_that_cannot_start_end_the_server(tmp_path: Path) -> None:
+    """If none has ever worked: after some tries with pauses, and with a line that says so."""
+    with start(DYING, tmp_path) as server:
+        _, told = server.communicate(timeout=120)
+    assert server.returncode == 1
+    assert told.count("a worker ended and is replaced") == 2 * supervisor.START_TRIES
+    assert told.strip().splitlines()[-1] == (
+        "publisher: no worker can start: what is printed above says why"
+    )
+
+
+def test_a_start_can_be_stopped(tmp_path: Path) -> None:
+    """As the first process of a container, too, for which SIGTERM alone does nothing."""
+    with start(STARTING, tmp_path) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline() == "starting\n"
+        server.terminate()
+        assert server.communicate(timeout=60) == ("", "")
+    assert server.returncode == 0
+
+
 def end_everything(server: Server) -> None:
     """SIGTERM: exit status 0, no process left, nothing on the error output but plain events."""
     family = server.children()
