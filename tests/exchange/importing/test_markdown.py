@@ -44,6 +44,30 @@ def test_hugo_with_toml() -> None:
     assert (post.title, post.tags, post.source) == ("T", ("a",), "Text")
 
 
+def test_hugo_shows_from_when_until_when() -> None:
+    """A post whose day has not come is not public now; one that was to go is told of."""
+    head = "---\ntitle: T\ndate: 2020-01-02\n{}\n---\nText"
+    later = one(head.format("publishDate: 2099-01-01"), name="a.md")
+    assert later.published_at == datetime(2099, 1, 1, tzinfo=UTC)
+    assert one(head.format("publishDate: 2019-01-01"), name="a.md").published_at == datetime(
+        2020, 1, 2, tzinfo=UTC
+    )
+    gone = one(head.format("expiryDate: 2021-01-01"), name="a.md")
+    assert gone.needs == ("it was to be shown until 2021-01-01",)
+
+
+def test_json_on_one_line() -> None:
+    """Hugo reads it however it is broken into lines."""
+    post = one('{"title": "J", "date": "2020-01-02"}\n\nText', name="a.md")
+    assert (post.title, post.source) == ("J", "Text")
+
+
+def test_a_pattern_is_no_address() -> None:
+    """Jekyll fills in `:title`; here it made the name of the post."""
+    post = one("---\ntitle: T\npermalink: /:year/:title/\n---\nx", name="_posts/2020-01-02-tea.md")
+    assert (post.slug, post.address) == ("tea", "")
+
+
 def test_jekyll() -> None:
     """The file's name carries date and slug, `_drafts` holds drafts, tags stand between spaces."""
     batch = markdown_files.read_folder(

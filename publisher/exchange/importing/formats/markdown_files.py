@@ -31,6 +31,8 @@ _FENCED = {
     "+++": re.compile(r"\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE),
 }
 
+_JSON = re.compile(r'\{(?:\n|\s*")')
+
 
 class _Texts(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """YAML in which every plain word stays text: `1.10`, `no` and dates as they were typed."""
@@ -68,7 +70,7 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
         read = _yaml if text.startswith("---") else tomllib.loads
         body = text[found.end() :]
         return _fields(read, found[1]), body.removeprefix("\n")
-    if text.startswith("{\n"):
+    if _JSON.match(text):
         return _json(text)
     return {}, text
 
@@ -160,10 +162,17 @@ def post(
     path = PurePosixPath(name)
     dated = _DATED_NAME.fullmatch(path.stem)
     stem = path.parent.name if path.stem == "index" else dated[2] if dated else path.stem
-    date = values.moment(_text(fields, "date") or (dated[1] if dated else ""), name, zone)
+    written = values.moment(_text(fields, "date") or (dated[1] if dated else ""), name, zone)
+    # Hugo shows a post from its `publishDate` on: one to come must not be public before.
+    dates = (written, values.moment(_text(fields, "publishdate"), name, zone))
+    date = max((at for at in dates if at is not None), default=None)
     title, body = _title(fields, body)
     status = _status(path, fields, date is None)
     address = _text(fields, "permalink", "url")
+    if "/:" in f"/{address}":  # Jekyll's pattern for addresses, no address
+        address = ""
+    expiry = _text(fields, "expirydate")
+    needs = [f"it was to be shown until {expiry}"] if expiry else []
     tags = _list(fields, "tags") + _list(fields, "categories", "category")
     content = {
         **said(fields),
@@ -189,7 +198,7 @@ def post(
         address=address,
         aliases=tuple(_list(fields, "redirects", "aliases", "redirect_from")),
         version=max(1, number_in(_text(fields, "version"))),
-        needs=tuple(f"the shortcode {name}" for name in _shortcodes(body)),
+        needs=(*needs, *(f"the shortcode {name}" for name in _shortcodes(body))),
     )
 
 
