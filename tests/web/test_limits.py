@@ -39,6 +39,20 @@ def test_a_form_in_which_each_byte_is_spelled_out_is_short(client: FlaskClient, 
     assert make["source"] in multipart.text
 
 
+@pytest.mark.parametrize("parts", [1, 500])
+def test_what_stands_before_the_parts_of_a_form_is_short(
+    client: FlaskClient, site: Site, parts: int
+) -> None:
+    """Eight megabytes of options took four seconds, a whole import's a minute."""
+    make_author(site)
+    options = b'a="b"; ' * (FORM_BYTES // 7 // parts)
+    part = b'--x\r\nContent-Disposition: form-data; name="n"; ' + options + b"\r\n\r\nv\r\n"
+    for path in ("/studio/login", "/studio/moving/import"):
+        kind = "multipart/form-data; boundary=x"
+        answer = client.post(path, data=part * parts + b"--x--\r\n", content_type=kind)
+        assert answer.status_code == 413
+
+
 @pytest.mark.parametrize("kind", ["", "; charset=utf-8"])
 def test_micropub_takes_a_long_form_with_its_token(
     client: FlaskClient, site: Site, kind: str
