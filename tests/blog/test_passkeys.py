@@ -6,13 +6,15 @@ import json
 from typing import Any
 
 import pytest
+from flask.testing import FlaskClient
 
 from publisher.base.errors import Forbidden
 from publisher.blog.members import passkeys
 from publisher.installation import Site
 from publisher.storage.tables.credentials import Passkey
 from tests.conftest import FakeClock
-from tests.factories import make_author
+from tests.factories import PASSWORD, make_author
+from tests.web.studio.browser import Browser
 
 cbor2 = pytest.importorskip("cbor2", reason="the extra `passkeys` is not installed")
 ec = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ec")
@@ -37,16 +39,46 @@ def signed(challenge: bytes) -> dict[str, Any]:
     return {"id": name, "rawId": name, "type": "public-key", "response": answer}
 
 
+def public_key() -> bytes:
+    point = KEY.public_key().public_numbers()
+    x, y = (number.to_bytes(32, "big") for number in (point.x, point.y))
+    found: bytes = cbor2.dumps({1: 2, 3: -7, -1: 1, -2: x, -3: y})
+    return found
+
+
+def made(challenge: str) -> str:
+    """What a device answers that is to make a passkey."""
+    client = json.dumps({"type": "webauthn.create", "challenge": challenge, "origin": PLACE.origin})
+    device = hashlib.sha256(PLACE.host.encode()).digest() + b"\x45" + bytes(20) + b"\0\6laptop"
+    told = cbor2.dumps({"fmt": "none", "attStmt": {}, "authData": device + public_key()})
+    response = {"clientDataJSON": encoded(client.encode()), "attestationObject": encoded(told)}
+    name = encoded(b"laptop")
+    return json.dumps({"id": name, "rawId": name, "type": "public-key", "response": response})
+
+
+def test_a_passkey_needs_the_password(client: FlaskClient, site: Site) -> None:
+    """At another's open browser: the challenge of a login, which anybody is given, makes none."""
+    make_author(site)
+    client.environ_base["HTTP_HOST"] = "blog.example"
+    browser = Browser(client)
+    browser.log_in()
+    for path, words, status in (
+        ("/studio/login/passkey/options", {}, 400),
+        ("/studio/account/passkeys/options", {"old_password": PASSWORD}, 200),
+    ):
+        asked = browser.post(path, **words).get_json()
+        answer = made(asked["challenge"])
+        sent = browser.post("/studio/account/passkeys", credential=answer, label="Mine")
+        assert sent.status_code == status
+
+
 def test_what_was_sent_once_opens_nothing_again(site: Site, clock: FakeClock) -> None:
     """A cookie with its challenge can be kept, and a login sent a second time."""
     author = make_author(site)
-    point = KEY.public_key().public_numbers()
-    x, y = (number.to_bytes(32, "big") for number in (point.x, point.y))
-    public = cbor2.dumps({1: 2, 3: -7, -1: 1, -2: x, -3: y})
     asked_at = clock()
     clock.forward(seconds=5)
     with site.database.write() as db:
-        db.add(Passkey(author_id=author.id, credential_id=b"laptop", public_key=public,
+        db.add(Passkey(author_id=author.id, credential_id=b"laptop", public_key=public_key(),
                        sign_count=0, label="Laptop", created_at=asked_at))  # fmt: skip
         db.flush()
         answer = signed(b"first")

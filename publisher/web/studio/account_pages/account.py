@@ -206,14 +206,14 @@ def ask_to_make() -> Response:
         authors.confirm(db, known, request.form.get("old_password", "")[:1000], "passkey")
     with site().database.write() as db:
         throttle.release(db, reserved)
-        return _asked(passkeys.ask_to_make(db, _place(db), authors.still_same(db, known)))
+        return _asked(passkeys.ask_to_make(db, _place(db), authors.still_same(db, known)), known.id)
 
 
 @passkeys_blueprint.post("/studio/account/passkeys")
 @login_required
 def add_passkey() -> Response:
     """Store the passkey that the device created."""
-    credential, challenge, _ = _sent()
+    credential, challenge, _ = _sent(me().id)
     with site().database.write() as db:
         label = request.form.get("label", "")
         row = passkeys.add(db, _place(db), my_row(db), challenge, credential, label, now())
@@ -253,20 +253,21 @@ def _place(db: Session) -> passkeys.Place:
     return found
 
 
-def _asked(asked: tuple[str, bytes]) -> Response:
+def _asked(asked: tuple[str, bytes], maker: int = 0) -> Response:
+    """`maker`: whose password was checked to make a passkey; 0 for a login, which needs none."""
     options, challenge = asked
     until = (now() + _LIFE).timestamp()
-    session[_KEPT] = [base64.b64encode(challenge).decode(), until]
+    session[_KEPT] = [base64.b64encode(challenge).decode(), until, maker]
     return Response(options, content_type="application/json")
 
 
-def _sent() -> tuple[Any, bytes, datetime]:
-    """The device's answer, the challenge that this browser was given, and when.
+def _sent(maker: int = 0) -> tuple[Any, bytes, datetime]:
+    """The device's answer, the challenge that this browser was given for the same, and when.
 
     The challenge is removed from the cookie, but a copied cookie still has it.
     """
     kept = session.pop(_KEPT, None)
     credential = passkeys.credential_in(request.form.get("credential", ""))
-    if kept is None or kept[1] < now().timestamp():
+    if kept is None or kept[1] < now().timestamp() or kept[2:] != [maker]:
         raise InvalidInput("that took too long; try again")
     return credential, base64.b64decode(kept[0]), datetime.fromtimestamp(kept[1], UTC) - _LIFE
