@@ -284,7 +284,7 @@ class Connection(asyncio.Protocol):
         if message.body is not None:
             environ["CONTENT_LENGTH"] = str(message.body.received)
             file = message.body.whole()
-        self._page = Page(self._shared.app, environ, file, keep, self._shared.front.clock())
+        self._page = Page(self._shared.front, environ, file, keep, self._shared.front.clock())
         self._work(self._page.begin)
 
     def _work(self, work: Any) -> None:

@@ -88,6 +88,7 @@ class FeedFront:
         """Answer a feed from memory, or pass the request on."""
         if not self._ready:
             self.start()
+        believe(environ, self._site.environment.trusted_proxies)
         now = self.moment()
         answer = self.in_memory(environ, now)
         if answer is None and not self._serials:  # nothing was built; it may be by now

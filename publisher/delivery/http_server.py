@@ -11,20 +11,17 @@ from publisher.delivery.front import FeedFront
 from publisher.delivery.http_door import Door
 from publisher.delivery.http_request import Limit
 from publisher.delivery.http_shared import Shared
-from publisher.delivery.page_threads import WsgiApp
 
 
 class HttpServer:
-    """Serves `front` and, behind it, a WSGI application on the running event loop.
+    """Serves `front`, and the WSGI application behind it, on the running event loop.
 
     `limit` gives the most bytes of a body by the request's path; `trusted` are our own proxies.
     """
 
-    def __init__(
-        self, app: WsgiApp, front: FeedFront, limit: Limit, trusted: Sequence[Network] = ()
-    ) -> None:
+    def __init__(self, front: FeedFront, limit: Limit, trusted: Sequence[Network] = ()) -> None:
         self._loop = asyncio.get_running_loop()
-        self._shared = Shared(app, front, limit, trusted, self._loop.call_soon_threadsafe)
+        self._shared = Shared(front, limit, trusted, self._loop.call_soon_threadsafe)
         self._sweeping = False
 
     @property

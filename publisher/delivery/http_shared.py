@@ -1,4 +1,4 @@
-"""The state that the connections of one worker share: the applications, limits, known polls."""
+"""The state that the connections of one worker share: the application, limits, known polls."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 from publisher.base.environment import Network
 from publisher.delivery.front import FeedFront, Poll
 from publisher.delivery.http_request import Limit, Spool
-from publisher.delivery.page_threads import PageThreads, WsgiApp
+from publisher.delivery.page_threads import PageThreads
 from publisher.delivery.trusted_proxies import is_trusted
 
 MOST_CONNECTIONS, MOST_OF_AN_ADDRESS = 8_192, 1_024
@@ -25,7 +25,7 @@ class AddressCounts(Counter[str]):
 
 
 class Shared:
-    """`front`, and behind it the WSGI application `app`; `limit` is the most bytes of a body.
+    """`front` with the application behind it; `limit` is the most bytes of a body.
 
     `trusted`: proxies, which may have any number of connections. `second` counts the seconds in
     which there was a connection; `known` are polls by the bytes of their heads. `soon` calls a
@@ -34,13 +34,11 @@ class Shared:
 
     def __init__(
         self,
-        app: WsgiApp,
         front: FeedFront,
         limit: Limit,
         trusted: Sequence[Network],
         tell: Callable[..., object],
     ) -> None:
-        self.app = app
         self.front = front
         self.limit = limit
         self.pages = PageThreads(tell)

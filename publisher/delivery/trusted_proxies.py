@@ -4,27 +4,13 @@ The host is never taken from a header: links are made from the site's own addres
 """
 
 import ipaddress
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from publisher.base.environment import Network
 from publisher.readers.counter import PROXY, SOURCE
 
 LOG = "log"
-
-WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
-
-
-def behind_proxies(app: WsgiApp, trusted: Sequence[Network]) -> WsgiApp:
-    """Wrap `app`: `believe` is applied to each request, unless `trusted` is empty."""
-    if not trusted:
-        return app
-
-    def wrapped(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        believe(environ, trusted)
-        return app(environ, start_response)
-
-    return wrapped
 
 
 def believe(environ: dict[str, Any], trusted: Sequence[Network]) -> None:

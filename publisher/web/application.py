@@ -13,7 +13,6 @@ from publisher.base.errors import StorageUnavailable
 from publisher.base.media_files import NOT_SNIFFED
 from publisher.base.text import LARGEST_ROW
 from publisher.delivery.front import FeedFront
-from publisher.delivery.trusted_proxies import behind_proxies
 from publisher.installation import Site, open_site
 from publisher.readers import poll_batches
 from publisher.readers.counter import PollCounter, Polls
@@ -105,23 +104,17 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
     app.extensions["publisher"] = site
     app.session_interface = LoginCookie()
     app.url_map.converters["int"] = RowNumber
-    page_answers.number_requests(app)
-    metrics.prepare(app)
-    request_checks.prepare(app)
-    request_checks.prepare_form_keys(app)
-    rendering.prepare(app)
-    page_look.prepare(app)
-    translations.prepare(app)
+    app.after_request(_secure)
+    # In this order: each request is numbered first, and counted before it can be refused.
+    for part in (page_answers, metrics, request_checks, rendering, page_look, translations):
+        part.prepare(app)
     for blueprint in _BLUEPRINTS:
         app.register_blueprint(blueprint)
-    page_answers.prepare(app)
-    app.after_request(_secure)
     polls = PollCounter(lambda counted: _store(site, counted), real_seconds(site.clock, 1.0))
     app.extensions["polls"] = polls
     front = FeedFront(app.wsgi_app, site, polls)
     app.extensions["front"] = front
-    trusted = site.environment.trusted_proxies
-    app.wsgi_app = behind_proxies(front, trusted)  # type: ignore[method-assign, assignment]
+    app.wsgi_app = front  # type: ignore[method-assign]
     return app
 
 

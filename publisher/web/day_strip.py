@@ -54,15 +54,13 @@ class ExpectedVisit:
 class Day:
     """The strip: its bars by hour, the minute of the day now, and the minutes of scheduled posts.
 
-    key: the tones that occur with their ttl values, shortest first; empty in a strip that shows
-    visits. skipped_minutes: where the hours of skipHours begin. why: sentences for the author.
+    skipped_minutes: where the hours of skipHours begin. why: sentences for the author.
     """
 
     bars: tuple[Bar, ...]
     zone: str
-    now_minute: float | None = None
+    now_minute: float
     scheduled_minutes: tuple[float, ...] = ()
-    key: tuple[tuple[int, str], ...] = ()
     sentence: str = ""
     visits: tuple[ExpectedVisit, ...] = ()
     skipped_minutes: tuple[float, ...] = ()
@@ -74,31 +72,11 @@ def tone(ttl_minutes: int) -> int:
     return 5 - band(ttl_minutes)
 
 
-def draw(
-    hours: Sequence[DayHour],
-    zone: str,
-    now: datetime | None = None,
-    scheduled: Iterable[datetime] = (),
-    sentence: str = "",
-    ttls: Mapping[int, int] | None = None,
-) -> Day:
-    """The strip of a table of hours; scheduled posts more than a day after `now` are left out.
-
-    ttls: minutes by hour, if the tones are to show them.
-    """
-    most = max((row.expected_updates for row in hours), default=0.0)
-    most = max(most, RARE)  # a blog with hardly any updates must not show full bars
-    told = ttls or {}
-    bars = tuple(_bar(row, most, told.get(row.hour, 0)) for row in hours)
-    near = (at for at in scheduled if now is None or 0 < (at - now).total_seconds() < 86_400)
-    return Day(
-        bars=bars,
-        zone=zone,
-        now_minute=None if now is None else minute_of_day(now, zone),
-        scheduled_minutes=tuple(minute_of_day(at, zone) for at in near),
-        key=_key(bars) if ttls else (),
-        sentence=sentence,
-    )
+def bars(hours: Sequence[DayHour], ttls: Mapping[int, int] | None = None) -> tuple[Bar, ...]:
+    """The bars of a table of hours; `ttls`: minutes by hour, if their tones are to show them."""
+    # A blog with hardly any updates must not show full bars.
+    most = max([RARE, *(row.expected_updates for row in hours)])
+    return tuple(_bar(row, most, ttls[row.hour] if ttls else 0) for row in hours)
 
 
 def own_day(
@@ -108,18 +86,28 @@ def own_day(
     scheduled: Iterable[datetime] = (),
     skipped: Sequence[int] = (),
 ) -> Day:
-    """The day strip of an activity, with the visits of a polite reader and sentences about them."""
-    queue = sorted(scheduled)
+    """The day strip of an activity, with the visits of a polite reader and sentences about them.
+
+    Scheduled posts more than a day after `now` are left out.
+    """
+    queue, zone = sorted(scheduled), activity.zone
     hours = day_hours(activity, now)
-    built = build_moment(activity.last_update, now, activity.zone)
-    decision = decide(activity, built, rule, queue)
+    decision = decide(activity, build_moment(activity.last_update, now, zone), rule, queue)
     visits = walk(activity, now, rule, queue)
-    drawn = draw(hours, activity.zone, now, queue, describe(decision, hours, visits))
+    near = (at for at in queue if 0 < (at - now).total_seconds() < 86_400)
+    drawn = Day(
+        (),
+        zone,
+        minute_of_day(now, zone),
+        tuple(minute_of_day(at, zone) for at in near),
+        describe(decision, hours, visits),
+    )
     if decision.last_update is None:
-        return replace(drawn, bars=())
-    zone, top = activity.zone, now.replace(minute=0, second=0, microsecond=0)
+        return drawn
+    top = now.replace(minute=0, second=0, microsecond=0)
     return replace(
         drawn,
+        bars=bars(hours),
         visits=tuple(ExpectedVisit(minute_of_day(at, zone), clock(at, zone)) for at in visits),
         skipped_minutes=tuple(minute_of_day(top.replace(hour=hour), zone) for hour in skipped),
         why=tuple(why(decision, hours, visits)),
@@ -156,24 +144,13 @@ def minute_of_day(at: datetime, zone: str) -> float:
 
 
 def _bar(row: DayHour, most: float, ttl_minutes: int) -> Bar:
-    height = FULL * row.expected_updates / most if most > 0 else 0.0
     return Bar(
         hour=row.hour,
-        height=round(max(LEAST, height), 1),
+        height=round(max(LEAST, FULL * row.expected_updates / most), 1),
         tone=tone(ttl_minutes),
         updates=row.expected_updates,
         ttl_minutes=ttl_minutes,
     )
-
-
-def _key(bars: Sequence[Bar]) -> tuple[tuple[int, str], ...]:
-    """Each tone with its ttl, or with the range of ttl values that share it."""
-    key = []
-    for shade in sorted({bar.tone for bar in bars}, reverse=True):
-        values = sorted({bar.ttl_minutes for bar in bars if bar.tone == shade})
-        few = span(values[0]) if len(values) == 1 else f"{values[0]} to {span(values[-1])}"
-        key.append((shade, few))
-    return tuple(key)
 
 
 def _updates_at(at: datetime, zone: str, hours: Sequence[DayHour]) -> float:

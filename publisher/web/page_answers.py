@@ -63,10 +63,13 @@ RETRY_SECONDS = 30
 
 
 def prepare(app: Flask) -> None:
-    """Register the error page for every kind of failure."""
+    """Number every request; register the error page for every kind of failure."""
+    app.before_request(_number)
+    app.teardown_request(lambda _: _number(""))
     app.register_error_handler(PublisherError, _known)
     app.register_error_handler(HTTPException, _refused)
     app.register_error_handler(500, lambda _: page(500))
+    app.after_request(_log_failure)
     app.after_request(_stay_here)
 
 
@@ -128,13 +131,6 @@ def _stay_here(response: Response) -> Response:
 NUMBER_HEADER = "X-Request-ID"
 
 log = get_logger("pages")
-
-
-def number_requests(app: Flask) -> None:
-    """Number every request that reaches the application."""
-    app.before_request(_number)
-    app.after_request(_log_failure)
-    app.teardown_request(lambda _: _number(""))
 
 
 def _number(number: str | None = None) -> None:

@@ -51,13 +51,13 @@ def prepare(app: Flask) -> None:
     )
     app.jinja_env.filters |= {"poll_problem": in_words, "rfc3339": format_rfc3339}
     for plain in (
-        sentence, span, updates, counted, first_words, first_picture, description, reading_minutes,
+        sentence, span, counted, first_words, first_picture, description, reading_minutes,
         kilobytes, minutes, agent,
     ):  # fmt: skip
         app.jinja_env.filters[plain.__name__] = plain
     # These depend on settings, which can change between requests.
     for say in (
-        day, clock, clock_seconds, moment, public_day, public_moment, month_name, month_of_year,
+        day, clock, clock_seconds, moment, public_day, month_name, month_of_year,
         day_of_month, url,
     ):  # fmt: skip
         app.jinja_env.filters[say.__name__] = _when_asked(say)
@@ -104,11 +104,6 @@ def public_day(at: datetime) -> str:
     return date_in(settings().language, at.astimezone(settings().zone))
 
 
-def public_moment(at: datetime) -> str:
-    """Date and time in the blog's language: 4. März 2024, 09:30."""
-    return f"{public_day(at)}, {clock(at)}"
-
-
 def month_name(at: datetime) -> str:
     """The author's month in the blog's language: März."""
     return month_in(settings().language, at.astimezone(settings().zone))
@@ -122,11 +117,6 @@ def month_of_year(at: datetime) -> str:
 def day_of_month(at: datetime) -> str:
     """The day within the author's month: 4."""
     return str(at.astimezone(settings().zone).day)
-
-
-def updates(expected: float) -> str:
-    """How many updates an hour brings: 9.1 updates."""
-    return f"{expected:.1f} updates" if expected >= 0.05 else "hardly any updates"
 
 
 def url(place: str, page: str = "/") -> str:

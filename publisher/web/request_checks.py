@@ -44,7 +44,9 @@ PROGRAMS = ("micropub", "indieauth", "mirror", "xmlrpc", "reader_api", "reader_t
 
 
 def prepare(app: Flask) -> None:
-    """Check every request before its view runs."""
+    """Check every request before its view runs; templates write the form's key into forms."""
+    app.config.setdefault("FORM_KEYS", True)
+    app.jinja_env.globals["csrf_token"] = form_key
     app.before_request(_check)
 
 
@@ -54,9 +56,15 @@ def is_checked() -> bool:
 
 
 def _check() -> None:
-    """Forbidden for a change that no page of this site has sent."""
-    if not is_checked():
-        return
+    """Refuse a change that no page of this site has sent."""
+    if is_checked():
+        _check_origin()
+        if request.endpoint is not None and current_app.config["FORM_KEYS"]:
+            _check_key()
+
+
+def _check_origin() -> None:
+    """Forbidden where browser or page say that another site has sent this."""
     fetched, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     if fetched is None and origin is None:
         raise Forbidden(
@@ -83,13 +91,6 @@ class FormKeyError(PublisherError):
     http_status = 400
 
 
-def prepare_form_keys(app: Flask) -> None:
-    """Check the key before every view that changes something; templates write it into forms."""
-    app.config.setdefault("FORM_KEYS", True)
-    app.jinja_env.globals["csrf_token"] = form_key
-    app.before_request(_check_key)
-
-
 def form_key() -> str:
     """The key for a form of this session (pages with a session are never compressed)."""
     g.pop("page_memory", None)  # the page is not for everybody
@@ -99,9 +100,7 @@ def form_key() -> str:
 
 
 def _check_key() -> None:
-    """FormKeyError for a change without the session's key, in the form or in a script's header."""
-    if not is_checked() or request.endpoint is None or not current_app.config["FORM_KEYS"]:
-        return
+    """FormKeyError without the session's key, in the form or in a script's header."""
     sent = request.form.get(FIELD) or request.headers.get(HEADER, "")
     try:
         secret = str(_signer().loads(sent))

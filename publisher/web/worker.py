@@ -67,7 +67,7 @@ async def _serve(
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, stop.set)
     trusted = current_site(app).environment.trusted_proxies
-    server = HttpServer(app.wsgi_app, app.extensions["front"], body_limit, trusted)
+    server = HttpServer(app.extensions["front"], body_limit, trusted)
     server.start(listener, tls)
     while not stop.is_set():
         try:

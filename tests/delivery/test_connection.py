@@ -79,7 +79,7 @@ def connected(
 ) -> tuple[Connection, Front, Transport]:
     front, transport = Front(body), Transport(slow)
     anything: Any = front
-    shared = Shared(anything, anything, lambda _path: 0, (), lambda call, *args: call(*args))
+    shared = Shared(anything, lambda _path: 0, (), lambda call, *args: call(*args))
     connection = transport.connection = Connection(shared, b"", unsent)
     wire: Any = transport
     connection.connection_made(wire)

@@ -71,7 +71,7 @@ def test_an_answer_is_whole_however_the_request_comes(pieces: tuple[bytes, ...])
     async def serve() -> tuple[bytes, int]:
         loop, front = asyncio.get_running_loop(), Front()
         anything: Any = front
-        shared = Shared(anything, anything, lambda _path: 0, (), loop.call_soon_threadsafe)
+        shared = Shared(anything, lambda _path: 0, (), loop.call_soon_threadsafe)
         shared.known[HEAD] = Poll({}, "/rss.xml", "close")
         listener = socket.create_server(("127.0.0.1", 0))
         door = Door(listener, shared, lambda first, rest: Seen(shared, first, rest))
@@ -100,7 +100,7 @@ def test_one_address_does_not_take_all_handshakes(monkeypatch: pytest.MonkeyPatc
     async def serve() -> None:
         loop, front = asyncio.get_running_loop(), Front()
         anything: Any = front
-        shared = Shared(anything, anything, lambda _path: 0, (), loop.call_soon_threadsafe)
+        shared = Shared(anything, lambda _path: 0, (), loop.call_soon_threadsafe)
         listener = socket.create_server(("127.0.0.1", 0))
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         door = Door(listener, shared, lambda first, rest: Connection(shared, first, rest), tls)

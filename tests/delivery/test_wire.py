@@ -93,7 +93,7 @@ def test_nothing_is_sent_past_the_loop(size: int, ended: bool) -> None:
         theirs.setblocking(False)
         transport: Any = Waiting(ours, size, ended=False)
         front: Any = Front(b"x")
-        connection = Connection(Shared(front, front, lambda _path: 0, (), print))
+        connection = Connection(Shared(front, lambda _path: 0, (), print))
         connection.connection_made(transport)
         transport.ended = ended
         connection._send(Wire(b"answer"))
@@ -114,7 +114,7 @@ def test_who_asks_on_without_reading_gets_each_answer(run: Callable[..., Any]) -
         loop, front = asyncio.get_running_loop(), Front(body)
         front.answer.headers.append(("Date", "now"))  # so that its bytes are kept
         anything: Any = front
-        shared = Shared(anything, anything, lambda _path: 0, (), loop.call_soon_threadsafe)
+        shared = Shared(anything, lambda _path: 0, (), loop.call_soon_threadsafe)
         server = await loop.create_server(lambda: Connection(shared), "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         got = await asyncio.to_thread(ask_on, port, polls)

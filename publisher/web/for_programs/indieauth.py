@@ -77,7 +77,6 @@ def ask() -> Any:
             wanted=wanted,
             state=request.args.get("state", ""),
             scopes=[(name, WORDS[name]) for name in offered(wanted.scope)],
-            asked=wanted.scope.split(),
             identity=identity(db, my_row(db)),
         )
     return _may_lead_to(make_response(page), wanted.redirect_uri)

@@ -12,6 +12,7 @@ from flask import Blueprint, Response, jsonify, make_response, render_template, 
 
 from publisher.base.encryption import hash_token
 from publisher.base.errors import Forbidden, NotFound, StorageUnavailable
+from publisher.core.civil import hour_start, seconds, zone_table
 from publisher.core.durations import update_rate
 from publisher.foreign import mirror_poll, mirrors
 from publisher.installation.settings import load_settings
@@ -66,7 +67,7 @@ def ttl(name: str) -> Response:
         problem = mirror.problem
     rate = update_rate(decision.ttl_minutes) or (None, None)
     expiries = decision.expiries
-    hour = mirrors.hour_of(decision)
+    hour = hour_start(zone_table(decision.zone), seconds(decision.decided_at))
     told = jsonify(
         ttl_minutes=decision.ttl_minutes,
         max_age_seconds=decision.max_age_seconds(now()),

@@ -75,7 +75,6 @@ def worth() -> Response:
         "readers/worth.html",
         learning=learning,
         updates=known.updates,
-        working=state.at_work(moment),
         waited_seconds=max(round(state.waited_seconds(moment)), 0),
         problem=state.problem,
         worth=read(state.rows) if state.rows else None,

@@ -34,7 +34,7 @@ from publisher.river.polls.schedule import DEAD_AFTER, dead_for
 from publisher.river.reading import opml
 from publisher.storage.tables.river import RiverFeed
 from publisher.web.context import done, me, now, settings, site
-from publisher.web.day_strip import Day, draw
+from publisher.web.day_strip import Day, bars, minute_of_day
 from publisher.web.page_answers import cacheable
 
 blueprint = Blueprint("feeds", __name__)
@@ -265,7 +265,7 @@ def _day(moments: Sequence[datetime]) -> Day:
     zone = settings().timezone
     activity = fold(Activity.empty(zone), moments)
     ttls = ttl_by_hour(activity, now(), TtlRule())
-    return draw(day_hours(activity, now()), zone, now(), ttls=ttls)
+    return Day(bars(day_hours(activity, now()), ttls), zone, minute_of_day(now(), zone))
 
 
 @blueprint.post("/river/import")

@@ -19,7 +19,7 @@ from publisher.web.context import count_polls, me, now, settings, site
 from publisher.web.rendering import clock
 from publisher.web.studio import media, readers_summary, shared
 from publisher.web.studio.editor import forms
-from publisher.web.studio.editor.forms import FIELDS, Typed, from_mapping
+from publisher.web.studio.editor.forms import Typed, from_mapping
 
 blueprint = Blueprint("post_editor", __name__)
 
@@ -166,63 +166,49 @@ SETTINGS = (
 
 
 @dataclass(frozen=True)
-class UnsavedForm:
-    """A form that was sent, and the post it belongs to (0: a new one)."""
+class HeldForm:
+    """A form that was sent without a login: of the settings at `path` (sent by a browser without
+    our script, which would keep it), or else of the post with this number (0: a new one)."""
 
-    post_id: int
-    typed: Typed
-
-    @property
-    def fields(self) -> dict[str, str]:
-        """Names and values for the login form to carry along."""
-        named = {CARRIED + name: value for name, value in self.typed.everything.items() if value}
-        return {**named, f"{CARRIED}post_id": str(self.post_id)}
-
-
-@dataclass(frozen=True)
-class SettingsForm:
-    """A form of the settings that was sent by a browser without our script, which would keep it."""
-
-    path: str
     texts: Mapping[str, str]
+    path: str = ""
+    post_id: int = 0
 
     @property
     def fields(self) -> dict[str, str]:
         """Names and values for the login form to carry along."""
-        return {f"{CARRIED}path": self.path} | {CARRIED + n: text for n, text in self.texts.items()}
+        place = {"path": self.path} if self.path else {"post_id": str(self.post_id)}
+        return {CARRIED + name: text for name, text in {**self.texts, **place}.items()}
 
 
-def unsaved_in_request() -> UnsavedForm | SettingsForm | None:
+def unsaved_in_request() -> HeldForm | None:
     """The form in the present request, if it has one."""
     if request.path in SETTINGS and request.method == "POST" and "kept_here" not in request.form:
         texts = {name: text for name, text in request.form.items() if name != "csrf_token"}
-        return SettingsForm(request.path, texts)
+        return HeldForm(texts, request.path)
     if "source" not in request.form:
         return None
-    post_id = (request.view_args or {}).get("post_id", 0)
-    return UnsavedForm(post_id, from_mapping(request.form))
+    typed = {name: text for name, text in from_mapping(request.form).everything.items() if text}
+    return HeldForm(typed, post_id=(request.view_args or {}).get("post_id", 0))
 
 
-def carried_by_login() -> UnsavedForm | SettingsForm | None:
+def carried_by_login() -> HeldForm | None:
     """The form that the login form carried along, if any."""
-    if (path := request.form.get(f"{CARRIED}path", "")) in SETTINGS:
-        named = {name.removeprefix(CARRIED): text for name, text in request.form.items()
-                 if name.startswith(CARRIED) and name != f"{CARRIED}path"}  # fmt: skip
-        return SettingsForm(path, named)
-    if f"{CARRIED}post_id" not in request.form:
-        return None
-    fields = {name: request.form.get(CARRIED + name, "") for name in FIELDS}
-    post_id = whole_number(request.form[f"{CARRIED}post_id"]) or 0
-    return UnsavedForm(post_id, from_mapping(fields))
+    named = {name.removeprefix(CARRIED): text for name, text in request.form.items()
+             if name.startswith(CARRIED)}  # fmt: skip
+    path, number = named.pop("path", ""), named.pop("post_id", None)
+    if path in SETTINGS:
+        return HeldForm(named, path)
+    return None if number is None else HeldForm(named, post_id=whole_number(number) or 0)
 
 
-def unsaved_page(held: UnsavedForm | SettingsForm, notice: str) -> str:
+def unsaved_page(held: HeldForm, notice: str) -> str:
     """The editor with the unsaved text, as a new post if its post cannot be opened; a form of the
     settings as plain fields."""
-    if isinstance(held, SettingsForm):
+    if held.path:
         return render_template("settings/held.html", held=held)
-    notice = f"{notice} Nothing has been saved yet."
+    notice, typed = f"{notice} Nothing has been saved yet.", from_mapping(held.texts)
     try:
-        return show(held.typed, held.post_id, notice=notice)
+        return show(typed, held.post_id, notice=notice)
     except PublisherError:
-        return show(replace(held.typed, base_version="0"), 0, notice=notice)
+        return show(replace(typed, base_version="0"), 0, notice=notice)
