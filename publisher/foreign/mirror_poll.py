@@ -20,7 +20,6 @@ from publisher.foreign.mirrors import Frame
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
 from publisher.publishing import outbox
-from publisher.publishing.outbox import targets
 from publisher.river import service
 from publisher.river.fetching.answers import Validators
 from publisher.river.polls.feed_visit import Visit
@@ -150,9 +149,7 @@ def _take(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: dat
     mirror.title, mirror.undated = document.title[:500], lesson.undated
     if before[0] and (lesson.new or lesson.changed):
         mirror.last_new_at = now
-        topic = {"rss": frame.site_url + mirror.path}
-        pinged = targets(frame.settings.hubs, frame.settings.cloud, topic)
-        outbox.enqueue(session, pinged, now)
+        outbox.announce(session, frame.settings, [frame.site_url + mirror.path], now)
     mirrors.note_hub(mirror, document, found.fetched.headers, found.fetched.body)
     return ""
 
@@ -161,11 +158,10 @@ def refresh(site: Site, name: str) -> None:
     """Rebuild the document if a new hour has begun."""
     now = site.clock()
     with site.database.read() as session:
-        frame = Frame(site.site_url, load_settings(session))
-        mirror = mirrors.named(session, name)
-        if not mirrors.is_behind(session, mirror, frame, now):
+        if not mirrors.is_behind(session, mirrors.named(session, name), now):
             return
     with site.database.write() as session:
+        frame = Frame(site.site_url, load_settings(session))
         mirrors.build(session, mirrors.named(session, name), frame, now)
 
 

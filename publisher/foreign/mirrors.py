@@ -24,7 +24,6 @@ from publisher.base.net import OutgoingError, check_url, request_public
 from publisher.base.system.confined import Limits, Unreadable, read
 from publisher.base.system.logs import get_logger
 from publisher.base.text import number_up_to, split_address
-from publisher.core.civil import hour_start, seconds, zone_table
 from publisher.core.ttl.activity import Activity, histogram
 from publisher.core.ttl.decision import Decision, build_moment, decide
 from publisher.core.ttl.reasons import explain
@@ -197,11 +196,6 @@ def unchanged_since(mirror: Mirror, decision: Decision, settings: Settings) -> d
     return dynamic_ttl.unchanged_since(known, decision, settings.rule)
 
 
-def hour_of(decision: Decision) -> int:
-    """Where the hour of a decision begins, in seconds since 1970."""
-    return hour_start(zone_table(decision.zone), seconds(decision.decided_at))
-
-
 def activity_of(history: FeedHistory, zone: str, now: datetime) -> Activity:
     """The origin's usual hours, counted from its updates."""
     return histogram(history.updates, now, zone).by_dates()
@@ -227,31 +221,17 @@ def build(session: Session, mirror: Mirror, frame: Frame, now: datetime) -> Snap
     decision = decision_of(mirror, frame.settings, now)
     change = frame.change(mirror.name, decision.ttl_minutes)
     body, body_gzip = read(edited, _LIMITS, mirror.body, change)
-    expiries = decision.expiries
-    facts = {
-        "phase": decision.phase,
-        "reason": decision.reason_code,
-        "reasons": explain(decision),
-        "expiries": expiries._asdict() if expiries else None,
-        "etag": frame.settings.etag,
-    }
-    made = snapshots.Build(
-        content_hash=mirror.content_hash,
-        content_changed_at=mirror.content_changed_at or now,
-        ttl_minutes=decision.ttl_minutes,
-        decision=facts,
-        decided_at=decision.decided_at,
-        built_at=now,
-        etag=frame.settings.etag,
-    )
+    changed_at, etag = mirror.content_changed_at or now, frame.settings.etag
+    reasons = explain(decision)
+    made = snapshots.Build(mirror.content_hash, changed_at, decision, reasons, now, etag)
     kind = feed_type(mirror.content_type, body)
     kept = snapshots.keep(session, mirror.path, kind, body, made, body_gzip)
     snapshots.note_version(session, kept, now)  # for the ETags that readers send back
     return kept
 
 
-def is_behind(session: Session, mirror: Mirror, frame: Frame, now: datetime) -> bool:
-    """Whether the document that is served belongs to an earlier hour, or to other settings."""
+def is_behind(session: Session, mirror: Mirror, now: datetime) -> bool:
+    """Whether the document that is served belongs to an earlier hour."""
     shown = session.get(Snapshot, mirror.path)
     if not mirror.body:
         return False

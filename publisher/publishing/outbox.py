@@ -1,8 +1,7 @@
 """The outbox: pings of WebSub and rssCloud, stored, and sent until they are answered."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
@@ -14,6 +13,7 @@ from publisher.base.system.logs import get_logger
 from publisher.base.text import number_up_to, one_line
 from publisher.blog.published import WEBMENTION, request_delivery
 from publisher.feeds.channel import Cloud
+from publisher.installation.settings import Settings
 from publisher.publishing import mentions
 from publisher.storage.database import Database
 from publisher.storage.tables.publishing import Delivery
@@ -23,29 +23,23 @@ log = get_logger("push")
 WEBSUB, RSSCLOUD, PURGE = "websub", "rsscloud", "purge"
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """One ping: to `url`, about the document at `topic`."""
-
-    protocol: str
-    url: str
-    topic: str
-
-
-def targets(hubs: str, cloud: str, topics: Mapping[str, str]) -> list[Target]:
-    """The pings about new content; `topics` are the documents' addresses by name.
+def announce(session: Session, settings: Settings, topics: Sequence[str], now: datetime) -> None:
+    """Queue the pings about new content in the documents at `topics`, of which RSS is the first.
 
     Hubs get one for each document, a cloud one for the RSS document.
     """
-    found = [Target(WEBSUB, hub, topic) for hub in hubs.split() for topic in topics.values()]
-    return found + [Target(RSSCLOUD, ping_address(url), topics["rss"]) for url in cloud.split()]
+    for hub in settings.hubs.split():
+        for topic in topics:
+            request_delivery(session, WEBSUB, hub, topic, now)
+    for cloud in settings.cloud.split():
+        request_delivery(session, RSSCLOUD, ping_address(cloud), topics[0], now)
 
 
-def ping_form(target: Target) -> dict[str, str]:
+def ping_form(protocol: str, topic: str) -> dict[str, str]:
     """The form that a ping sends."""
-    if target.protocol == RSSCLOUD:
-        return {"url": target.topic}
-    return {"hub.mode": "publish", "hub.url": target.topic, "hub.topic": target.topic}
+    if protocol == RSSCLOUD:
+        return {"url": topic}
+    return {"hub.mode": "publish", "hub.url": topic, "hub.topic": topic}
 
 
 def cloud_element(url: str) -> Cloud:
@@ -81,14 +75,8 @@ AT_ONCE = 8
 LONGEST_PAUSE = timedelta(days=1)
 LONGEST_ANSWER = 120
 
-Send = Callable[[Target], Reply | None]  # None: the target takes no such messages
+Send = Callable[[Delivery], Reply | None]  # None: the target takes no such messages
 Outcome = tuple[bool, str, timedelta] | None
-
-
-def enqueue(session: Session, targets: Iterable[Target], now: datetime) -> None:
-    """Queue a ping to each target; it replaces one to the same target that still waits."""
-    for target in targets:
-        request_delivery(session, target.protocol, target.url, target.topic, now)
 
 
 def deliver(database: Database, now: datetime, send: Send) -> int:
@@ -125,16 +113,16 @@ def sender(site_url: str, allow_private: bool, purging: Send | None = None) -> S
     `purging` sends the purge requests if a CDN is configured.
     """
 
-    def send(target: Target) -> Reply | None:
-        if target.protocol == PURGE:
-            return purging(target) if purging else None
-        if target.protocol == WEBMENTION:
-            return mentions.send(site_url + target.topic, target.url, site_url, allow_private)
+    def send(row: Delivery) -> Reply | None:
+        if row.protocol == PURGE:
+            return purging(row) if purging else None
+        if row.protocol == WEBMENTION:
+            return mentions.send(site_url + row.topic, row.target, site_url, allow_private)
         return request_public(
-            target.url,
+            row.target,
             user_agent=f"Publisher (+{site_url}/)",
             method="POST",
-            form=ping_form(target),
+            form=ping_form(row.protocol, row.topic),
             allow_private=allow_private,
             max_bytes=65_536,
             timeout_seconds=TIMEOUT_SECONDS,
@@ -157,7 +145,7 @@ def _try(row: Delivery, send: Send) -> Outcome:
     """Whether it was accepted, the answer, and the wait that it asks for; None if the target takes
     no such messages."""
     try:
-        reply = send(Target(row.protocol, row.target, row.topic))
+        reply = send(row)
     except OutgoingError as error:
         return False, str(error)[:LONGEST_ANSWER], timedelta(0)
     except Exception:  # what one target makes us stumble over must not keep the others waiting

@@ -14,11 +14,11 @@ from sqlalchemy.orm import Session
 
 from publisher.base.environment import Purge
 from publisher.base.net import Reply, request_public
+from publisher.blog.published import request_delivery
 from publisher.installation import Site, public_address, recall, remember
-from publisher.publishing import outbox
-from publisher.publishing.outbox import PURGE, Target
+from publisher.publishing.outbox import PURGE, TIMEOUT_SECONDS
 from publisher.publishing.rebuild import ADDRESSES
-from publisher.storage.tables.publishing import Snapshot
+from publisher.storage.tables.publishing import Delivery, Snapshot
 
 PURGED = "purged"  # the ETags of the documents at the last purge request
 
@@ -35,23 +35,23 @@ def request_calls(site: Site) -> None:
         changed = _changed(session)
         here = public_address(session, site.environment)
         topics = [here + ADDRESSES.get(name, name) for name in sorted(changed)]
-        targets = [Target(PURGE, purge.template, topic) for topic in topics]
-        outbox.enqueue(session, targets, site.clock())
+        for topic in topics:
+            request_delivery(session, PURGE, purge.template, topic, site.clock())
         remember(session, PURGED, json.dumps({**_known(session), **changed}))
 
 
-def send(target: Target, purge: Purge, site_url: str, allow_private: bool) -> Reply:
+def send(row: Delivery, purge: Purge, site_url: str, allow_private: bool) -> Reply:
     """Send a purge request; raises OutgoingError.
 
     In a template with `{host}`, `{path}` or `{url}` these are filled in (Fastly); to any other
     address the document's address is sent as JSON (Cloudflare). Redirects are not followed: the
     secret is for this address alone.
     """
-    parts = urlsplit(target.topic)
+    parts = urlsplit(row.topic)
     named: Mapping[str, str] = {
         "{host}": parts.netloc,
         "{path}": quote(parts.path.lstrip("/")),
-        "{url}": quote(target.topic, safe=""),
+        "{url}": quote(row.topic, safe=""),
     }
     address, headers = purge.template, {purge.header: purge.secret}
     for name, value in named.items():
@@ -59,7 +59,7 @@ def send(target: Target, purge: Purge, site_url: str, allow_private: bool) -> Re
     body = None
     if address == purge.template:
         headers["Content-Type"] = "application/json"
-        body = json.dumps({"files": [target.topic]}).encode()
+        body = json.dumps({"files": [row.topic]}).encode()
     reply = request_public(
         address,
         user_agent=f"Publisher (+{site_url}/)",
@@ -68,7 +68,7 @@ def send(target: Target, purge: Purge, site_url: str, allow_private: bool) -> Re
         headers=headers,
         allow_private=allow_private,
         max_bytes=65_536,
-        timeout_seconds=outbox.TIMEOUT_SECONDS,
+        timeout_seconds=TIMEOUT_SECONDS,
         redirects=False,
     )
     return replace(reply, body=reply.body.replace(purge.secret.encode(), b"..."))

@@ -19,7 +19,6 @@ from publisher.feeds.channel import NEVER, Channel, Podcast, content_hash, finge
 from publisher.installation import Site, content_state, public_address, recall, remember
 from publisher.installation.settings import Settings, load_settings
 from publisher.publishing import feed_content, outbox, snapshots
-from publisher.publishing.outbox import targets
 from publisher.publishing.signals import Signals, moment_of, signals_at
 from publisher.river.following import feed_list
 from publisher.storage import database
@@ -113,23 +112,9 @@ def _build(session: Session, site_url: str, now: datetime) -> Snapshot:
     same = before is not None and before.content_hash == digest
     changed_at = before.content_changed_at if before and same else now.replace(microsecond=0)
     channel = _stamped(bare, signals, changed_at)
-    expiries = signals.decision.expiries
+    facts = {ADDRESS: site_url, **_frame_facts(session, settings, channel, before, now)}
     build = snapshots.Build(
-        content_hash=digest,
-        content_changed_at=changed_at,
-        ttl_minutes=signals.decision.ttl_minutes,
-        decision={
-            "phase": signals.decision.phase,
-            "reason": signals.decision.reason_code,
-            "reasons": signals.reasons,
-            "expiries": expiries._asdict() if expiries else None,
-            "etag": settings.etag,
-            ADDRESS: site_url,
-            **_frame_facts(session, settings, channel, before, now),
-        },
-        decided_at=signals.decision.decided_at,
-        built_at=now,
-        etag=settings.etag,
+        digest, changed_at, signals.decision, signals.reasons, now, settings.etag, facts
     )
     return _keep_good(session, channel, build)
 
@@ -174,10 +159,9 @@ def _queue_pings(
         return
     remember(session, TOLD, str(newest))
     if shown is None or shown.content_hash != build.content_hash:
-        settings = load_settings(session)
         site_url = channel.home_url.rstrip("/")
-        topics = {name: site_url + path for name, path in ADDRESSES.items()}
-        outbox.enqueue(session, targets(settings.hubs, settings.cloud, topics), build.built_at)
+        topics = [site_url + path for path in ADDRESSES.values()]
+        outbox.announce(session, load_settings(session), topics, build.built_at)
 
 
 def _channel(session: Session, settings: Settings, site_url: str, now: datetime) -> Channel:

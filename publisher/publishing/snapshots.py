@@ -9,10 +9,9 @@ before and after it. Following the links yields every post.
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
@@ -21,6 +20,7 @@ from publisher.base.dates import format_rfc3339, parse_rfc3339
 from publisher.base.errors import NotFound
 from publisher.blog import archive, published
 from publisher.blog.archive import Month
+from publisher.core.ttl.decision import Decision
 from publisher.core.ttl.headers import Expiries
 from publisher.feeds.channel import NEVER, Channel, fingerprint
 from publisher.feeds.conditional import Freshness, Served
@@ -37,21 +37,17 @@ from publisher.storage.tables.publishing import DocumentVersion, Snapshot
 class Build:
     """What the documents of one build have in common.
 
-    `decision` holds the ttl's reasons and other facts of the build; `etag` is the setting: with
-    `quiet` the ETag depends on the content alone.
+    `etag` is the setting: with `quiet` the ETag depends on the content alone. `facts` are stored
+    beside those of the decision.
     """
 
     content_hash: str
     content_changed_at: datetime
-    ttl_minutes: int
-    decision: dict[str, Any]
-    decided_at: datetime
+    decision: Decision
+    reasons: list[str]
     built_at: datetime
     etag: str = "document"
-
-    def tag(self, body: bytes) -> str:
-        """The ETag of a document with these bytes (see `entity_tag`)."""
-        return entity_tag(self.content_hash, body, self.etag)
+    facts: Mapping[str, object] = field(default_factory=dict)
 
 
 def keep(
@@ -68,9 +64,17 @@ def keep(
     stranger's document: it is compressed elsewhere, as that may take long, and has no item history.
     """
     before = session.get(Snapshot, name)
-    etag = build.tag(body)
+    etag = entity_tag(build.content_hash, body, build.etag)
     last_modified, shared = _last_modified(before, etag, build.built_at)
     same = before is not None and before.body == body
+    decision = build.decision
+    facts = {
+        "phase": decision.phase,
+        "reason": decision.reason_code,
+        "reasons": build.reasons,
+        "expiries": decision.expiries._asdict() if decision.expiries else None,
+        "etag": build.etag,
+    }
     return session.merge(
         Snapshot(
             name=name,
@@ -83,9 +87,9 @@ def keep(
             second_shared=shared,
             content_hash=build.content_hash,
             content_changed_at=build.content_changed_at,
-            ttl_minutes=build.ttl_minutes,
-            decision=build.decision,
-            decided_at=build.decided_at,
+            ttl_minutes=decision.ttl_minutes,
+            decision={**facts, **build.facts},
+            decided_at=decision.decided_at,
             built_at=build.built_at,
             item_history=None
             if foreign_gzip
@@ -182,10 +186,8 @@ PROBLEMS = "feed_problems"
 def keep_problems(session: Session, problems: Sequence[Problem], now: datetime) -> bool:
     """Store the problems found at `now`, or that there are none; returns whether that is new."""
     before = session.get(Meta, PROBLEMS)
-    text = json.dumps([asdict(problem) for problem in problems])
-    if before is None and not problems:
-        return False
-    if before is not None and problems and before.value.partition(" ")[2] == text:
+    text = json.dumps([asdict(problem) for problem in problems]) if problems else ""
+    if text == (before.value.partition(" ")[2] if before else ""):
         return False
     if problems:
         session.merge(Meta(name=PROBLEMS, value=f"{format_rfc3339(now)} {text}"))

@@ -11,9 +11,10 @@ from typing import Literal, get_args
 
 from playwright.sync_api import Page
 
+from publisher.blog.published import request_delivery
 from publisher.blog.writing import posts
 from publisher.installation.settings import store_settings
-from publisher.publishing.outbox import WEBSUB, Target, enqueue
+from publisher.publishing.outbox import WEBSUB
 from publisher.publishing.rebuild import rebuild
 from publisher.reader_test.testers import ReaderTests
 from publisher.river.following import subscriptions
@@ -76,8 +77,8 @@ def test_every_page(live: Live, browse: Browse, log_in: Callable[[Page], Page]) 
     with live.site.database.write() as db:
         posts.save(db, first.id, content(words + "More.", title="A title"), 1, 1, now)
         store_settings(db, {"reader_test": "on", "title": LONG[:90], "description": LONG})
-        hub = Target(WEBSUB, f"https://hub.example/{LONG}", "/rss.xml")
-        enqueue(db, [hub], now + timedelta(days=1))
+        hub = f"https://hub.example/{LONG}"
+        request_delivery(db, WEBSUB, hub, "/rss.xml", now + timedelta(days=1))
         subscriptions.subscribe(db, "https://elsewhere.example/rss.xml", now, now)
     tester = ReaderTests(live.site.environment.instance / "reader-test", live.site.clock).make(1)
     counting = Counting(live.site)

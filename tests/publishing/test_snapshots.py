@@ -4,6 +4,9 @@ import gzip
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from publisher.core.ttl.activity import histogram
+from publisher.core.ttl.decision import decide
+from publisher.core.ttl.rule import TtlRule
 from publisher.installation import Site
 from publisher.publishing.snapshots import Build, keep
 from publisher.storage.tables.publishing import Snapshot
@@ -16,9 +19,8 @@ def kept(site: Site, body: bytes, at: datetime = NOON, **changes: Any) -> Snapsh
     values: dict[str, Any] = {
         "content_hash": "c1",
         "content_changed_at": NOON,
-        "ttl_minutes": 15,
-        "decision": {},
-        "decided_at": at,
+        "decision": decide(histogram([], at, "UTC").by_dates(), at, TtlRule()),
+        "reasons": [],
         "built_at": at,
     }
     with site.database.write() as session:

@@ -106,10 +106,10 @@ def test_one_target_that_breaks_the_program_holds_up_no_other(pushing: Site) -> 
     make_post(pushing)
     rebuild(pushing)
 
-    def send(target: outbox.Target) -> Reply | None:
-        if target.protocol == outbox.RSSCLOUD:
+    def send(row: Delivery) -> Reply | None:
+        if row.protocol == outbox.RSSCLOUD:
             raise AttributeError("a fault of ours")
-        return Reply(target.url, 200, {}, b"")
+        return Reply(row.target, 200, {}, b"")
 
     assert outbox.deliver(pushing.database, pushing.clock(), send) == 4
     assert sum(row.delivered_at is not None for row in rows(pushing)) == 3

@@ -13,7 +13,7 @@ from publisher.base.net import Reply
 from publisher.installation import Site
 from publisher.operations.scheduler import send_pings
 from publisher.publishing import purge
-from publisher.publishing.outbox import PURGE, Target
+from publisher.publishing.outbox import PURGE
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.publishing import Delivery
 from tests.conftest import SITE_URL, FakeClock
@@ -115,7 +115,8 @@ def test_the_forms(
 
     monkeypatch.setattr(purge, "request_public", take)
     told = Purge(template, "Authorization", f"Bearer {SECRET}")
-    purge.send(Target(PURGE, template, f"{SITE_URL}/rss.xml"), told, SITE_URL, False)
+    row = Delivery(protocol=PURGE, target=template, topic=f"{SITE_URL}/rss.xml")
+    purge.send(row, told, SITE_URL, False)
     [(url, options)] = calls
     assert (url, options["form"]) == (address, body)
     assert options["headers"]["Authorization"] == f"Bearer {SECRET}"
