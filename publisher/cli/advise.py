@@ -12,7 +12,14 @@ from publisher.base.clock import utc_now
 from publisher.base.dates import find_zone, format_rfc3339
 from publisher.base.errors import InvalidData, InvalidInput, PublisherError
 from publisher.base.text import counted, sentence
-from publisher.cli.parameters import InputFile, echo_json, echo_rows, json_option, site
+from publisher.cli.parameters import (
+    InputFile,
+    echo_answer,
+    echo_json,
+    echo_rows,
+    json_option,
+    site,
+)
 from publisher.cli.timelines import guessed_updates
 
 if TYPE_CHECKING:
@@ -49,11 +56,7 @@ def advise(source: str, timezone: str, plot: Path | None, as_json: bool) -> None
         from publisher.simulator import plots
 
         plots.draw(plot, *drawable)
-    if as_json:
-        echo_json(found.to_dict())
-        return
-    for line in lines(found):
-        click.echo(line)
+    echo_answer(as_json, found.to_dict(), lines(found))
 
 
 def _is_address(source: str) -> bool:
@@ -325,16 +328,14 @@ def why(name: str, as_json: bool) -> None:
         decision = mirrors.decision_of(one, load_settings(db), now)
         looks = mirror_poll.why(one, now, format_rfc3339)
         updates = len(mirrors.history_of(one).updates)
-    if as_json:
-        echo_json({
-            "name": name,
-            "ttl_minutes": decision.ttl_minutes,
-            "max_age_seconds": decision.max_age_seconds(now),
-            "updates": updates,
-            "reasons": explain(decision),
-            "next_look": looks,
-        })  # fmt: skip
-        return
-    click.echo(f"ttl {counted(decision.ttl_minutes, 'minute')}, from {counted(updates, 'update')}")
-    for reason in [*explain(decision), *looks]:
-        click.echo(f"  {sentence(reason)}")
+    values = {
+        "name": name,
+        "ttl_minutes": decision.ttl_minutes,
+        "max_age_seconds": decision.max_age_seconds(now),
+        "updates": updates,
+        "reasons": explain(decision),
+        "next_look": looks,
+    }
+    said = f"ttl {counted(decision.ttl_minutes, 'minute')}, from {counted(updates, 'update')}"
+    reasons = (f"  {sentence(reason)}" for reason in [*explain(decision), *looks])
+    echo_answer(as_json, values, [said, *reasons])

@@ -14,7 +14,7 @@ import click
 from publisher.base.dates import EPOCH, format_rfc3339, parse_rfc3339
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.base.text import counted
-from publisher.cli.parameters import InputFile, Instant, echo_json, json_option, site
+from publisher.cli.parameters import InputFile, Instant, echo_answer, json_option, site
 
 
 @click.group()
@@ -54,12 +54,8 @@ def ttl(at: datetime | None, choices: bool, as_json: bool) -> None:
         _show_choices(here, at or here.clock(), as_json)
         return
     answer = _answer(here, at or here.clock())
-    if as_json:
-        echo_json(answer)
-        return
-    click.echo(f"{counted(answer['ttl_minutes'], 'minute')} ({answer['phase']})")
-    for sentence in answer["reasons"]:
-        click.echo(f"  {sentence}")
+    said = f"{counted(answer['ttl_minutes'], 'minute')} ({answer['phase']})"
+    echo_answer(as_json, answer, [said, *(f"  {reason}" for reason in answer["reasons"])])
 
 
 def _show_choices(here: "Site", at: datetime, as_json: bool) -> None:
@@ -68,14 +64,11 @@ def _show_choices(here: "Site", at: datetime, as_json: bool) -> None:
 
     with here.database.read() as db:
         rows = [asdict(choice) for choice in update_log.replay_choices(db, at)]
-    if as_json:
-        echo_json(rows)
-        return
-    if not rows:
-        click.echo("no updates before today: there is nothing to replay yet")
+    lines = [] if rows else ["no updates before today: there is nothing to replay yet"]
     for row in rows:
         parts = [f"{name} {_in_figures(row[name])}" for name in ("headers", "element") if row[name]]
-        click.echo(f"{row['poll_minutes']:g}: {'; '.join(parts)}")
+        lines.append(f"{row['poll_minutes']:g}: {'; '.join(parts)}")
+    echo_answer(as_json, rows, lines)
 
 
 def _in_figures(visits: dict[str, float | None]) -> str:

@@ -8,7 +8,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from math import isnan
 from pathlib import Path
@@ -128,7 +128,8 @@ class InputFile(click.ParamType[Path]):
             self.fail(f"there is no file {str(value)!r}", param, ctx)
         if path.is_dir():
             self.fail(f"{str(path)!r} is a folder, not a file", param, ctx)
-        check_readable(path)
+        if not os.access(path, os.R_OK):
+            raise InvalidData(f"{path}: Permission denied")
         return path
 
 
@@ -138,12 +139,6 @@ def check_source(name: str) -> None:
     folder = name and Path(name).is_dir()  # an empty name would be the present one
     if not folder and not re.match(r"https?://", name, re.IGNORECASE):
         InputFile(dash=True)(name)
-
-
-def check_readable(path: Path) -> None:
-    """InvalidData when this process may not read the file."""
-    if not os.access(path, os.R_OK):
-        raise InvalidData(f"{path}: Permission denied")
 
 
 def password(from_stdin: bool) -> str:
@@ -164,13 +159,18 @@ def echo_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=2, ensure_ascii=False, default=_moment))
 
 
+def echo_answer(as_json: bool, value: Any, lines: Iterable[str]) -> None:
+    """Print an answer: its `value` as JSON, or its `lines`."""
+    if as_json:
+        echo_json(value)
+        return
+    for line in lines:
+        click.echo(line)
+
+
 def echo_rows(rows: list[dict[str, Any]], as_json: bool) -> None:
     """Print rows as a JSON list, or as one line each with tabs between the values."""
-    if as_json:
-        echo_json(rows)
-        return
-    for row in rows:
-        click.echo("\t".join(_plain(value) for value in row.values()))
+    echo_answer(as_json, rows, ("\t".join(map(_plain, row.values())) for row in rows))
 
 
 def _plain(value: Any) -> str:

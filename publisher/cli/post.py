@@ -117,7 +117,7 @@ def edit(title: str | None, tags: tuple[str, ...], minor: bool, address: str, fi
     with here.database.read() as db:
         before = _at(db, here, address)
         old, number, version = posts.content(db, before), before.id, before.version
-    fields, body = _typed(old.source) if _asks(file) else _read(file)
+    fields, body = _typed(old.source) if str(file) == "-" and on_terminal() else _read(file)
     if not body.strip():
         raise InvalidInput("the new text is empty; the post is as it was")
     given: dict[str, Any] = {"title": title, "tags": tags}
@@ -159,10 +159,6 @@ def _at(db: "Session", here: "Site", address: str) -> "Post":
         if found := post_at(db, here.site_url, spelling):
             return found
     raise NotFound(f"there is no post at {address[:200]!r} (see `publisher post list`)")
-
-
-def _asks(file: Path) -> bool:
-    return str(file) == "-" and on_terminal()
 
 
 def _typed(text: str) -> tuple[dict[str, Any], str]:

@@ -16,7 +16,7 @@ from publisher.base.errors import InvalidData, InvalidInput
 from publisher.cli.parameters import (
     InputFile,
     Tell,
-    echo_json,
+    echo_answer,
     host_option,
     json_option,
     progress_option,
@@ -87,10 +87,7 @@ def reader_test(
     if save is not None:
         save.write_text(trace.to_json(), "utf-8")
     card = score(trace)
-    if as_json:
-        echo_json(card.to_dict())
-    else:
-        click.echo("\n".join(lines(card)))
+    echo_answer(as_json, card.to_dict(), lines(card))
     if fail_under is not None and (card.score is None or card.score < fail_under):
         said = "too little was seen for a score" if card.score is None else f"{card.score} of 100"
         raise InvalidData(f"{said}; --fail-under {fail_under}")

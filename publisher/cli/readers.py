@@ -11,7 +11,7 @@ import click
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidData, InvalidInput, PublisherError
 from publisher.base.text import counted, to_cell
-from publisher.cli.parameters import InputFile, echo_json, json_option, site
+from publisher.cli.parameters import InputFile, echo_answer, echo_json, json_option, site
 from publisher.core.specs import known
 
 if TYPE_CHECKING:
@@ -48,13 +48,10 @@ def readers(
         raise InvalidInput("--csv or --json, not both")
     values = _report(days, wanted["verdict"], mirror)
     values["readers"] = _chosen(values["readers"], **wanted)
-    if as_json:
-        echo_json(values)
-    elif as_csv:
+    if as_csv:
         _write_csv(values["readers"])
     else:
-        for line in _lines(values):
-            click.echo(line)
+        echo_answer(as_json, values, _lines(values))
 
 
 def _report(days: int, verdict: str | None, mirror: str) -> dict[str, Any]:

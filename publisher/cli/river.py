@@ -15,7 +15,7 @@ from publisher.base.errors import InvalidData, InvalidInput
 from publisher.base.text import counted
 from publisher.cli.parameters import (
     InputFile,
-    echo_json,
+    echo_answer,
     json_option,
     password,
     password_option,
@@ -92,11 +92,8 @@ def list_feeds(as_json: bool) -> None:
             _row(feed, counts.get(feed.id, 0), default) | {"missed": missed.get(feed.id, 0)}
             for feed in subscriptions.everyone(db)
         ]
-    if as_json:
-        echo_json(rows)
-        return
-    for row in rows:
-        click.echo("\t".join(str(row[name] or "-") for name in ("url", "status", "next_poll_at")))
+    said = ([row[name] or "-" for name in ("url", "status", "next_poll_at")] for row in rows)
+    echo_answer(as_json, rows, ("\t".join(map(str, row)) for row in said))
 
 
 @river.command()
@@ -179,14 +176,10 @@ def why(url: str, as_json: bool) -> None:
         feed = subscriptions.named(db, url)
         gaps = item_store.gaps_of(db, feed.id)
         default = load_settings(db).river_policy
-    if as_json:
-        echo_json(_why(feed, gaps, default))
-        return
+    lines = [" -> ".join(feed.reasons), *([_problem(feed)] if feed.problem else [])]
     if feed.next_poll_at is not None:
-        click.echo(f"next poll {format_rfc3339(feed.next_poll_at.replace(microsecond=0))}")
-    click.echo(" -> ".join(feed.reasons))
-    if feed.problem:
-        click.echo(_problem(feed))
+        lines[:0] = [f"next poll {format_rfc3339(feed.next_poll_at.replace(microsecond=0))}"]
+    echo_answer(as_json, _why(feed, gaps, default), lines)
 
 
 @river.command()

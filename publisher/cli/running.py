@@ -22,6 +22,7 @@ from publisher.cli.parameters import (
     Instant,
     Tell,
     check_source,
+    echo_answer,
     echo_json,
     host_option,
     json_option,
@@ -83,13 +84,10 @@ def settings(key: str | None, value: str | None, as_json: bool) -> None:
         rebuild(here)
     with here.database.read() as db:
         values = asdict(load_settings(db)) | {"site_url": public_address(db, here.environment)}
-    if as_json:
-        echo_json(values if key is None else {key: values[key]})
-    elif key is None:
-        for name, current in values.items():
-            click.echo(f"{name} = {current}")
+    if key is not None:
+        echo_answer(as_json, {key: values[key]}, [values[key]])
     else:
-        click.echo(values[key])
+        echo_answer(as_json, values, (f"{name} = {current}" for name, current in values.items()))
 
 
 @click.command()
@@ -247,12 +245,9 @@ def import_(
     from publisher.cli.import_work import run
 
     outcome = run(site(), source, format_, dry_run, with_images, author_name, tell)
-    if as_json:
-        echo_json(outcome)
-        return
-    for sentence in outcome["facts"]:
-        click.echo(sentence)
+    lines = list(outcome["facts"])
     for title, what, where in outcome["to_do"]:
-        click.echo(f"  {title}: {what}{f' ({where})' if where else ''}")
+        lines.append(f"  {title}: {what}{f' ({where})' if where else ''}")
     if dry_run:
-        click.echo("a dry run: nothing was changed")
+        lines.append("a dry run: nothing was changed")
+    echo_answer(as_json, outcome, lines)

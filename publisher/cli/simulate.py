@@ -274,10 +274,7 @@ def _publishers(asked: dict[str, Any]) -> list[str]:
     ours = asked["mine"] or asked["mirror"]
     specs = asked["publishers"] or (timelines.my_publishers() if ours else ("forward",))
     for spec in specs:
-        try:
-            parse_publisher(spec)
-        except ValueError as error:
-            raise InvalidInput(str(error)) from None
+        parse_publisher(spec)  # so that a wrong one is said before anything is computed
     return list(dict.fromkeys(specs))
 
 

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from publisher.base.errors import InvalidData, InvalidInput
-from publisher.core.polling import FOREVER, RULES, PollPolicy, Rule, parse
+from publisher.base.errors import InvalidData
+from publisher.core.polling import FOREVER, RULES, PollPolicy, Rule
 from publisher.core.polling.policy import Ints, Numbers, State
 from publisher.core.specs import SpecError, known, read_options, split_spec
-from publisher.simulator import real_readers
+from publisher.simulator.real_readers import READERS
 
 ORACLE = "oracle"
 NEXT_UPDATE = 0  # the oracle's only slot
@@ -43,22 +43,14 @@ ORACLE_RULE = Rule(
 )
 
 
-def names() -> list[str]:
-    """All clients that can be simulated."""
-    return [*RULES, *real_readers.READERS, ORACLE]
+# All clients that can be simulated.
+CLIENTS: dict[str, Rule] = {**RULES, **READERS, ORACLE: ORACLE_RULE}
 
 
 def parse_client(spec: str) -> PollPolicy:
-    """The client that `spec` names; InvalidInput lists the known ones."""
-    try:
-        name = known(split_spec(spec)[0], "client", names())
-        if name == ORACLE:
-            return PollPolicy(spec, ORACLE_RULE, read_options(spec, ()))
-        if name in real_readers.READERS:
-            return real_readers.parse(spec)
-        return parse(spec)
-    except SpecError as error:
-        raise InvalidInput(str(error)) from None
+    """The client that `spec` names; SpecError lists the known ones."""
+    rule = CLIENTS[known(split_spec(spec)[0], "client", CLIENTS)]
+    return PollPolicy(spec, rule, read_options(spec, rule.options))
 
 
 @dataclass(frozen=True)
@@ -87,7 +79,7 @@ def read_population(path: Path) -> Population:
             weight = float(share.rstrip("%"))
             shares[client] = shares.get(parse_client(client).spec, 0.0) + weight
         except ValueError as error:
-            problem = str(error) if isinstance(error, InvalidInput) else "expected: share client"
+            problem = str(error) if isinstance(error, SpecError) else "expected: share client"
             raise InvalidData(f"{path}, line {number}: {problem}") from None
         if not 0 < weight < float("inf"):
             raise InvalidData(f"{path}, line {number}: a share is a number above 0")

@@ -7,10 +7,10 @@ started by cron poll 0 to 20 seconds late. miniflux is a policy of `core.polling
 from collections.abc import Callable
 
 from publisher.core.durations import duration
-from publisher.core.polling import PollPolicy, Rule
+from publisher.core.polling import Rule
 from publisher.core.polling.hints import http_freshness
 from publisher.core.polling.policy import NEW_ITEMS, NOT_MODIFIED, STATUS, TTL, Ints, Numbers, State
-from publisher.core.specs import Option, read_options, split_spec
+from publisher.core.specs import Option
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 LATE_SECONDS = 20  # at most, after the tick
@@ -181,9 +181,3 @@ READERS: dict[str, Rule] = {
         _reader("lion-reader", "10 minutes or more", lion_reader, when_it_ends),
     )
 }  # fmt: skip
-
-
-def parse(spec: str) -> PollPolicy:
-    """The reader that `spec` names; SpecError for options that it does not know."""
-    rule = READERS[split_spec(spec)[0]]
-    return PollPolicy(spec, rule, read_options(spec, rule.options))

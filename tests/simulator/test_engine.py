@@ -7,7 +7,7 @@ import pytest
 
 from publisher.core.replay.reader_polls import ReaderPoll
 from publisher.simulator import poll_trace
-from publisher.simulator.clients import names, parse_client
+from publisher.simulator.clients import CLIENTS, parse_client
 from publisher.simulator.publishers import parse_publisher, unskipped
 from publisher.simulator.replaying import compiled, counted, engine, kernel
 from publisher.simulator.replaying.figures import Tally
@@ -107,7 +107,7 @@ def test_jitter_is_even_and_symmetrical() -> None:
 
 def test_every_policy_is_among_the_cases() -> None:
     """A policy that is added is held against the plain walk as well."""
-    assert {parse_client(client).name for client in ALL_CLIENTS} == set(names())
+    assert {parse_client(client).name for client in ALL_CLIENTS} == set(CLIENTS)
 
 
 @needs_numba
