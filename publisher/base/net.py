@@ -232,6 +232,15 @@ _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _ISATAP = (0x00005EFE, 0x02005EFE)  # the third quarter of an address, before an IPv4 address
 
 
+def ip_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The IP address that `text` is, or the IPv4 address mapped into it; else None."""
+    try:
+        address = ipaddress.ip_address(text.strip())
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
+
+
 def is_public(address: str) -> bool:
     """Whether a literal IPv4 or IPv6 address belongs to the public internet.
 

@@ -3,11 +3,11 @@
 The host is never taken from a header: links are made from the site's own address.
 """
 
-import ipaddress
 from collections.abc import Sequence
 from typing import Any
 
 from publisher.base.environment import Network
+from publisher.base.net import ip_of
 from publisher.readers.counter import PROXY, SOURCE
 
 LOG = "log"
@@ -36,7 +36,7 @@ def _visitor(environ: dict[str, Any], trusted: Sequence[Network]) -> str:
     """
     address: str = environ["REMOTE_ADDR"]
     for hop in reversed(environ.get("HTTP_X_FORWARDED_FOR", "").split(",")):
-        if _parse(hop) is None:
+        if ip_of(hop) is None:
             break
         address = hop.strip()
         if not is_trusted(address, trusted):
@@ -46,14 +46,5 @@ def _visitor(environ: dict[str, Any], trusted: Sequence[Network]) -> str:
 
 def is_trusted(text: str, trusted: Sequence[Network]) -> bool:
     """Whether an address is one of our own proxies'."""
-    address = _parse(text)
+    address = ip_of(text)
     return address is not None and any(address in network for network in trusted)
-
-
-def _parse(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        address = ipaddress.ip_address(text.strip())
-    except ValueError:
-        return None
-    mapped = getattr(address, "ipv4_mapped", None)
-    return mapped or address

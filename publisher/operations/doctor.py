@@ -21,6 +21,7 @@ from publisher.base.clock import utc_now
 from publisher.base.environment import Environment, secret_key, try_write
 from publisher.base.errors import PublisherError
 from publisher.base.media_files import Bucket
+from publisher.base.net import Reply
 from publisher.base.system import processes
 from publisher.blog.members import authors
 from publisher.core.validators import http_date
@@ -32,6 +33,7 @@ from publisher.storage.tables import all_rooms
 from publisher.storage.tables.blog import Update
 from publisher.storage.tables.publishing import Snapshot
 from publisher.web.application import close_app, create_app
+from publisher.web.context import is_loopback
 
 FEED = "/rss.xml"
 _DATE_TOLERANCE = timedelta(minutes=2)
@@ -50,16 +52,7 @@ class Finding:
     mend: str = ""
 
 
-@dataclass(frozen=True)
-class HttpAnswer:
-    """An HTTP response; header names are in lower case."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-
-Ask = Callable[[str, str, Mapping[str, str]], HttpAnswer]
+Ask = Callable[[str, str, Mapping[str, str]], Reply]
 
 
 def examine_http(ask: Ask, url: str | None = None) -> Iterator[Finding]:
@@ -87,18 +80,18 @@ def examine_http(ask: Ask, url: str | None = None) -> Iterator[Finding]:
     yield Finding("other methods are refused", refused, detail, _THROUGH)
     garbage = ask("GET", FEED, {"If-None-Match": '"', "If-Modified-Since": "yesterday"})
     yield Finding("garbage is ignored", garbage.status == 200, f"{garbage.status}", _THROUGH)
-    if url and not is_local(url):
+    if url and not is_loopback(url):
         yield _behind_proxy(ask)
     if url:
         yield _clock(plain)
 
 
-def _address(plain: HttpAnswer, url: str | None) -> Iterator[Finding]:
+def _address(plain: Reply, url: str | None) -> Iterator[Finding]:
     """Whether the feed's self link is the address that it was requested at."""
     named = _SELF.search(plain.body)
     own = named.group(1).decode("utf-8", "replace") if named else "(none)"
     if url is None:
-        note = " (only this machine can read it)" if is_local(own) else ""
+        note = " (only this machine can read it)" if is_loopback(own) else ""
         yield Finding("its address", named is not None, own + note)
         return
     wanted = url.rstrip("/") + FEED
@@ -107,7 +100,7 @@ def _address(plain: HttpAnswer, url: str | None) -> Iterator[Finding]:
     yield Finding("its address", own == wanted, detail, mend)
 
 
-def _conditional(ask: Ask, plain: HttpAnswer) -> Iterator[Finding]:
+def _conditional(ask: Ask, plain: Reply) -> Iterator[Finding]:
     """Whether a reader that has the feed already gets a 304."""
     etag, modified = plain.headers.get("etag", ""), plain.headers.get("last-modified", "")
     detail = f"{etag} {modified}".strip() or "(none)"
@@ -146,17 +139,11 @@ def _behind_proxy(ask: Ask) -> Finding:
     return Finding("strangers are strangers", True, f"/metrics is closed to them ({status})")
 
 
-def _clock(plain: HttpAnswer) -> Finding:
+def _clock(plain: Reply) -> Finding:
     date = http_date(plain.headers.get("date"))
     good = date is not None and abs(date - utc_now()) <= _DATE_TOLERANCE
     detail = f"the server says {plain.headers.get('date')}, this machine {utc_now():%H:%M:%S} UTC"
     return Finding("its clock", good, detail, "set the clock of the one that is wrong (NTP)")
-
-
-def is_local(url: str) -> bool:
-    """Whether an address leads to this machine alone."""
-    host = urlsplit(url).hostname or ""
-    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 @contextmanager
@@ -165,9 +152,11 @@ def ask_app(environment: Environment) -> Iterator[Ask]:
     app = create_app(environment)
     client = app.test_client()
 
-    def ask(method: str, path: str, headers: Mapping[str, str]) -> HttpAnswer:
+    def ask(method: str, path: str, headers: Mapping[str, str]) -> Reply:
         got = client.open(path, method=method, headers=dict(headers))
-        return HttpAnswer(got.status_code, {k.lower(): v for k, v in got.headers.items()}, got.data)
+        return Reply(
+            path, got.status_code, {k.lower(): v for k, v in got.headers.items()}, got.data
+        )
 
     try:
         yield ask
@@ -181,12 +170,12 @@ def ask_url(url: str) -> Ask:
     secure = parts.scheme == "https"
     kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
 
-    def ask(method: str, path: str, headers: Mapping[str, str]) -> HttpAnswer:
+    def ask(method: str, path: str, headers: Mapping[str, str]) -> Reply:
         connection = kind(parts.netloc, timeout=TIMEOUT_SECONDS)
         try:
             connection.request(method, parts.path.rstrip("/") + path, headers=dict(headers))
             got = connection.getresponse()
-            return HttpAnswer(got.status, {k.lower(): v for k, v in got.getheaders()}, got.read())
+            return Reply(path, got.status, {k.lower(): v for k, v in got.getheaders()}, got.read())
         finally:
             connection.close()
 

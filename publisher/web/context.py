@@ -4,7 +4,6 @@ The host that a browser sends is compared with the site's address, to find a wro
 offered to an author, but never used without their consent.
 """
 
-import ipaddress
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
@@ -25,6 +24,7 @@ from publisher.base.errors import (
     PublisherError,
     StorageUnavailable,
 )
+from publisher.base.net import ip_of
 from publisher.base.text import LARGEST_ROW, whole_number
 from publisher.blog import published
 from publisher.blog.members import authors, permissions, tokens
@@ -222,25 +222,16 @@ def better_address() -> str:
     http.
     """
     used, own = browser_address(), site().site_url
-    if not used or _host(used) == _host(own):
+    here, known = urlsplit(used), urlsplit(own)
+    if not used or here.netloc == known.netloc:
         return ""
-    if is_loopback(used) and (not is_loopback(own) or _port(used) == _port(own)):
+    if is_loopback(used) and (not is_loopback(own) or here.port == known.port):
         return ""
     return used
-
-
-def _host(address: str) -> str:
-    return urlsplit(address).netloc
-
-
-def _port(address: str) -> int | None:
-    return urlsplit(address).port
 
 
 def is_loopback(address: str) -> bool:
     """Whether an address leads to this computer itself."""
     name = urlsplit(address).hostname or ""
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return name == "localhost" or name.endswith(".localhost")
+    ip = ip_of(name)
+    return ip.is_loopback if ip else name == "localhost" or name.endswith(".localhost")

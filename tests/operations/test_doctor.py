@@ -13,6 +13,7 @@ from publisher.base.clock import utc_now
 from publisher.base.dates import format_rfc822
 from publisher.base.environment import Environment, secret_key
 from publisher.base.errors import InvalidInput
+from publisher.base.net import Reply
 from publisher.base.system import processes
 from publisher.cli import cli
 from publisher.installation import Site, claim_key
@@ -20,7 +21,6 @@ from publisher.operations import doctor
 from publisher.operations.doctor import (
     Ask,
     Finding,
-    HttpAnswer,
     ask_app,
     examine_database,
     examine_folder,
@@ -74,11 +74,11 @@ def test_a_cache_that_answers_in_full_is_no_fault(
     """Caches do not know a tag with `-gzip`; an error of the server is a fault all the same."""
     rebuild(site)
 
-    def through_cache(method: str, path: str, headers: Mapping[str, str]) -> HttpAnswer:
+    def through_cache(method: str, path: str, headers: Mapping[str, str]) -> Reply:
         if not headers.get("If-None-Match", "").endswith('-gzip"'):
             return direct(method, path, headers)
         full = direct(method, path, {})
-        return HttpAnswer(status, full.headers, full.body if status == 200 else b"")
+        return Reply(path, status, full.headers, full.body if status == 200 else b"")
 
     assert bad(list(examine_http(through_cache))) == complaints
 
@@ -115,13 +115,13 @@ def test_a_wrong_address_and_a_silent_proxy_are_said(site: Site, direct: Ask) ->
     """What only the public address shows: other links, and a proxy that hides who asks."""
     rebuild(site)
 
-    def through_proxy(method: str, path: str, headers: Mapping[str, str]) -> HttpAnswer:
+    def through_proxy(method: str, path: str, headers: Mapping[str, str]) -> Reply:
         answer = direct(method, path, {**headers, "X-Forwarded-For": "198.51.100.7"})
-        return HttpAnswer(answer.status, {**answer.headers, "date": now()}, answer.body)
+        return Reply(path, answer.status, {**answer.headers, "date": now()}, answer.body)
 
-    def silent(method: str, path: str, headers: Mapping[str, str]) -> HttpAnswer:
+    def silent(method: str, path: str, headers: Mapping[str, str]) -> Reply:
         answer = direct(method, path, headers)
-        return HttpAnswer(answer.status, {**answer.headers, "date": now(-600)}, answer.body)
+        return Reply(path, answer.status, {**answer.headers, "date": now(-600)}, answer.body)
 
     assert bad(list(examine_http(through_proxy, SITE_URL))) == []
     assert bad(list(examine_http(through_proxy, "https://elsewhere.example"))) == ["its address"]

@@ -8,7 +8,6 @@ A passkey belongs to the site's host name: browsers refuse it at another address
 address.
 """
 
-import ipaddress
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors, Forbidden, InvalidInput, NotFound
+from publisher.base.net import ip_of
 from publisher.base.text import clean
 from publisher.blog.members import permissions
 from publisher.storage.tables.credentials import Author, Passkey
@@ -46,12 +46,9 @@ def place_of(site_url: str, title: str) -> Place | None:
     """The `Place` of a site; None where browsers allow no passkeys: no host name, or no TLS."""
     parts = urlsplit(site_url)
     host = parts.hostname or ""
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        secure = parts.scheme == "https" or host == "localhost"
-        return Place(host, f"{parts.scheme}://{parts.netloc}", title or host) if secure else None
-    return None
+    if ip_of(host) is not None or (parts.scheme != "https" and host != "localhost"):
+        return None
+    return Place(host, f"{parts.scheme}://{parts.netloc}", title or host)
 
 
 def installed() -> bool:

@@ -20,6 +20,7 @@ from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import TooMany
+from publisher.base.net import ip_of
 from publisher.storage.tables.credentials import Author, LoginAddress, LoginFailure
 
 WINDOW = timedelta(minutes=15)
@@ -62,15 +63,10 @@ class Visitor:
 
 def network(address: str) -> str:
     """The IPv4 address, or the IPv6 network of a household, which has addresses without number."""
-    try:
-        found = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    if found.version == 6 and found.ipv4_mapped is not None:
-        return str(found.ipv4_mapped)
-    if found.version == 6:
+    found = ip_of(address)
+    if found is not None and found.version == 6:
         return str(ipaddress.ip_network((int(found), IPV6_NETWORK), strict=False))
-    return address
+    return address if found is None else str(found)
 
 
 def purses(session: Session, visitor: Visitor, now: datetime) -> list[Purse]:

@@ -7,7 +7,6 @@ Without that folder (another WSGI server, a test) each process reports only its 
 `/healthz`: the health check for monitoring.
 """
 
-import ipaddress
 import os
 from collections import Counter as Sums
 from collections.abc import Iterator
@@ -32,6 +31,7 @@ from sqlalchemy.orm import Session
 from publisher.base.clock import monotonic_seconds
 from publisher.base.environment import METRICS_FOLDER, try_write
 from publisher.base.errors import Forbidden, StorageUnavailable
+from publisher.base.net import ip_of
 from publisher.base.system import processes
 from publisher.blog.members import permissions
 from publisher.blog.writing import posts
@@ -125,11 +125,8 @@ class SiteCollector(Collector):
 def _from_here() -> bool:
     """Whether the request is from this machine and was not passed on by a proxy."""
     forwarded = "X-Forwarded-For" in request.headers or "Forwarded" in request.headers
-    try:
-        address = ipaddress.ip_address(request.remote_addr or "")
-    except ValueError:
-        return False
-    return address.is_loopback and not forwarded
+    address = ip_of(request.remote_addr or "")
+    return address is not None and address.is_loopback and not forwarded
 
 
 def _admin_token() -> bool:
