@@ -57,20 +57,13 @@ def _local(url: str, bases: list[str]) -> str | None:
         return path if path.startswith("/") else None
     if parts.scheme not in ("http", "https"):
         return None
+    asked = port or (443 if parts.scheme == "https" else 80)
     for base in map(urlsplit, bases):
-        if (host, port or _port(parts.scheme)) in _hosts(base.hostname, base.port):
+        # On a default port, those of http and of https count as one.
+        if host == base.hostname and asked in ([base.port] if base.port else [80, 443]):
             prefix = base.path.rstrip("/")
             return path.removeprefix(prefix) if path.startswith(f"{prefix}/") else None
     return None
-
-
-def _hosts(host: str | None, port: int | None) -> set[tuple[str | None, int | None]]:
-    """The hosts and ports of a site: on a default port, those of http and of https."""
-    return {(host, port)} if port else {(host, 80), (host, 443)}
-
-
-def _port(scheme: str) -> int:
-    return 443 if scheme == "https" else 80
 
 
 def _spellings(path: str) -> list[str]:

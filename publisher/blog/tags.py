@@ -17,12 +17,9 @@ from publisher.storage.tables.blog import Post, PostTag, Tag, TagRedirect
 
 def assign(session: Session, post: Post, names: Iterable[str], now: datetime) -> None:
     """Make `names` the tags of `post`; the lists of its old and new tags count as changed."""
-    touch(session, post, now)
+    _stamp(session, post, now)
     session.execute(delete(PostTag).where(PostTag.post_id == post.id))
-    tag_ids = [_find_or_add(session, name, now).id for name in names]
-    if tag_ids:
-        session.execute(insert(PostTag), [{"post_id": post.id, "tag_id": id_} for id_ in tag_ids])
-    touch(session, post, now)
+    assign_all(session, [(post.id, names, post.published_at if is_listed(post) else None)], now)
 
 
 def assign_all(
@@ -33,13 +30,14 @@ def assign_all(
     links = [
         (post_id, tag_slug(n), n, shown_at) for post_id, names, shown_at in rows for n in names
     ]
-    ids = {slug: id_ for id_, slug in session.execute(select(Tag.id, Tag.slug))}
+    named = select(Tag.slug, Tag.id).where(Tag.slug.in_({slug for _, slug, _, _ in links}))
+    ids = dict(session.execute(named).all())
     missing = {slug: name for _, slug, name, _ in reversed(links) if slug not in ids}
     for slug, name in missing.items():
         session.add(Tag(slug=slug, name=name, changed_at=now))
         _forget_redirect(session, slug)
     session.flush()
-    ids = {slug: id_ for id_, slug in session.execute(select(Tag.id, Tag.slug))}
+    ids = dict(session.execute(named).all())
     pairs = {(post_id, ids[slug]): shown_at for post_id, slug, _, shown_at in links}
     if pairs:
         session.execute(
@@ -49,10 +47,9 @@ def assign_all(
                 for (post_id, tag_id), shown_at in pairs.items()
             ],
         )
+    shown = {tag_id for (_, tag_id), shown_at in pairs.items() if shown_at is not None}
     session.execute(
-        update(Tag)
-        .where(Tag.id.in_({tag_id for _, tag_id in pairs}), Tag.changed_at < now)
-        .values(changed_at=now)
+        update(Tag).where(Tag.id.in_(shown), Tag.changed_at < now).values(changed_at=now)
     )
 
 
@@ -160,14 +157,3 @@ def _lead(session: Session, slug: str, tag: Tag) -> None:
 
 def _forget_redirect(session: Session, slug: str) -> None:
     session.execute(delete(TagRedirect).where(TagRedirect.slug == slug))
-
-
-def _find_or_add(session: Session, name: str, now: datetime) -> Tag:
-    slug = tag_slug(name)
-    tag = session.scalar(select(Tag).where(Tag.slug == slug))
-    if tag is None:
-        tag = Tag(slug=slug, name=name, changed_at=now)
-        session.add(tag)
-        _forget_redirect(session, slug)
-        session.flush()
-    return tag

@@ -6,6 +6,7 @@ Pages behind the login do not use it, so that CSS that breaks a page can be remo
 
 import hashlib
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -34,22 +35,17 @@ def style_address() -> str:
     return f"{ADDRESS}?v={_fingerprint(_sheet(chosen))}"
 
 
-def look_address() -> str:
-    """The address of the look without the author's CSS, for the preview in the editor."""
-    return f"{ADDRESS}?part=look&v={_fingerprint(_look_alone(settings()))}"
-
-
-def looks_address() -> str:
-    """The address of all looks in one sheet, for the small pages from which one is chosen."""
-    return f"{ADDRESS}?part=looks&v={_fingerprint(_looks())}"
+def part_address(part: str) -> str:
+    """The address of `look`, the look without the author's CSS, for the preview in the editor; or
+    of `looks`, all looks in one sheet, for the small pages from which one is chosen."""
+    return f"{ADDRESS}?part={part}&v={_fingerprint(_PARTS[part]())}"
 
 
 @blueprint.get(ADDRESS)
 def sheet() -> Response:
     """The style sheet; an address with the right hash is cached for a year."""
-    part = request.args.get("part")
-    text = (_looks() if part == "looks"
-            else _look_alone(settings()) if part == "look" else _sheet(_asked()))  # fmt: skip
+    part = _PARTS.get(request.args.get("part", ""))
+    text = part() if part else _sheet(_asked())
     response = Response(text, content_type="text/css; charset=utf-8")
     known = request.args.get("v", "") == _fingerprint(text)
     response.headers["Cache-Control"] = FOR_EVER if known else MINUTES_5
@@ -112,8 +108,12 @@ def _looks() -> str:
     return "\n".join((text_of("blog.css"), *map(_look, LOOKS)))
 
 
-def _look_alone(chosen: Settings) -> str:
+def _look_alone() -> str:
+    chosen = settings()
     return f"{_look(chosen.look)}\n{_accents(chosen.look, chosen.accent)}\n"
+
+
+_PARTS: dict[str, Callable[[], str]] = {"look": _look_alone, "looks": _looks}
 
 
 @lru_cache(maxsize=8)

@@ -14,7 +14,7 @@ import pytest
 from publisher.base.media_files import Attachment
 from publisher.core.durations import update_rate
 from publisher.core.habits import Rhythm
-from publisher.feeds import atom, rss
+from publisher.feeds import atom, jsonfeed, rss
 from publisher.feeds.channel import Cloud, content_hash
 from tests.feeds.samples import (
     GOLDEN,
@@ -144,8 +144,10 @@ def test_r9_one_link_to_itself() -> None:
 
 
 def test_r10_content_type() -> None:
-    """R10: the media type of RSS, in UTF-8."""
+    """R10: the media types of the three forms, in UTF-8."""
     assert rss.CONTENT_TYPE == "application/rss+xml; charset=utf-8"
+    assert atom.CONTENT_TYPE == "application/atom+xml; charset=utf-8"
+    assert jsonfeed.CONTENT_TYPE == "application/feed+json; charset=utf-8"
 
 
 def test_r11_cloud_is_whole() -> None:

@@ -4,7 +4,7 @@ was sent (form, multipart, JSON), and carried out.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import zip_longest
 from typing import Any
 
@@ -28,7 +28,7 @@ from publisher.installation.settings import load_settings
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import Media, Post
 from publisher.storage.tables.credentials import ApiToken
-from publisher.web.context import now, site
+from publisher.web.context import now, place_in_list, site
 from publisher.web.micropub import entry
 from publisher.web.micropub.program_posts import (
     STAYS,
@@ -372,20 +372,17 @@ def _sources(token: ApiToken) -> dict[str, Any]:
     answer: dict[str, Any] = {"items": [_shown(one) for one in entries]}
     if len(rows) > limit:
         last = rows[limit - 1]
-        answer["paging"] = {"after": f"{last.when:%Y-%m-%dT%H:%M:%S.%fZ}_{last.id}"}
+        answer["paging"] = {"after": f"{last.when:%Y-%m-%dT%H:%M:%S.%fZ}~{last.id}"}
     return answer
 
 
 def _after() -> overview.Cursor | None:
     """The place named by `after`, as `_sources` gave it out."""
     given = request.args.get("after", "")
-    moment, _, number = given.rpartition("_")
-    if not given:
-        return None
-    post_id = whole_number(number)
-    if post_id is None:
+    place = place_in_list(given)
+    if given and place is None:
         raise InvalidInput("after: take it from paging of the page before")
-    return parse_instant(moment, UTC), post_id
+    return place
 
 
 def _shown(local: entry.Properties) -> dict[str, Any]:

@@ -8,8 +8,8 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -36,7 +36,7 @@ class State:
     name: str
     key: str = ""
     began_at: str = ""
-    rows: tuple[dict[str, Any], ...] | None = None
+    rows: Sequence[dict[str, Any]] | None = None
     problem: str = ""
 
     @property
@@ -63,9 +63,7 @@ def load(session: Session, name: str) -> State:
     row = session.get(Meta, name)
     if row is None:
         return State(name)
-    values = json.loads(row.value)
-    rows = None if values["rows"] is None else tuple(values["rows"])
-    return State(name, values["key"], values["began_at"], rows, values["problem"])
+    return State(name, **json.loads(row.value))
 
 
 def save(here: Site, state: State) -> None:
@@ -75,10 +73,7 @@ def save(here: Site, state: State) -> None:
 
 
 def _store(session: Session, state: State) -> None:
-    values = {
-        "key": state.key, "began_at": state.began_at, "rows": state.rows,
-        "problem": state.problem,
-    }  # fmt: skip
+    values = {name: value for name, value in asdict(state).items() if name != "name"}
     session.merge(Meta(name=state.name, value=json.dumps(values)))
 
 
@@ -107,7 +102,7 @@ def begin(here: Site, state: State, ask: Callable[[], Rows]) -> threading.Thread
 
     def work() -> None:
         try:
-            found = replace(state, rows=tuple(ask()))
+            found = replace(state, rows=ask())
         except PublisherError as error:
             found = replace(state, problem=str(error))
         save(here, found)

@@ -12,7 +12,7 @@ from publisher.river.following import feed_list, reading_list
 from publisher.river.following.feed_list import FeedName
 from publisher.river.following.reading_list import ReadingEntry, View
 from publisher.river.reading.feed_html import has_remote_media, without_remote_media
-from publisher.web.context import me, now, place_in_list, site, wants_json
+from publisher.web.context import full_path, me, now, place_in_list, site, wants_json
 
 blueprint = Blueprint("items", __name__)
 
@@ -44,7 +44,7 @@ def page() -> str:
         unread=unread,
         newest=newest,
         older=_older(found) if more else None,
-        here=_here(),
+        here=full_path(),
         shown=shown,
         excerpt=excerpt,
         has_remote_media=has_remote_media,
@@ -132,10 +132,6 @@ def _older(found: list[ReadingEntry]) -> str:
     last = min(found, key=lambda entry: (entry.item.shown_at, entry.item.id)).item
     values = {**request.args, "before": f"{format_rfc3339(last.shown_at)}~{last.id}"}
     return f"{url_for('river.items.page')}?{urlencode(values)}"
-
-
-def _here() -> str:
-    return request.full_path.rstrip("?")
 
 
 def _back() -> str:
