@@ -236,7 +236,7 @@ def mirror(site: Site, blog: Blog) -> tuple[Any, Any, Any]:
             mirrors.ask(mirrors.named(session, "blog"), "bench", site.clock())
 
     def work() -> float:
-        rest = mirror_poll.work(site)
+        rest = mirror_poll.look_at_origins(site)
         front.refresh()
         return rest
 

@@ -40,7 +40,7 @@ QUARTER_SECONDS = 900.0
 log = get_logger("mirror")
 
 
-def work(site: Site) -> float:
+def look_at_origins(site: Site) -> float:
     """Do what is due for all mirrors; returns in how many seconds to call this again."""
     now = site.clock()
     with site.database.read() as session:

@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 from publisher import dynamic_ttl
 from publisher.base.encryption import hash_token
 from publisher.base.errors import Conflict, InvalidData, InvalidInput, must_exist
-from publisher.base.net import OutgoingError, check_url, request_public
+from publisher.base.net import OutgoingError, check_url
 from publisher.base.system.confined import Limits, Unreadable, read
 from publisher.base.system.logs import get_logger
 from publisher.base.text import number_up_to, split_address
@@ -245,7 +245,6 @@ def is_behind(session: Session, mirror: Mirror, now: datetime) -> bool:
 LEASE = timedelta(days=10)
 RENEW_BEFORE = timedelta(days=2)
 ASK_AGAIN = timedelta(hours=6)  # if the hub did not verify
-TIMEOUT_SECONDS = 10.0
 _ALGORITHMS = ("sha1", "sha256", "sha384", "sha512")
 _LINK = re.compile(r'<([^<>]*)>\s*;[^,<]*?\brel\s*=\s*"?([^",;]+)"?', re.IGNORECASE)
 
@@ -293,7 +292,7 @@ def keep_subscribed(site: Site, name: str) -> None:
         form = {
             "hub.mode": "subscribe",
             "hub.topic": mirror.hub_topic,
-            "hub.callback": f"{site.site_url}{callback_path(mirror)}",
+            "hub.callback": f"{site.site_url}/mirror/{mirror.name}/websub/{mirror.hub_key}",
             "hub.secret": mirror.hub_secret,
             "hub.lease_seconds": str(int(LEASE.total_seconds())),
         }
@@ -301,19 +300,10 @@ def keep_subscribed(site: Site, name: str) -> None:
     with site.database.write() as session:  # before the request: it may verify before it answers
         named(session, name).hub_asked_at = now
     try:
-        reply = request_public(
-            hub, method="POST", form=form, user_agent=f"Publisher (+{site.site_url}/)",
-            allow_private=site.environment.allow_private, max_bytes=65_536,
-            timeout_seconds=TIMEOUT_SECONDS,
-        )  # fmt: skip
+        reply = site.request(hub, method="POST", form=form)
         log.info("a hub was asked to tell us of news", mirror=name, status=reply.status)
     except OutgoingError as problem:
         log.warning("a hub did not answer", mirror=name, reason=str(problem))
-
-
-def callback_path(mirror: Mirror) -> str:
-    """The path of the callback, which only the hub knows."""
-    return f"/mirror/{mirror.name}/websub/{mirror.hub_key}"
 
 
 def verified(mirror: Mirror, asked: Mapping[str, str], now: datetime) -> str | None:

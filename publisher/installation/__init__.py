@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -14,6 +15,7 @@ from publisher.base.clock import Clock, ShiftedClock, clock_from_text
 from publisher.base.encryption import Cipher, hash_token
 from publisher.base.environment import Environment, prepare_instance, secret_key, try_write
 from publisher.base.errors import Conflict, InvalidInput
+from publisher.base.net import Reply, request_public
 from publisher.storage import sqlite_file
 from publisher.storage.database import Database, content_serial
 from publisher.storage.schema import upgrade
@@ -21,6 +23,7 @@ from publisher.storage.tables.blog import Meta, Preference
 from publisher.storage.tables.credentials import Author
 
 DEFAULT_SITE_URL = "http://127.0.0.1:8000"
+TIMEOUT_SECONDS = 10.0  # of a request to another server
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,18 @@ class Site:
         """The site's present public address; inside a session use `public_address`."""
         with self.database.read() as session:
             return public_address(session, self.environment)
+
+    def request(self, url: str, purpose: str = "", **options: Any) -> Reply:
+        """Send a request of this site's own (see `request_public`), with short limits by default.
+
+        Servers see who asks, and for which `purpose`.
+        """
+        return request_public(
+            url,
+            user_agent=f"Publisher (+{self.site_url}/) {purpose}".rstrip(),
+            allow_private=self.environment.allow_private,
+            **{"max_bytes": 65_536, "timeout_seconds": TIMEOUT_SECONDS, **options},
+        )
 
 
 def open_site(

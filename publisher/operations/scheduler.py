@@ -10,9 +10,8 @@ import math
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
-from functools import partial
 
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
@@ -24,6 +23,7 @@ from publisher.base.errors import PublisherError
 from publisher.base.system import logs, processes
 from publisher.base.system.logs import get_logger
 from publisher.base.system.processes import end_with_parent
+from publisher.blog.published import WEBMENTION
 from publisher.blog.writing import autosave, posts
 from publisher.foreign import mirror_poll
 from publisher.installation import Site, open_site
@@ -45,6 +45,11 @@ LOOK_SECONDS = 60.0  # real seconds between looks whether a fold is due
 LONGEST_JOB_SECONDS = 300.0  # after that it counts as hanging, and the heartbeat stops
 _PARENT_SECONDS = 5.0
 LEAVE_SECONDS = 15  # longer than `serve` waits, so only where that is gone
+
+SENDERS: Mapping[str, outbox.Send] = {
+    outbox.WEBSUB: outbox.ping, outbox.RSSCLOUD: outbox.ping, outbox.PURGE: purge.send,
+    WEBMENTION: mentions.send,
+}  # fmt: skip
 
 log = get_logger("jobs")
 
@@ -71,19 +76,10 @@ def fold_polls(site: Site) -> float:
     return min(rest, LOOK_SECONDS / real_seconds(site.clock, 1.0))
 
 
-def look_at_origins(site: Site) -> float:
-    """Poll the feeds that are mirrored, and build their documents for each hour."""
-    return mirror_poll.work(site)
-
-
 def send_pings(site: Site) -> float:
     """Send what waits in the outbox: pings, mentions, purge requests; retry what failed."""
-    site_url, private, purging = site.site_url, site.environment.allow_private, None
-    if setting := site.environment.purge:
-        purging = partial(purge.send, purge=setting, site_url=site_url, allow_private=private)
-        purge.request_calls(site)
-    send = outbox.sender(site_url, private, purging)
-    outbox.deliver(site.database, site.clock(), send)
+    purge.request_calls(site)
+    outbox.deliver(site, SENDERS)
     with site.database.read() as session:
         due = session.scalar(select(func.min(Delivery.next_at)))
     return math.inf if due is None else (due - site.clock()).total_seconds()
@@ -95,13 +91,9 @@ def look_at_mentions(site: Site) -> float:
     return math.inf if due is None else (due - site.clock()).total_seconds()
 
 
-def fetch_link_cards(site: Site) -> float:
-    """Fetch what the pages are called whose addresses stand alone in a post."""
-    return link_cards.fetch(site)
-
-
 _SHORT = (
-    refresh_feeds, fold_polls, send_pings, look_at_origins, look_at_mentions, fetch_link_cards,
+    refresh_feeds, fold_polls, send_pings, mirror_poll.look_at_origins, look_at_mentions,
+    link_cards.fetch_link_cards,
 )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import select
 
 from publisher.base.errors import PublisherError
-from publisher.base.net import OutgoingError, request_public
+from publisher.base.net import OutgoingError
 from publisher.base.system.confined import Limits, read
 from publisher.base.text import is_of_the_web, joined, one_line, shorten
 from publisher.blog.post_files import media
@@ -21,7 +21,8 @@ from publisher.publishing.rebuild import rebuild
 from publisher.storage import database
 from publisher.storage.tables.publishing import LinkCard
 
-TIMEOUT_SECONDS, MAX_PAGE, MAX_PICTURE = 10.0, 1_000_000, 8_000_000
+AGENT = "link card"  # as servers see it, behind the name of the blog
+MAX_PAGE, MAX_PICTURE = 1_000_000, 8_000_000
 READING = Limits(seconds=5.0)
 _AT_ONCE = 8
 _MAX_TITLE, _MAX_DESCRIPTION, _MAX_SITE = 150, 240, 60
@@ -37,7 +38,7 @@ class PageWords:
     picture: str
 
 
-def fetch(site: Site) -> float:
+def fetch_link_cards(site: Site) -> float:
     """Fetch the cards that are wanted, some at a time; returns the seconds until the next look.
 
     Nothing is locked while the pages answer. A page that fails leaves a plain link.
@@ -93,7 +94,8 @@ def _meta(page: Any, *names: str) -> str:
 
 def _fetched(site: Site, url: str) -> PageWords | None:
     try:
-        page = _request(site, url, "text/html, */*;q=0.5", MAX_PAGE)
+        accept = {"Accept": "text/html, */*;q=0.5"}
+        page = site.request(url, AGENT, headers=accept, max_bytes=MAX_PAGE, beginning=True)
         if page.status != 200 or "html" not in page.headers.get("content-type", "html"):
             return None
         return read(described, READING, page.body, page.url)
@@ -104,7 +106,8 @@ def _fetched(site: Site, url: str) -> PageWords | None:
 def _picture(site: Site, url: str) -> media.Accepted | None:
     """The page's picture, small, in our own encoding and stored; None when it cannot be had."""
     try:
-        answer = _request(site, url, "image/*", MAX_PICTURE)
+        accept = {"Accept": "image/*"}
+        answer = site.request(url, AGENT, headers=accept, max_bytes=MAX_PICTURE)
         if answer.status != 200:
             return None
         small, _ = media.accept_emblem(answer.body)
@@ -112,11 +115,3 @@ def _picture(site: Site, url: str) -> media.Accepted | None:
     except (OutgoingError, PublisherError):
         return None
     return small
-
-
-def _request(site: Site, url: str, accept: str, most: int) -> Any:
-    return request_public(
-        url, user_agent=f"Publisher (+{site.site_url}/) link card", headers={"Accept": accept},
-        allow_private=site.environment.allow_private, max_bytes=most, beginning=most == MAX_PAGE,
-        timeout_seconds=TIMEOUT_SECONDS,
-    )  # fmt: skip

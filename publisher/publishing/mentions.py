@@ -15,7 +15,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
 from publisher.base.errors import FieldErrors, InvalidInput, TooMany, must_exist
-from publisher.base.net import OutgoingError, Reply, check_url, request_public
+from publisher.base.net import OutgoingError, Reply, check_url
 from publisher.base.system.confined import Limits, Unreadable, read
 from publisher.blog import published
 from publisher.blog.members import permissions
@@ -29,10 +29,10 @@ from publisher.publishing.mention_documents import (
 from publisher.storage import database
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
-from publisher.storage.tables.publishing import Mention
+from publisher.storage.tables.publishing import Delivery, Mention
 
-MAX_PAGE, MAX_ANSWER, MAX_ADDRESS = 1_000_000, 65_536, 2_000
-TIMEOUT_SECONDS = 10.0
+AGENT = "Webmention"  # as servers see it, behind the name of the blog
+MAX_PAGE, MAX_ADDRESS = 1_000_000, 2_000
 READING = Limits(seconds=5.0)
 AT_ONCE = 4
 MOST_NEW, MOST_OF_A_HOST, MOST_OF_A_POST = 500, 20, 1_000
@@ -72,10 +72,8 @@ def look(site: Site, now: datetime, limit: int = 16) -> datetime | None:
             select(Mention).where(Mention.next_at <= now).order_by(Mention.next_at).limit(limit)
         ).all()
     if due:
-        agent = f"Publisher (+{site.site_url}/) Webmention"
-        private = site.environment.allow_private
         with ThreadPoolExecutor(min(AT_ONCE, len(due)), thread_name_prefix="mentions") as pool:
-            found = list(pool.map(lambda row: _looked_at(row, agent, private), due))
+            found = list(pool.map(lambda row: _looked_at(site, row), due))
         with site.database.write() as session:
             for before, told in zip(due, found, strict=True):
                 row = session.get(Mention, before.id)
@@ -161,10 +159,10 @@ def _check_room(session: Session, source: str, post: Post) -> None:
             raise TooMany("too many mentions wait here; try again in an hour", 3600)
 
 
-def _looked_at(row: Mention, agent: str, allow_private: bool) -> MentionText | bool:
+def _looked_at(site: Site, row: Mention) -> MentionText | bool:
     """What the page says; False if it is gone or has no link; True if it did not answer."""
     try:
-        page = _page(row.source, agent, allow_private)
+        page = _page(site, row.source)
         if page.status != 200:
             return False
         kind = page.headers.get("content-type", "")
@@ -196,22 +194,20 @@ def _settle(session: Session, row: Mention, told: MentionText | bool, now: datet
         database.content_changed(session)
 
 
-def send(source: str, target: str, site_url: str, allow_private: bool) -> Reply | None:
-    """Notify the page at `target` that `source` links to it, or did; None if it has no endpoint.
+def send(site: Site, row: Delivery) -> Reply | None:
+    """Notify the page at `row.target` that our post at the path `row.topic` links to it, or did;
+    None if it has no endpoint.
 
     Raises OutgoingError if another try may help.
     """
-    if target.startswith(f"{site_url}/"):
+    site_url = site.site_url
+    if row.target.startswith(f"{site_url}/"):
         return None
-    agent = f"Publisher (+{site_url}/) Webmention"
-    endpoint = endpoint_of(_page(target, agent, allow_private))
+    endpoint = endpoint_of(_page(site, row.target))
     if endpoint is None:
         return None
-    return request_public(
-        endpoint, user_agent=agent, method="POST", form={"source": source, "target": target},
-        allow_private=allow_private, max_bytes=MAX_ANSWER, beginning=True,
-        timeout_seconds=TIMEOUT_SECONDS,
-    )  # fmt: skip
+    form = {"source": site_url + row.topic, "target": row.target}
+    return site.request(endpoint, AGENT, method="POST", form=form, beginning=True)
 
 
 def endpoint_of(page: Reply) -> str | None:
@@ -228,13 +224,10 @@ def endpoint_of(page: Reply) -> str | None:
         return None
 
 
-def _page(address: str, agent: str, allow_private: bool) -> Reply:
+def _page(site: Site, address: str) -> Reply:
     """A page, or its beginning; OutgoingError if another try may help."""
-    page = request_public(
-        address, user_agent=agent, headers={"Accept": "text/html, */*;q=0.5"},
-        allow_private=allow_private, max_bytes=MAX_PAGE, beginning=True,
-        timeout_seconds=TIMEOUT_SECONDS,
-    )  # fmt: skip
+    accept = {"Accept": "text/html, */*;q=0.5"}
+    page = site.request(address, AGENT, headers=accept, max_bytes=MAX_PAGE, beginning=True)
     if page.status >= 500 or page.status == 429:
         raise OutgoingError(f"the page answered {page.status}")
     return page

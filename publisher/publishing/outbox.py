@@ -1,6 +1,6 @@
 """The outbox: pings of WebSub and rssCloud, stored, and sent until they are answered."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
@@ -8,14 +8,13 @@ from urllib.parse import urlsplit
 from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
 
-from publisher.base.net import OutgoingError, Reply, request_public
+from publisher.base.net import OutgoingError, Reply
 from publisher.base.system.logs import get_logger
 from publisher.base.text import number_up_to, one_line
 from publisher.blog.published import WEBMENTION, request_delivery
 from publisher.feeds.channel import Cloud
+from publisher.installation import Site
 from publisher.installation.settings import Settings
-from publisher.publishing import mentions
-from publisher.storage.database import Database
 from publisher.storage.tables.publishing import Delivery
 
 log = get_logger("push")
@@ -70,21 +69,21 @@ def link_headers(hubs: str, topic: str) -> tuple[str, ...]:
 
 # Minutes until the next try after the first, second, ... failure; after the last it is given up.
 PAUSES_MINUTES = (1, 5, 15, 60, 240, 720)
-TIMEOUT_SECONDS = 10.0
 AT_ONCE = 8
 LONGEST_PAUSE = timedelta(days=1)
 LONGEST_ANSWER = 120
 
-Send = Callable[[Delivery], Reply | None]  # None: the target takes no such messages
+Send = Callable[[Site, Delivery], Reply | None]  # None: the target takes no such messages
 Outcome = tuple[bool, str, timedelta] | None
 
 
-def deliver(database: Database, now: datetime, send: Send) -> int:
-    """Send the pings that are due, several at once; returns how many were tried.
+def deliver(site: Site, senders: Mapping[str, Send]) -> int:
+    """Send what is due, several at once, by its protocol's sender; returns how many were tried.
 
     Nothing is locked while the hubs answer. A crash may repeat a ping, which is harmless.
     """
-    with database.read() as session:
+    now = site.clock()
+    with site.database.read() as session:
         due = session.scalars(
             select(Delivery)
             .where(Delivery.next_at <= now)
@@ -94,8 +93,8 @@ def deliver(database: Database, now: datetime, send: Send) -> int:
     if not due:
         return 0
     with ThreadPoolExecutor(min(AT_ONCE, len(due)), thread_name_prefix="push") as pool:
-        outcomes = list(pool.map(lambda row: _try(row, send), due))
-    with database.write() as session:
+        outcomes = list(pool.map(lambda row: _try(site, row, senders[row.protocol]), due))
+    with site.database.write() as session:
         for before, outcome in zip(due, outcomes, strict=True):
             row = session.get(Delivery, before.id)
             if row is None or row.created_at != before.created_at:  # queued anew: to be sent again
@@ -107,28 +106,9 @@ def deliver(database: Database, now: datetime, send: Send) -> int:
     return len(due)
 
 
-def sender(site_url: str, allow_private: bool, purging: Send | None = None) -> Send:
-    """The function that sends a site's messages, with the guard against private addresses.
-
-    `purging` sends the purge requests if a CDN is configured.
-    """
-
-    def send(row: Delivery) -> Reply | None:
-        if row.protocol == PURGE:
-            return purging(row) if purging else None
-        if row.protocol == WEBMENTION:
-            return mentions.send(site_url + row.topic, row.target, site_url, allow_private)
-        return request_public(
-            row.target,
-            user_agent=f"Publisher (+{site_url}/)",
-            method="POST",
-            form=ping_form(row.protocol, row.topic),
-            allow_private=allow_private,
-            max_bytes=65_536,
-            timeout_seconds=TIMEOUT_SECONDS,
-        )
-
-    return send
+def ping(site: Site, row: Delivery) -> Reply:
+    """Ping a hub or a cloud; raises OutgoingError."""
+    return site.request(row.target, method="POST", form=ping_form(row.protocol, row.topic))
 
 
 def prune(session: Session, before: datetime) -> None:
@@ -141,11 +121,11 @@ def prune(session: Session, before: datetime) -> None:
     )
 
 
-def _try(row: Delivery, send: Send) -> Outcome:
+def _try(site: Site, row: Delivery, send: Send) -> Outcome:
     """Whether it was accepted, the answer, and the wait that it asks for; None if the target takes
     no such messages."""
     try:
-        reply = send(row)
+        reply = send(site, row)
     except OutgoingError as error:
         return False, str(error)[:LONGEST_ANSWER], timedelta(0)
     except Exception:  # what one target makes us stumble over must not keep the others waiting

@@ -12,11 +12,10 @@ from urllib.parse import quote, urlsplit
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from publisher.base.environment import Purge
-from publisher.base.net import Reply, request_public
+from publisher.base.net import Reply
 from publisher.blog.published import request_delivery
 from publisher.installation import Site, public_address, recall, remember
-from publisher.publishing.outbox import PURGE, TIMEOUT_SECONDS
+from publisher.publishing.outbox import PURGE
 from publisher.publishing.rebuild import ADDRESSES
 from publisher.storage.tables.publishing import Delivery, Snapshot
 
@@ -40,13 +39,16 @@ def request_calls(site: Site) -> None:
         remember(session, PURGED, json.dumps({**_known(session), **changed}))
 
 
-def send(row: Delivery, purge: Purge, site_url: str, allow_private: bool) -> Reply:
-    """Send a purge request; raises OutgoingError.
+def send(site: Site, row: Delivery) -> Reply | None:
+    """Send a purge request; raises OutgoingError. None if there is no CDN any more.
 
     In a template with `{host}`, `{path}` or `{url}` these are filled in (Fastly); to any other
     address the document's address is sent as JSON (Cloudflare). Redirects are not followed: the
     secret is for this address alone.
     """
+    purge = site.environment.purge
+    if purge is None:
+        return None
     parts = urlsplit(row.topic)
     named: Mapping[str, str] = {
         "{host}": parts.netloc,
@@ -60,17 +62,7 @@ def send(row: Delivery, purge: Purge, site_url: str, allow_private: bool) -> Rep
     if address == purge.template:
         headers["Content-Type"] = "application/json"
         body = json.dumps({"files": [row.topic]}).encode()
-    reply = request_public(
-        address,
-        user_agent=f"Publisher (+{site_url}/)",
-        method="POST",
-        form=body,
-        headers=headers,
-        allow_private=allow_private,
-        max_bytes=65_536,
-        timeout_seconds=TIMEOUT_SECONDS,
-        redirects=False,
-    )
+    reply = site.request(address, method="POST", form=body, headers=headers, redirects=False)
     return replace(reply, body=reply.body.replace(purge.secret.encode(), b"..."))
 
 

@@ -128,9 +128,7 @@ def _keep_good(session: Session, channel: Channel, build: snapshots.Build) -> Sn
     for name, form in FORMATS.items():
         own = replace(channel, feed_url=channel.home_url.rstrip("/") + ADDRESSES[name])
         body = bytes(form.render(own))
-        problems = validation.examine(
-            name, form.CONTENT_TYPE, own, build.built_at, form.render, body
-        )
+        problems = validation.examine(name, own, build.built_at, form.render, body)
         found += problems
         shown = session.get(Snapshot, name)
         if problems and shown is not None:

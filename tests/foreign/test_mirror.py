@@ -151,11 +151,11 @@ def test_a_ping_with_the_token_brings_news_at_once(
     assert client.post("/mirror/tides/ping").status_code == 403
     wrong = {"Authorization": "Bearer wrong"}
     assert client.post("/mirror/tides/ping", headers=wrong).status_code == 403
-    assert mirror_poll.work(site) > 0
+    assert mirror_poll.look_at_origins(site) > 0
     assert elsewhere.asked == 1  # neither told nor due
     told = client.post("/mirror/tides/ping", headers={"Authorization": f"Bearer {mirrored}"})
     assert told.status_code == 202
-    mirror_poll.work(site)
+    mirror_poll.look_at_origins(site)
     assert elsewhere.asked == 2
     got = get(app)
     assert outside(got.data) == outside(elsewhere.body)
@@ -178,10 +178,10 @@ def test_an_xml_rpc_ping_is_heard(
     elsewhere.post()
     answer = client.post("/mirror/ping", data=call)
     assert b"<boolean>0</boolean>" in answer.data
-    mirror_poll.work(site)
+    mirror_poll.look_at_origins(site)
     assert elsewhere.asked == 1  # it was looked at just now
     clock.forward(seconds=61)
-    mirror_poll.work(site)
+    mirror_poll.look_at_origins(site)
     assert elsewhere.asked == 2
     other = call.replace(elsewhere.origin.url, "https://other.example")
     assert b"<boolean>1</boolean>" in client.post("/mirror/ping", data=other).data
@@ -257,7 +257,7 @@ def test_the_last_good_document_is_served_on(
     elsewhere.reply = None
     elsewhere.post()
     clock.forward(seconds=wait)
-    mirror_poll.work(site)
+    mirror_poll.look_at_origins(site)
     assert row(site).problem == ""
     assert outside(get(app).data) == outside(elsewhere.body)
 
@@ -331,7 +331,7 @@ def test_it_looks_by_itself_when_nobody_tells(
         rest = (row(site).next_poll_at or clock()) - clock()
         assert timedelta(minutes=5) <= rest <= timedelta(hours=4)
         clock.forward(seconds=rest.total_seconds())
-        mirror_poll.work(site)
+        mirror_poll.look_at_origins(site)
     assert elsewhere.asked == 4
     assert row(site).status == 304
 
@@ -478,7 +478,7 @@ def test_one_mirror_s_error_is_not_the_others(
 
     monkeypatch.setattr(mirror_poll, "look", broken)
     for _ in range(3):
-        mirror_poll.work(site)
+        mirror_poll.look_at_origins(site)
     assert looked == ["b", "z", "z", "z"]
     with site.database.read() as session:
         assert mirrors.named(session, "b").problem.startswith("an error of this program")

@@ -55,7 +55,7 @@ def test_fetched_once_and_kept(
     make_post(site, f"Look:\n\n{url}\n\nand [this]({url}) too.", title="Birds")
     assert there.asked == []
     assert f'<p class="card"><a href="{url}">' in client.get("/posts/birds").text
-    link_cards.fetch(site)
+    link_cards.fetch_link_cards(site)
     assert there.asked == ["/rooks", "/rook.png"]
     page = client.get("/posts/birds").text
     assert (
@@ -68,7 +68,7 @@ def test_fetched_once_and_kept(
     assert "birds of the barn" in feed
     assert "/media/" in feed
     make_post(site, f"{url}", title="Again")
-    link_cards.fetch(site)
+    link_cards.fetch_link_cards(site)
     assert len(there.asked) == 2
     with site.database.read() as db:
         row = db.scalars(select(Media)).one()
@@ -87,8 +87,8 @@ def test_a_failure_leaves_the_link(
     site, url = open_to_loopback, there.put("/x", "")
     there.pages["/x"] = page
     make_post(site, f"{url}", title="One")
-    link_cards.fetch(site)
-    link_cards.fetch(site)
+    link_cards.fetch_link_cards(site)
+    link_cards.fetch_link_cards(site)
     assert there.asked == ["/x"]
     assert f'<p class="card"><a href="{url}">' in client.get("/posts/one").text
 
@@ -96,7 +96,9 @@ def test_a_failure_leaves_the_link(
 def test_private_addresses_are_not_asked(site: Site, there: Elsewhere) -> None:
     """A post cannot make us ask machines of our own network."""
     make_post(site, there.put("/x", HEAD))
-    link_cards.fetch(replace(site, environment=replace(site.environment, allow_private=False)))
+    link_cards.fetch_link_cards(
+        replace(site, environment=replace(site.environment, allow_private=False))
+    )
     assert there.asked == []
     with site.database.read() as db:
         assert [(row.title, row.wanted) for row in db.scalars(select(LinkCard))] == [("", False)]
@@ -106,15 +108,15 @@ def test_asked_again_on_demand(open_to_loopback: Site, there: Elsewhere) -> None
     """A page that was away is a card later; what a save queues is what stands there alone."""
     site, url = open_to_loopback, f"{there.url}/later"
     post = make_post(site, f"{url}\n\nhttps://youtu.be/abcdefghijk")
-    link_cards.fetch(site)
+    link_cards.fetch_link_cards(site)
     there.put("/later", HEAD)
     with site.database.write() as db:
         posts.save(db, post.id, content(f"{url}\n\nMore."), 1, None, site.clock())
-    link_cards.fetch(site)
+    link_cards.fetch_link_cards(site)
     assert there.asked == ["/later"]
     with site.database.write() as db:
         request_cards(db, posts.get(db, post.id).html, again=True)
-    link_cards.fetch(site)
+    link_cards.fetch_link_cards(site)
     with site.database.read() as db:
         (row,) = db.scalars(select(LinkCard))
     assert row.title == "Rooks & <b>rafters"

@@ -20,7 +20,7 @@ from flask import Blueprint, Response, jsonify, make_response, redirect, render_
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidInput, PublisherError
-from publisher.base.net import OutgoingError, Reply, request_public
+from publisher.base.net import OutgoingError, Reply
 from publisher.base.system.confined import Limits, Unreadable, read
 from publisher.base.text import joined, one_line
 from publisher.blog.members import authors, tokens
@@ -117,9 +117,7 @@ def _asking(values: Any) -> ClientApp:
     """The program, if its two addresses belong together; InvalidInput otherwise."""
     address = checked_id(values.get("client_id", ""))
     place = checked_redirect(values.get("redirect_uri", ""))
-    here = site()
-    agent = f"Publisher (+{own_address()}/)"
-    found = look_up(address, agent, here.environment.allow_private)
+    found = look_up(address)
     if not found.may_be_answered_at(place):
         raise InvalidInput(
             f"{found.host} asks for an answer at {place[:80]}, an address that is not its own and "
@@ -315,18 +313,14 @@ def checked_redirect(address: str) -> str:
     return address
 
 
-def look_up(address: str, user_agent: str, allow_private: bool) -> ClientApp:
+def look_up(address: str) -> ClientApp:
     """The program at `address` as its page describes it; only its address if there is nothing."""
-    if urlsplit(address).hostname in _LOOPBACK and not allow_private:
+    if urlsplit(address).hostname in _LOOPBACK and not site().environment.allow_private:
         return ClientApp(address)  # on the author's own machine, which we cannot reach
     try:
-        reply = request_public(
-            address,
-            user_agent=user_agent,
-            headers={"Accept": "application/json, text/html;q=0.9"},
-            allow_private=allow_private,
-            max_bytes=MAX_BYTES,
-            timeout_seconds=TIMEOUT_SECONDS,
+        accept = {"Accept": "application/json, text/html;q=0.9"}
+        reply = site().request(
+            address, headers=accept, max_bytes=MAX_BYTES, timeout_seconds=TIMEOUT_SECONDS
         )
     except OutgoingError:
         return ClientApp(address)

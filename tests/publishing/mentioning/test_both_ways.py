@@ -1,6 +1,7 @@
 """Mentions over real HTTP: sent with a post's life, received into a list that the author opens."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -13,6 +14,7 @@ from publisher.blog.published import links_in
 from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
+from publisher.operations.scheduler import SENDERS
 from publisher.publishing import mentions as receiving
 from publisher.publishing import outbox
 from publisher.storage.tables.blog import Post
@@ -33,8 +35,8 @@ def there() -> Iterator[Elsewhere]:
 
 
 def deliver(site: Site, private: bool = True) -> None:
-    send = outbox.sender(SITE_URL, allow_private=private)
-    outbox.deliver(site.database, site.clock(), send)
+    environment = replace(site.environment, allow_private=private)
+    outbox.deliver(replace(site, environment=environment), SENDERS)
 
 
 def rows(site: Site) -> list[Delivery]:

@@ -11,12 +11,14 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.serving import make_server
 
+from publisher import installation
 from publisher.base.net import Reply, is_public
 from publisher.blog.update_log import record_all
 from publisher.blog.writing import posts
 from publisher.feeds import rss, validation
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
+from publisher.operations.scheduler import SENDERS
 from publisher.publishing import outbox
 from publisher.publishing.outbox import PAUSES_MINUTES
 from publisher.publishing.rebuild import rebuild
@@ -24,8 +26,6 @@ from publisher.storage.tables.publishing import Delivery
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_post
 from tests.publishing.push.hub import Hub, running_hub
-
-SEND = outbox.sender(SITE_URL, allow_private=True)
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def pushing(site: Site, hub: Hub) -> Site:
         store_setting(session, "hubs", f"{hub.url}/hub")
         store_setting(session, "cloud", f"{hub.url}/pleaseNotify")
     rebuild(site)
-    return site
+    return replace(site, environment=replace(site.environment, allow_private=True))
 
 
 def rows(site: Site) -> list[Delivery]:
@@ -51,9 +51,14 @@ def rows(site: Site) -> list[Delivery]:
         return list(session.scalars(select(Delivery).order_by(Delivery.id)))
 
 
+def guarded(site: Site) -> Site:
+    """As without PUBLISHER_ALLOW_PRIVATE."""
+    return replace(site, environment=replace(site.environment, allow_private=False))
+
+
 def deliver(site: Site) -> int:
     """What the scheduler does."""
-    return outbox.deliver(site.database, site.clock(), SEND)
+    return outbox.deliver(site, SENDERS)
 
 
 def test_a_post_is_told_to_hub_and_cloud_once(pushing: Site, hub: Hub) -> None:
@@ -106,12 +111,10 @@ def test_one_target_that_breaks_the_program_holds_up_no_other(pushing: Site) -> 
     make_post(pushing)
     rebuild(pushing)
 
-    def send(row: Delivery) -> Reply | None:
-        if row.protocol == outbox.RSSCLOUD:
-            raise AttributeError("a fault of ours")
-        return Reply(row.target, 200, {}, b"")
+    def broken(_site: Site, _row: Delivery) -> Reply:
+        raise AttributeError("a fault of ours")
 
-    assert outbox.deliver(pushing.database, pushing.clock(), send) == 4
+    assert outbox.deliver(pushing, {**SENDERS, outbox.RSSCLOUD: broken}) == 4
     assert sum(row.delivered_at is not None for row in rows(pushing)) == 3
     (failed,) = [row for row in rows(pushing) if row.protocol == outbox.RSSCLOUD]
     assert (failed.attempts, failed.delivered_at) == (1, None)
@@ -154,7 +157,7 @@ def test_a_hub_that_never_answers_holds_nobody_up(
     pushing: Site, hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is left after the time limit, and the database stays free meanwhile."""
-    monkeypatch.setattr(outbox, "TIMEOUT_SECONDS", 1.5)
+    monkeypatch.setattr(installation, "TIMEOUT_SECONDS", 1.5)
     hub.sleep_seconds = 4.0
     make_post(pushing)
     rebuild(pushing)
@@ -171,7 +174,7 @@ def test_private_addresses_are_refused(pushing: Site, hub: Hub) -> None:
     """Without PUBLISHER_ALLOW_PRIVATE a hub on loopback is never connected to."""
     make_post(pushing)
     rebuild(pushing)
-    outbox.deliver(pushing.database, pushing.clock(), outbox.sender(SITE_URL, allow_private=False))
+    deliver(guarded(pushing))
     assert hub.pings == []
     assert all("private" in row.answer for row in rows(pushing))
 
@@ -187,8 +190,7 @@ def test_a_hub_that_redirects_to_a_private_address_is_not_followed(
         hub.answers += [(307, {"Location": f"{inside.url}/admin"})] * 8
         make_post(pushing)
         rebuild(pushing)
-        send = outbox.sender(SITE_URL, allow_private=False)
-        assert outbox.deliver(pushing.database, pushing.clock(), send) > 0
+        assert deliver(guarded(pushing)) > 0
         assert hub.pings
         assert inside.pings == []
     assert all("private" in row.answer for row in rows(pushing))
@@ -250,7 +252,7 @@ def test_a_hub_finds_the_news_when_it_comes(
     make_post(site, "Extra, extra.")
     rebuild(site)
     app.extensions["front"].refresh()
-    outbox.deliver(site.database, clock(), SEND)
+    deliver(site)
     server.shutdown()
     thread.join(60)
     server.server_close()

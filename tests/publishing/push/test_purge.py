@@ -81,7 +81,7 @@ def test_no_secret_is_kept_or_shown(
     def echo(url: str, **options: Any) -> Reply:
         return Reply(url, 403, {}, str(options["headers"]).encode())
 
-    monkeypatch.setattr(purge, "request_public", echo)
+    monkeypatch.setattr("publisher.installation.request_public", echo)
     send_pings(cached)
     assert all(row.answer.startswith("403") and SECRET not in row.answer for row in rows(cached))
     assert SECRET not in repr(cached.environment)
@@ -104,7 +104,7 @@ def test_private_addresses_are_refused(cached: Site, hub: Hub) -> None:
     ],
 )
 def test_the_forms(
-    monkeypatch: pytest.MonkeyPatch, template: str, address: str, body: bytes | None
+    site: Site, monkeypatch: pytest.MonkeyPatch, template: str, address: str, body: bytes | None
 ) -> None:
     """Cloudflare's and Fastly's, and one of somebody's own."""
     calls: list[tuple[str, dict[str, Any]]] = []
@@ -113,10 +113,11 @@ def test_the_forms(
         calls.append((url, options))
         return Reply(url, 200, {}, b"")
 
-    monkeypatch.setattr(purge, "request_public", take)
+    monkeypatch.setattr("publisher.installation.request_public", take)
     told = Purge(template, "Authorization", f"Bearer {SECRET}")
     row = Delivery(protocol=PURGE, target=template, topic=f"{SITE_URL}/rss.xml")
-    purge.send(row, told, SITE_URL, False)
+    cdn = replace(site, environment=replace(site.environment, purge=told))
+    purge.send(cdn, row)
     [(url, options)] = calls
     assert (url, options["form"]) == (address, body)
     assert options["headers"]["Authorization"] == f"Bearer {SECRET}"

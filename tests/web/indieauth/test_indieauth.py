@@ -43,7 +43,7 @@ def _nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     def unreachable(*_: object, **__: object) -> None:
         raise OutgoingError("no connection")
 
-    monkeypatch.setattr("publisher.web.for_programs.indieauth.request_public", unreachable)
+    monkeypatch.setattr("publisher.installation.request_public", unreachable)
 
 
 def asked(**changes: str) -> dict[str, str]:
