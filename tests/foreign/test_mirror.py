@@ -493,7 +493,7 @@ def test_a_blog_that_moves_to_https_is_followed(
     moved = elsewhere.body.replace(b"https://", b"http://")
     elsewhere.reply = Reply(200, moved, {"Content-Type": "application/rss+xml"})
     clock.forward(minutes=400)
-    mirror_poll.work(site)
+    mirror_poll.look_at_origins(site)
     assert row(site).problem == ""
     assert outside(get(app).data) == outside(moved)
     assert mirrors.history_of(row(site)).updates[-1] == clock()
@@ -512,7 +512,7 @@ def test_a_document_that_cannot_be_stored_is_not_fetched_again_at_once(
     clock.forward(minutes=400)
     asked = elsewhere.asked
     for _ in range(3):
-        mirror_poll.work(site)
+        mirror_poll.look_at_origins(site)
     assert (elsewhere.asked, row(site).problem) == (asked + 1, "no")
 
 
