@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from publisher.base.media_files import Attachment
-from tests.exchange.importing.conftest import one
+from tests.exchange.importing.conftest import one, read
 
 XHTML = "http://www.w3.org/1999/xhtml"
 
@@ -67,3 +67,51 @@ def test_a_link_that_is_no_address() -> None:
     """It is left out; it refused the whole file."""
     entry = '<id>1</id><title>a</title><link href="http://["/><content>words</content>'
     assert one(feed(entry)).title == "a"
+
+
+PUBLISHING = ("http://www.w3.org/2007/app", "http://purl.org/atom/app#")
+
+
+@pytest.mark.parametrize("app", PUBLISHING)
+def test_a_draft_stays_a_draft(app: str) -> None:
+    """RFC 5023: what was not public does not become so."""
+    control = f'<a:control xmlns:a="{app}"><a:draft>yes</a:draft></a:control>'
+    post = one(feed(f'<id>1</id><link href="/x"/><title>T</title>{control}'))
+    assert (post.status, post.address) == ("draft", "")
+    assert one(feed(f"<id>1</id>{control.replace('yes', 'no')}")).status == "published"
+
+
+BLOGGER = """<feed xmlns="http://www.w3.org/2005/Atom"
+ xmlns:blogger="http://schemas.google.com/blogger/2018"><title>T</title>{}</feed>"""
+
+
+def test_a_backup_of_blogger() -> None:
+    """Posts and pages with their states and addresses; the rest is counted, not published."""
+    entries = "".join(
+        f"<entry><id>{number}</id><blogger:type>{kind}</blogger:type><blogger:status>{status}"
+        f"</blogger:status><title>T</title><published>2020-01-02T03:04:05Z</published>"
+        f"<blogger:filename>/2020/01/t{number}.html</blogger:filename></entry>"
+        for number, (kind, status) in enumerate(
+            [("POST", "LIVE"), ("POST", "DRAFT"), ("PAGE", "LIVE"), ("COMMENT", "LIVE")]
+        )
+    )
+    batch = read(BLOGGER.format(entries))
+    found = [(post.kind, post.status, post.slug, *post.aliases) for post in batch.posts]
+    assert found == [
+        ("post", "published", "t0", "/2020/01/t0.html"),
+        ("post", "draft", "t1"),
+        ("page", "published", "t2", "/2020/01/t2.html"),
+    ]
+    assert batch.notes == {"comment is not a post and is left out": 1}
+
+
+def test_an_older_backup_of_blogger() -> None:
+    """It says by a category what an entry is."""
+    kind = '<category scheme="http://schemas.google.com/g/2005#kind" term="http://x/kind#{}"/>'
+    kinds = ("post", "template", "settings", "comment")
+    entries = "".join(
+        f"<entry><id>{name}</id>{kind.format(name)}<category term='tea'/></entry>" for name in kinds
+    )
+    batch = read(f'<feed xmlns="http://www.w3.org/2005/Atom"><title>T</title>{entries}</feed>')
+    assert [(post.guid, post.tags) for post in batch.posts] == [("post", ("tea",))]
+    assert sum(batch.notes.values()) == 3

@@ -4,6 +4,7 @@ Feed 1.0 and 1.1 (jsonfeed.org).
 
 import html
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, BinaryIO
 from xml.etree.ElementTree import Element, tostring
@@ -17,14 +18,23 @@ from publisher.storage.tables.blog import SourceFormat
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 BASE = "{http://www.w3.org/XML/1998/namespace}base"
+# RFC 5023 and its drafts; Blogger's backups, of 2018 and before, which have drafts, comments,
+# templates and settings as entries beside the posts.
+_PUBLISHING = ("{http://www.w3.org/2007/app}", "{http://purl.org/atom/app#}")
+_BLOGGER, _KIND = (
+    "{http://schemas.google.com/blogger/2018}",
+    "http://schemas.google.com/g/2005#kind",
+)
 
 
 def read_atom(stream: BinaryIO) -> Batch:
     """Every entry of a feed. Raises InvalidData for broken XML and impossible dates."""
-    return Batch(_entries(stream))
+    batch = Batch()
+    batch.posts = _entries(stream, batch)
+    return batch
 
 
-def _entries(stream: BinaryIO) -> Iterator[ImportedPost]:
+def _entries(stream: BinaryIO, batch: Batch) -> Iterator[ImportedPost]:
     number, base, feed_author = 0, "", ""
     for part in fields.parts(stream, "feed"):
         if part.tag == f"{ATOM}link" and part.get("rel", "alternate") == "alternate":
@@ -33,7 +43,27 @@ def _entries(stream: BinaryIO) -> Iterator[ImportedPost]:
             feed_author = fields.text_of(part, f"{ATOM}name")
         elif part.tag == f"{ATOM}entry":
             number += 1
-            yield _entry(part, number, base, feed_author)
+            if (kind := _kind(part)) in ("post", "page"):
+                found = _entry(part, number, base, feed_author)
+                yield replace(found, kind="page" if kind == "page" else "post")
+            else:
+                batch.notes[f"{kind} is not a post and is left out"] += 1
+
+
+def _kind(element: Element) -> str:
+    """What an entry is at Blogger; other programs have posts alone."""
+    terms = [
+        part.get("term", "").rpartition("#")[2]
+        for part in element.findall(f"{ATOM}category")
+        if part.get("scheme") == _KIND
+    ]
+    return fields.text_of(element, f"{_BLOGGER}type").lower() or next(iter(terms), "post")
+
+
+def _is_draft(element: Element) -> bool:
+    said = {fields.text_of(element, f"{app}control/{app}draft") for app in _PUBLISHING}
+    state = fields.text_of(element, f"{_BLOGGER}status")
+    return "yes" in said or state not in ("", "LIVE", "SCHEDULED")
 
 
 def _entry(element: Element, number: int, base: str, feed_author: str) -> ImportedPost:
@@ -43,20 +73,27 @@ def _entry(element: Element, number: int, base: str, feed_author: str) -> Import
     full, summary = element.find(f"{ATOM}content"), element.find(f"{ATOM}summary")
     source = _markup(full, base)
     changed_at = fields.moment(_atom_text(element, "updated"), where)
+    draft, path = _is_draft(element), fields.text_of(element, f"{_BLOGGER}filename")
     return ImportedPost(
         where=where,
+        status="draft" if draft else "published",
+        aliases=(path,) if path and not draft else (),
         guid=fields.identity(
             _atom_text(element, "id"), address, _atom_text(element, "title") + source
         ),
         source=source or _markup(summary, base),
         title=fields.plain(_markup(element.find(f"{ATOM}title"), base)),
         summary=fields.plain(_markup(summary, base)) if source else "",
-        tags=tuple(_category(part) for part in element.findall(f"{ATOM}category")),
+        tags=tuple(
+            _category(part)
+            for part in element.findall(f"{ATOM}category")
+            if part.get("scheme") != _KIND
+        ),
         by=(fields.text_of(element, f"{ATOM}author/{ATOM}name") or feed_author,),
         published_at=fields.moment(_atom_text(element, "published"), where) or changed_at,
         changed_at=changed_at,
-        address=address,
-        slug=fields.slug_of(address),
+        address="" if draft else address,
+        slug=fields.slug_of(address or path),
         enclosure=_atom_enclosure(_atom_link(element, "enclosure"), base),
     )
 
