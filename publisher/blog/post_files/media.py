@@ -8,7 +8,7 @@ cannot happen. The library finds files again, and deletes those that nothing sho
 import errno
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -274,29 +274,35 @@ def get_file(session: Session, media_id: int) -> Media:
     return must_exist(session.get(Media, media_id), "there is no such file")
 
 
-def uses(session: Session, rows: Sequence[Media]) -> dict[int, list[tuple[int, str]]]:
+Seen = Callable[[Post], bool]
+
+
+def uses(session: Session, rows: Sequence[Media], seen: Seen) -> dict[int, list[tuple[int, str]]]:
     """Number and title of the posts that show each file, drafts and deleted ones included, by the
-    file's number."""
+    file's number; of a post that is not `seen` by who asks, 0 and whose it is."""
     marks = {row.id: mark(row) for row in rows}
     found: dict[int, list[tuple[int, str]]] = {row.id: [] for row in rows}
     if not rows:
         return found
     columns = (Post.html, Post.source, Post.image, Post.enclosure_url, Post.transcript)
     has_one = or_(*(column.contains(sign) for sign in marks.values() for column in columns))
-    posts = session.execute(select(Post.id, Post.title, *columns).where(has_one))
-    for post_id, title, *texts in posts:
+    for post in session.scalars(select(Post).where(has_one)):
+        texts = (post.html, post.source, post.image, post.enclosure_url, post.transcript)
+        title = post.title or f"note {post.id}"
         for media_id, sign in marks.items():
             if any(sign in text for text in texts):
-                found[media_id].append((post_id, title or f"note {post_id}"))
+                use = (post.id, title) if seen(post) else (0, "a post of another author")
+                found[media_id].append(use)
     return found
 
 
-def remove_file(session: Session, row: Media) -> list[str]:
+def remove_file(session: Session, row: Media, seen: Seen) -> list[str]:
     """Delete the row of an unused file; returns the names of its files in the media folder.
 
-    Raises Conflict, which says where the file is used. Uses in earlier versions do not count.
+    Raises Conflict, which says where the file is used (as `uses` does). Uses in earlier versions do
+    not count.
     """
-    shown = uses(session, [row])[row.id]
+    shown = uses(session, [row], seen)[row.id]
     if shown:
         raise Conflict(f"it is used in “{shown[0][1]}”")
     sign, known = mark(row), load_settings(session)

@@ -11,7 +11,7 @@ from publisher.base.media_files import SANDBOX
 from publisher.base.text import clean, whole_number
 from publisher.blog.members import permissions
 from publisher.blog.post_files import enclosures, media, pictures
-from publisher.storage.tables.blog import Media
+from publisher.storage.tables.blog import Media, Post
 from publisher.web.context import me, now, site, wants_json
 from publisher.web.studio.editor.forms import Typed
 
@@ -29,7 +29,7 @@ def page() -> str:
         return render_template(
             "studio/media.html",
             rows=shown,
-            uses=media.uses(db, shown),
+            uses=media.uses(db, shown, _seen),
             markdown_of=_markdown_of,
             path_of_file=media.path,
             small=_small,
@@ -60,7 +60,7 @@ def delete(media_id: int) -> Any:
         with site().database.write() as db:
             row = _changeable(db, media_id)
             name = row.name
-            names = media.remove_file(db, row)
+            names = media.remove_file(db, row, _seen)
     except Conflict as error:
         flash(f"Not deleted: {error}.", "wrong")
     else:
@@ -72,6 +72,10 @@ def delete(media_id: int) -> Any:
 def _back() -> Any:
     """Back to the same page and search of the library."""
     return redirect(url_for(".page", q=request.args.get("q"), before=request.args.get("before")))
+
+
+def _seen(post: Post) -> bool:
+    return permissions.may_see(me(), post)
 
 
 def _changeable(db: Session, media_id: int) -> Media:

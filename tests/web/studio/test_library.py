@@ -92,6 +92,25 @@ def test_what_else_shows_a_file(ada: Browser, site: Site) -> None:
     assert ada.post("/studio/media/9/delete").status_code == 404
 
 
+def test_the_library_tells_nobody_of_others_drafts(ada: Browser, site: Site) -> None:
+    """Whoever guesses what a picture is for learns no more; the picture stays where it is used."""
+    make_author(site, "bob")
+    ada.post("/studio/logout")
+    ada.log_in("bob")
+    text = upload(ada, "red", "harbour.png")
+    ada.post("/studio/logout")
+    ada.log_in()
+    ada.post("/studio/posts/new", source=text, title="A secret plan", place="draft")
+    assert "A secret plan" in ada.get("/studio/media")
+    ada.post("/studio/logout")
+    ada.log_in("bob")
+    assert "Used in a post of another author" in ada.get("/studio/media")
+    ada.post("/studio/media/1/delete")
+    page = ada.get("/studio/media")
+    assert "Not deleted" in page
+    assert "secret" not in page
+
+
 def test_videos_and_pdf(ada: Browser) -> None:
     """A video gets a player, a PDF a link that browsers save; HEIC is refused in words."""
     ada.get("/studio/")
