@@ -19,7 +19,7 @@ import ssl
 import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from multiprocessing.process import BaseProcess
@@ -140,9 +140,8 @@ class Supervisor:
         for child in dead:
             log.warning("a worker ended and is replaced", status=child.process.exitcode)
             self._workers.remove(child)
-            if not child.ready:  # others would end alike
-                self._failed += 1
-                self._start_at = monotonic_seconds() + RESTART_PAUSE_SECONDS
+            self._failed += not child.ready
+            self._start_at = monotonic_seconds() + RESTART_PAUSE_SECONDS  # others may end alike
         if self._ready is not None and self._failed >= START_TRIES * self._count:
             raise PublisherError("no worker can start: what is printed above says why")
         while len(self._workers) < self._count:
@@ -206,6 +205,8 @@ class Supervisor:
             os.close(key.fd)
         self._selector.close()
         processes.set_name(f"publisher-{name}")
+        with suppress(OSError):  # where memory runs out, Linux ends this process and not its parent
+            Path("/proc/self/oom_score_adj").write_text("200")
         work(*arguments)
 
     def _end(self, children: list[Child]) -> None:

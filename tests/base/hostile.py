@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 from publisher.base.errors import TooLarge, TooMany
 from publisher.base.system import confined
@@ -10,6 +11,10 @@ from publisher.base.system import confined
 
 def echo(data: bytes) -> bytes:
     return data
+
+
+def oom_points() -> int:
+    return int(Path("/proc/self/oom_score_adj").read_text())
 
 
 def count(until: int) -> Iterator[int]:

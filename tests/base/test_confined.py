@@ -43,6 +43,11 @@ def test_whatever_happens_is_one_error(pool: Pool, task: Callable[..., Any], wor
     assert pool.call(hostile.echo, 5.0, b"next") == b"next"
 
 
+def test_it_is_the_first_to_go_where_memory_runs_out(pool: Pool) -> None:
+    """A picture too many must not cost the worker that serves everybody."""
+    assert pool.call(hostile.oom_points, 5.0) == 800
+
+
 def test_an_answer_changes_no_class(pool: Pool) -> None:
     """An answer is loaded with our classes, and leaves them as they were."""
     before = dict(vars(Limits))

@@ -38,7 +38,8 @@ def test_the_unit_is_hardened(tmp_path: Path) -> None:
 
 
 def test_every_process_closes_its_files_to_others(tmp_path: Path) -> None:
-    """Folder 0700, files 0600 and umask 077 in the server, its workers and its scheduler."""
+    """Folder 0700, files 0600 and umask 077 in the server, its workers and its scheduler; where
+    memory runs out, these end before the server, which starts them again."""
     instance = tmp_path / "instance"
     instance.mkdir(mode=0o755)
     with serving(instance, "--workers", "2") as server:
@@ -47,6 +48,8 @@ def test_every_process_closes_its_files_to_others(tmp_path: Path) -> None:
         for pid in pids:
             status = Path(f"/proc/{pid}/status").read_text()
             assert re.search(r"^Umask:\t0077$", status, re.MULTILINE), status
+        points = [int(Path(f"/proc/{pid}/oom_score_adj").read_text()) for pid in pids]
+        assert min(points[1:]) > points[0]
         wait_until((instance / processes.HEARTBEAT).exists, 60, server)
         written = {path.name: path for path in instance.rglob("*") if path.name != "server.log"}
         assert written.keys() >= {"media", "secret_key", "serving.lock", processes.HEARTBEAT}

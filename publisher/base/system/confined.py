@@ -24,7 +24,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from types import GeneratorType
@@ -304,6 +304,8 @@ def serve(number: int, memory_bytes: int) -> None:
 
     The kernel enforces the limits.
     """
+    with suppress(OSError):  # where memory runs out, Linux ends this process before all others
+        Path("/proc/self/oom_score_adj").write_text("800")
     _limit(resource.RLIMIT_AS, memory_bytes)
     _limit(resource.RLIMIT_FSIZE, 0)
     _limit(resource.RLIMIT_CORE, 0)
