@@ -38,7 +38,7 @@ def new_post(token: ApiToken, blog_id: object, content: Any) -> str:
     kind = given.get("post_type", "post")
     if kind not in ("post", "page"):
         raise InvalidInput("post_type: must be post or page")
-    fields = _fields(given)
+    fields = _fields(token, given)
     if fields.get("post_status") == "future" and not fields.keys() & _DATES:
         raise InvalidInput("post_date: a scheduled post needs a date")
     return methods.new(token, blog_id, fields, fields.get("post_status", "draft") in _PUBLIC, kind)
@@ -47,7 +47,7 @@ def new_post(token: ApiToken, blog_id: object, content: Any) -> str:
 def edit_post(token: ApiToken, post_id: object, content: Any) -> bool:
     """Change what the struct names; state and date stay if it names none."""
     before = methods.get(token, post_id)
-    fields = _fields(_struct(content), before["categories"])
+    fields = _fields(token, _struct(content), before["categories"])
     status = fields.setdefault("post_status", before["post_status"])
     if status == "future" and not fields.keys() & _DATES:
         fields["date_created_gmt"] = str(before["date_created_gmt"])
@@ -154,7 +154,7 @@ _PUBLIC = ("publish", "future")
 _DATES = {"date_created_gmt", "dateCreated"}
 
 
-def _fields(given: Struct, tags: list[str] | None = None) -> dict[str, Any]:
+def _fields(token: ApiToken, given: Struct, tags: list[str] | None = None) -> dict[str, Any]:
     """WordPress's struct in MetaWeblog's terms; terms of `category` alone are added to `tags`."""
     refuse_unkept(given)
     fields = {to: given[name] for name, to in _SAME.items() if name in given}
@@ -168,15 +168,16 @@ def _fields(given: Struct, tags: list[str] | None = None) -> dict[str, Any]:
     for taxonomy, values in both:
         if taxonomy not in TAXONOMIES or not isinstance(values, list):
             raise InvalidInput(f"terms: lists of {' and '.join(TAXONOMIES)} are needed")
-        names += _names(values) if values else []
+        names += _names(token, values) if values else []
     return {**fields, "categories": names}
 
 
-def _names(values: list[Any]) -> list[str]:
-    """Names of tags, each given by its name or by its number."""
+def _names(token: ApiToken, values: list[Any]) -> list[str]:
+    """Names of tags, each given by its name or, if the caller sees it, by its number."""
     numbers = {n for one in values if (n := whole_number(str(one))) is not None}
     with site().database.read() as db:
-        rows = db.execute(select(Tag.id, Tag.name).where(Tag.id.in_(numbers)))
+        mine = Tag.id.in_(numbers), Tag.name.in_(permissions.tags_seen(db, token.author))
+        rows = db.execute(select(Tag.id, Tag.name).where(*mine))
         known = {str(number): name for number, name in rows}
     return [known.get(str(one), str(one)) for one in values]
 

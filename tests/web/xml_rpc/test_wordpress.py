@@ -185,12 +185,19 @@ def test_wrong_values_are_faults(editor: Editor, method: str, parameters: tuple[
 
 def test_rights(app: Flask, site: Site, editor: Editor) -> None:
     """A private post is kept a draft; another author sees nothing of it."""
-    number = editor("wp.newPost", "1", {"post_content": "Mine.", "post_status": "private"})
+    mine = {
+        "post_content": "Mine.",
+        "post_status": "private",
+        "terms_names": {"post_tag": ["plan"]},
+    }
+    number = editor("wp.newPost", "1", mine)
     assert stored(site, number).status == "draft"
     other = Editor(app, token_of(site, make_author(site, "ben")), "ben")
     assert other("wp.getPosts", "1") == []
     with pytest.raises(Fault, match="there is no post"):
         other("wp.editPost", "1", number, {"post_title": "x"})
+    guessed = other("wp.newPost", "1", {"post_content": "x", "terms": {"post_tag": ["1"]}})
+    assert [one["name"] for one in other("wp.getPost", "1", guessed)["terms"]] == ["1"]
     media_only = Editor(app, token_of(site, make_author(site, "cy"), "media"), "cy")
     for method, *rest in (
         ("wp.getOptions",), ("wp.getMediaLibrary",), ("wp.getTaxonomies",), ("wp.getPosts",),
