@@ -49,7 +49,6 @@ _CLEANER = nh3.Cleaner(
     tags=_TAGS,
     attributes=_ATTRIBUTES,
     attribute_filter=_with_absolute_addresses,
-    url_schemes={scheme[:-1] for scheme in _SCHEMES},
     link_rel=_LINKS,
 )
 _STILL = nh3.Cleaner(

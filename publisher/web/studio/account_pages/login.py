@@ -1,7 +1,6 @@
 """`/studio/login` and `/studio/logout`; a form sent after the session ended survives the login."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from flask import (
     Blueprint,
@@ -73,10 +72,8 @@ def log_out() -> Any:
 
 def local_address(target: str) -> str:
     """`target` if it is an address on this site, else ""; prevents open redirects."""
-    if not target.startswith("/") or target.startswith(("//", "/\\")) or not target.isprintable():
-        return ""
-    parts = urlsplit(target)
-    return "" if parts.netloc or parts.scheme else target
+    local = target.startswith("/") and not target.startswith(("//", "/\\"))
+    return target if local and target.isprintable() else ""
 
 
 @blueprint.app_errorhandler(LoginNeeded)
