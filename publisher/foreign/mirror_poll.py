@@ -194,6 +194,8 @@ def why(mirror: Mirror, now: datetime, written: Callable[[datetime], str]) -> li
         lines.append(
             f"by the hours of its posts it is checked again after {counted(minutes, 'minute')}"
         )
+    if mirror.validators_url not in (None, mirror.url):
+        lines.append(f"its address leads to {mirror.validators_url}; if for good, mirror that one")
     if mirror.hub_until is not None and mirror.hub_until > now:
         lines.append(f"the hub {mirror.hub_url} tells us of news at once")
     if mirror.undated:

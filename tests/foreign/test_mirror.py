@@ -500,6 +500,20 @@ def test_a_blog_that_moves_to_https_is_followed(
 
 
 @pytest.mark.usefixtures("mirrored")
+def test_an_address_that_leads_elsewhere_is_told(
+    site: Site, clock: FakeClock, elsewhere: Elsewhere
+) -> None:
+    """Else nobody would know until the old address is gone."""
+    assert not any("leads to" in line for line in mirror_poll.why(row(site), clock(), str))
+    there = f"{elsewhere.origin.url}/new"
+    elsewhere.origin.serve("/new", Reply(200, elsewhere.body, {"Content-Type": "text/xml"}))
+    elsewhere.reply = Reply(301, b"", {"Location": there})
+    clock.forward(minutes=5)
+    mirror_poll.look(site, "tides")
+    assert any(f"leads to {there}" in line for line in mirror_poll.why(row(site), clock(), str))
+
+
+@pytest.mark.usefixtures("mirrored")
 def test_a_document_that_cannot_be_stored_is_not_fetched_again_at_once(
     site: Site, clock: FakeClock, elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
