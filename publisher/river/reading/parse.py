@@ -243,7 +243,7 @@ def _item(entry: Any, url: str) -> FeedItem:
         enclosures=tuple(
             FeedFile(address, _file_type(link), number_in(link.get("length")))
             for link in _links(entry, "enclosure")
-            if (address := web_address(base, link.get("href")))
+            if (address := web_address(base, str(link.get("href") or "").strip()))
         ),
         details=ItemDetails(
             categories=categories(str(tag.get("term") or "") for tag in _raw(entry, "tags") or []),
