@@ -18,6 +18,7 @@ from sqlalchemy import (
     Select,
     TableClause,
     bindparam,
+    case,
     column,
     delete,
     false,
@@ -37,6 +38,8 @@ MOST_WORDS = 12
 COMMON, SHORTEST_BEGINNING = 1_000, 3
 LONGEST_BODY = 200_000  # characters that PostgreSQL indexes of a body: a tsvector holds 1 MB
 
+LONG_BODY = 20_000  # characters; the time of FTS5's snippet grows with the square of the matches
+
 _GAP = "\u200b"  # zero width space: invisible, and part of no word
 _MARKS = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u102b-\u103e\u17b4-\u17d3"
 # Kana, Han, and the letters of Thai, Lao, Myanmar and Khmer with the marks that stand on them: some
@@ -45,6 +48,7 @@ _DENSE = re.compile(
     "[\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u1000-\u102a\u1780-\u17b3\u3040-\u30ff"
     f"\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f][{_MARKS}]*"
 )
+_EDGE = re.compile(rf"[\s{_GAP}]")
 _WORD = re.compile(f"[\\w{_MARKS}]+")  # in a query
 
 _SIMPLE: ColumnClause[str] = literal_column("'simple'")  # no language: words as they are
@@ -108,21 +112,23 @@ class FullText:
         if on_server(session):
             wanted = func.to_tsquery(_SIMPLE, match)
             how = _DENSE_EXCERPT if _DENSE.search(query) else _EXCERPT
-            excerpt = func.ts_headline(_SIMPLE, self._rows.c.body, wanted, how)
-            found = select(key, excerpt).where(self._matches(session, match))
+            headline = func.ts_headline(_SIMPLE, self._rows.c.body, wanted, how)
+            found = select(key, headline).where(self._matches(session, match))
             if ranked:
                 rank = func.ts_rank(_WEIGHTS, self._rows.c.words, wanted)
                 found = found.order_by(rank.desc())
         else:
             tokens = 60 if _GAP in match else 24
-            excerpt = func.snippet(self._itself, 1, "\x02", "\x03", "…", tokens)
+            snippet = func.snippet(self._itself, 1, "\x02", "\x03", "…", tokens)
+            body = self._rows.c.body
+            excerpt = case((func.length(body) > LONG_BODY, body), else_=snippet)
             found = select(key, excerpt).where(self._matches(session, match))
             if ranked:
                 found = found.where(_RANK.op("MATCH")("bm25(5.0, 1.0)")).order_by(_RANK)
         if not ranked:
             found = found.order_by(key.desc())
         rows = session.execute(found.limit(limit).offset(offset))
-        return [Hit(number, _shown(words)) for number, words in rows]
+        return [Hit(number, _shown(_around(words, query))) for number, words in rows]
 
     def newest(self, session: Session, query: str, limit: int) -> list[int]:
         """The highest ids that match; fast also for many matches, as nothing is ranked."""
@@ -158,6 +164,20 @@ class FullText:
         return self._itself.op("MATCH")(match)
 
 
+def _around(excerpt: str, query: str) -> str:
+    """An excerpt as it is; of a whole long body what is around the first word found."""
+    if len(excerpt) <= LONG_BODY:
+        return excerpt
+    words = [re.escape(_spaced(word).strip(_GAP)) for word in _words(query)]
+    found = re.compile(rf"\b(?:(?:{'|'.join(words)})\b|{words[-1]}\w*)", re.IGNORECASE)
+    first = found.search(excerpt)
+    at = first.start() if first else 0
+    before, after = _EDGE.search(excerpt, max(at - 60, 0), at), _EDGE.search(excerpt, at + 120)
+    start = 0 if at <= 60 else before.end() if before else at
+    part = found.sub("\x02\\g<0>\x03", excerpt[start : after.start() if after else None])
+    return f"{'…' if start else ''}{part}{'…' if after else ''}"
+
+
 def _shown(excerpt: str) -> str:
     """An excerpt without gaps, with adjacent marked characters marked as one word."""
     return excerpt.replace(_GAP, "").replace("\x03\x02", "")
@@ -167,9 +187,12 @@ def _cut(body: str, remote: bool) -> str:
     return body[:LONGEST_BODY] if remote else body
 
 
+def _words(query: str) -> list[str]:
+    return [word for word in _WORD.findall(query) if re.search(r"\w", word)][:MOST_WORDS]
+
+
 def _match(session: Session, query: str) -> str:
-    words = [word for word in _WORD.findall(query) if re.search(r"\w", word)][:MOST_WORDS]
-    if not words:
+    if not (words := _words(query)):
         return ""
     unfinished = len(words[-1]) >= SHORTEST_BEGINNING or _DENSE.search(words[-1]) is not None
     if on_server(session):

@@ -7,6 +7,7 @@ from sqlalchemy import text
 
 from publisher.blog import published
 from publisher.installation import Site
+from publisher.storage.postgresql import on_server
 from publisher.storage.schema import MIGRATIONS
 from tests.factories import make_post
 
@@ -39,6 +40,24 @@ def test_every_script(site: Site, query: str, found: set[str]) -> None:
     for hit in hits:
         assert "\u200b" not in hit.excerpt
         assert "\x02" in hit.excerpt
+
+
+def test_a_word_that_a_long_post_says_very_often(site: Site) -> None:
+    """A visitor cannot keep the server busy with it: the time of FTS5's own excerpt grows with the
+    square of the matches, to minutes. What is around the first one is shown."""
+    often = " ".join(f"word{number % 90}" for number in range(20_000))
+    make_post(site, f"The beginning is not like this: {'very ' * 90}Çedilla, then {often}")
+    make_post(site, "ab " * 9_000 + TEXTS["ja"])
+    with site.database.read() as db:
+        for query, words in {
+            "beginning word": "The \x02beginning\x03 is not like this:",
+            "word": "very Çedilla, then \x02word0\x03 \x02word1\x03",
+            "東京": "\x02東京\x03",
+        }.items():
+            (hit,) = published.search(db, query)
+            assert words in hit.excerpt or on_server(db), query
+            assert len(hit.excerpt) < 400, query
+            assert "\u200b" not in hit.excerpt, query
 
 
 def test_excerpts_mark_the_word(site: Site) -> None:
