@@ -100,6 +100,17 @@ def test_a_long_note_is_shown_whole(live: Live, browse: Browse, look: str) -> No
         assert min(top, bottom) >= -1, width
 
 
+def test_arabic_letters_stay_joined(live: Live, browse: Browse) -> None:
+    """The large first letter of the look book is not cut off from its word."""
+    with live.site.database.write() as db:
+        store_settings(db, {"look": "book"})
+    large = "p => getComputedStyle(p, '::first-letter').initialLetter"
+    for source, letter in (("Words. " * 90, "3"), ("هذه كلمات عربية. " * 90, "normal")):
+        post = make_post(live.site, source, title="A post")
+        page = browse(f"/posts/{post.slug}")
+        assert page.locator(".e-content p").evaluate(large) == letter
+
+
 def test_code_runs_from_left_to_right(live: Live, browse: Browse) -> None:
     """In a text of the other direction, too: else its semicolon stands before it."""
     make_post(live.site, "نص عربي و `f(x);` هنا.\n\n```\nf(x);\n```\n")

@@ -415,6 +415,9 @@ def test_words_are_composed_while_a_picture_comes(ada: Page) -> None:
     ime.send("Input.imeSetComposition", compose)
     assert description.evaluate(enter)
     expect(description).to_be_focused()
+    ime.send("Input.insertText", {"text": "日本"})
+    ada.keyboard.press("Control+Enter")
+    expect(ada.locator(".countdown")).to_contain_text("reaches readers in")
 
 
 def test_several_pictures_in_the_box(ada: Page, live: Live) -> None:

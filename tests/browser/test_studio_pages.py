@@ -79,6 +79,49 @@ def test_preview_behind_a_key(browse: Browse, log_in: LogIn, live: Live) -> None
     expect(page.locator("[name=source]")).to_be_focused()
 
 
+def test_the_editor_on_paper(browse: Browse, log_in: LogIn, live: Live) -> None:
+    """Printed is what will be read, or without a preview what was typed, and nothing around it;
+    narrow paper does not close the preview."""
+    page = log_in(browse("/"))
+    make_post(live.site, TEXT, author_id=1)
+    page.goto("/studio/posts/1")
+    wait_for_editor(page)
+    preview, typed = page.locator("[data-preview]"), page.locator("[name=source]")
+    expect(preview).to_contain_text("first paragraph")
+    page.evaluate("addEventListener('afterprint', () => document.title = preview.hidden)")
+    page.pdf(format="A4")
+    expect(page).to_have_title("false")
+    page.emulate_media(media="print")
+    expect(preview).to_be_visible()
+    for gone in ("[name=source]", "[data-save]", "summary", "nav", "#reach", "#state"):
+        expect(page.locator(gone).first).to_be_hidden()
+    page.emulate_media(media="screen")
+    page.keyboard.press("Control+e")
+    page.emulate_media(media="print")
+    expect(typed).to_be_visible()
+    assert typed.evaluate("area => area.scrollHeight <= area.clientHeight")
+
+
+def test_lists_on_paper_and_in_high_contrast(browse: Browse, log_in: LogIn, live: Live) -> None:
+    """A long table is not moved to the next sheet; drawn signs stay, and one tab is underlined."""
+    page = log_in(browse("/"))
+    make_post(live.site, "A post.", author_id=1)
+    page.goto("/studio/")
+    mark = page.locator(".day-key .mark").first
+    page.emulate_media(forced_colors="active")
+    colours = "one => getComputedStyle(one).backgroundColor"
+    assert mark.evaluate(colours) != page.locator("body").evaluate(colours)
+    lines = page.locator(".room-bar li a").evaluate_all(
+        "links => links.map((link) => getComputedStyle(link).borderBottomColor)"
+    )
+    assert [lines.count(line) for line in lines].count(1) == 1
+    page.goto("/studio/posts")
+    page.emulate_media(media="print", forced_colors="none")
+    avoided = "one => getComputedStyle(one).breakInside"
+    assert page.locator("table").first.evaluate(avoided) == "auto"
+    assert page.locator("tr").first.evaluate(avoided) == "avoid"
+
+
 def test_typing_in_a_long_post(browse: Browse, log_in: LogIn, live: Live) -> None:
     """In 20,000 words a keystroke changes one block of the preview and waits for nothing.
 

@@ -83,7 +83,7 @@ function showPreview(shown) {
 }
 toggle.hidden = false;
 toggle.onclick = () => showPreview(pane.hidden);
-wide.addEventListener("change", () => showPreview(wide.matches));
+wide.addEventListener("change", () => matchMedia("print").matches || showPreview(wide.matches)); // paper is narrow
 if (wide.matches) {
   const focused = document.activeElement;
   showPreview(true);

@@ -189,7 +189,7 @@ export class Pictures {
       if (this.replace(one.text, fresh) >= 0) one.text = fresh;
     });
     input.addEventListener("keydown", (event) => {
-      if (!["Enter", "Escape"].includes(event.key) || composing(event)) return;
+      if (!["Enter", "Escape"].includes(event.key) || event.ctrlKey || event.metaKey || composing(event)) return;
       event.preventDefault();
       event.stopPropagation();
       const rest = [...this.tray.querySelectorAll("input")].filter((other) => other !== input && !other.value);
