@@ -16,6 +16,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
+from urllib.parse import quote
 
 from publisher.base.errors import InvalidData, InvalidInput, TooLarge
 
@@ -130,7 +131,8 @@ def fetched(
 
     try:
         reply = request_public(
-            address,
+            # Pages have the letters of any language in addresses; what is sent is in ASCII.
+            re.sub(r"[^\x00-\x7f]+", lambda found: quote(found[0], errors="replace"), address),
             user_agent="Publisher import",
             allow_private=allow_private,
             max_bytes=max_bytes,

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import pytest
 
@@ -81,6 +82,19 @@ def test_pictures_beside_a_file() -> None:
     )
     assert found["tea/cup.png"] == b"cup"
     assert isinstance(found["etc/passwd"], InvalidData)
+
+
+def test_names_in_any_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    """WordPress keeps the letters of a file's name; they are asked for as a browser would."""
+    asked: list[str] = []
+
+    def answer(url: str, **_: object) -> SimpleNamespace:
+        asked.append(url)
+        return SimpleNamespace(status=200, body=b"x")
+
+    monkeypatch.setattr("publisher.base.net.request_public", answer)
+    assert images.fetcher(allow_private=False)("https://a.example/bär/%20x.png?ü") == b"x"
+    assert asked == ["https://a.example/b%C3%A4r/%20x.png?%C3%BC"]
 
 
 def test_private_addresses_are_refused() -> None:
