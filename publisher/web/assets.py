@@ -4,9 +4,11 @@ import hashlib
 import re
 from functools import cache
 from pathlib import Path
+from posixpath import normpath
 
 from flask import Blueprint, Response, request, send_from_directory
 
+from publisher.base.errors import NotFound
 from publisher.base.media_files import SANDBOX
 
 blueprint = Blueprint("assets", __name__)
@@ -52,6 +54,8 @@ def text_of(name: str) -> str:
 @blueprint.get("/static/<path:name>")
 def static(name: str) -> Response:
     """A file of ours; an address with the right hash is cached for a year."""
+    if name != normpath(name):  # each spelling would be kept as a file of its own
+        raise NotFound("there is no such file")
     response = send_from_directory(FOLDER, name, conditional=True)
     found = response.status_code in (200, 304)
     if found and name.endswith(tuple(_COMMENTS)):

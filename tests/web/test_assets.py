@@ -2,9 +2,10 @@
 
 import re
 
+import pytest
 from flask.testing import FlaskClient
 
-from publisher.web.assets import FOLDER, asset
+from publisher.web.assets import FOLDER, asset, text_of
 
 
 def test_pages_name_files_by_content(client: FlaskClient) -> None:
@@ -49,6 +50,15 @@ def test_nothing_outside_the_folder(client: FlaskClient) -> None:
     """A path that climbs out is not found."""
     for name in ("../application.py", "%2e%2e/application.py", "nothing.css", ""):
         assert client.get(f"/static/{name}").status_code == 404
+
+
+@pytest.mark.parametrize("way", ["./", "looks/../", "looks/..%2f", "looks/%2e%2e/", "no/../"])
+def test_a_file_has_one_spelling(client: FlaskClient, way: str) -> None:
+    """Each other one would be kept in memory, as a file of its own, for whoever invents them."""
+    kept = text_of.cache_info().currsize
+    assert client.get(f"/static/{way}room.css").status_code == 404
+    assert client.get(f"/static/{way * 9}fonts/serif.woff2").status_code == 404
+    assert text_of.cache_info().currsize == kept
 
 
 def test_no_address_of_others() -> None:
