@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidData, NotFound, PublisherError
@@ -210,7 +209,7 @@ def why(mirror: Mirror, now: datetime, written: Callable[[datetime], str]) -> li
 def _rest(site: Site) -> float:
     now = site.clock()
     with site.database.read() as session:
-        dues = [mirrors.due_at(mirror) for mirror in session.scalars(select(Mirror))]
+        dues = [mirrors.due_at(mirror) for mirror in mirrors.everyone(session)]
     waits = [(due - now).total_seconds() for due in dues if due is not None]
     # In whatever zone the author lives, an hour begins at a quarter of an hour of UTC.
     return max(min([QUARTER_SECONDS - seconds(now) % QUARTER_SECONDS, *waits]), 1.0)

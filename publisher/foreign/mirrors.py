@@ -41,7 +41,6 @@ from publisher.installation import Site
 from publisher.installation.settings import Settings
 from publisher.publishing import snapshots
 from publisher.publishing.outbox import cloud_element
-from publisher.river.fetching.frontier import work_unit_of
 from publisher.river.reading.feed_document import FeedDocument
 from publisher.storage.tables.mirror import Mirror, path_of
 from publisher.storage.tables.publishing import DocumentVersion, Snapshot
@@ -123,8 +122,7 @@ def _name_of(session: Session, url: str) -> str:
     """A free name from the host: `a-example` for https://www.a.example/feed/."""
     host = (urlsplit(url).hostname or "").removeprefix("www.")
     base = re.sub(r"[^a-z0-9]+", "-", host.lower()).strip("-")[:36].strip("-")
-    base = base if base and base not in RESERVED else work_unit_of(url).replace(".", "-")
-    names = {mirror.name for mirror in everyone(session)}
+    names = RESERVED | {mirror.name for mirror in everyone(session)}
     return next(
         name
         for name in (base, *(f"{base}-{number}" for number in range(2, len(names) + 3)))

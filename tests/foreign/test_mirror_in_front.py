@@ -1,4 +1,4 @@
-"""The snippets of docs/mirror.md for the server before a blog, run by a real nginx and Caddy."""
+"""The snippets of docs/mirror.md for the server before a blog, run by real servers."""
 
 import http.client
 import re
@@ -16,6 +16,7 @@ from tests.serving import free_port, wait_until
 PAGE = (Path(__file__).parents[2] / "docs" / "mirror.md").read_text("utf-8")
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 CADDY = shutil.which("caddy")
+APACHE = shutil.which("apache2") or shutil.which("apache2", path="/usr/sbin")
 MIRROR = "https://here.example/mirror/blog.xml"
 OURS = "Publisher-River/1 (+https://here.example/)"
 
@@ -76,6 +77,19 @@ def nginx(folder: Path, blog: Origin, snippet: str) -> tuple[list[str], int]:
     return [str(NGINX), "-p", str(folder), "-e", f"{folder}/error.log", "-c", str(config)], port
 
 
+def apache_config(folder: Path, port: int, root: Path, *more: str) -> str:
+    """Apache for the files of `root`, which may have a `.htaccess`; `more` modules."""
+    modules = "".join(
+        f"LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n"
+        for name in ("mpm_event", "authz_core", "mime", "dir", *more)
+    )
+    return (
+        f"ServerName localhost\nListen 127.0.0.1:{port}\nErrorLog {folder}/e\n{modules}"
+        f"PidFile {folder}/pid\nDefaultRuntimeDir {folder}\nTypesConfig /dev/null\n"
+        f"DocumentRoot {root}\n<Directory {root}>\nAllowOverride FileInfo\n</Directory>\n"
+    )
+
+
 def check_redirect(port: int) -> None:
     """Readers are sent away for the time being, the mirror reaches the blog."""
     assert ask(port, "NetNewsWire/6")[:2] == (302, MIRROR)
@@ -114,5 +128,20 @@ def test_caddy_redirects(tmp_path: Path, blog: Origin) -> None:
         f"http://blog.example:{port} {{\nbind 127.0.0.1\n{snippet}reverse_proxy {blog.url}\n}}\n"
     )
     command = [str(CADDY), "run", "--config", str(config), "--adapter", "caddyfile"]
+    with running(command, port, tmp_path / "log") as found:
+        check_redirect(found)
+
+
+@pytest.mark.skipif(APACHE is None, reason="apache2 is not installed")
+def test_apache_redirects(tmp_path: Path) -> None:
+    """Its snippet, in the `.htaccess` of a blog made of files."""
+    (snippet,) = snippets("apache")
+    blog = tmp_path / "blog"
+    (blog / "feed").mkdir(parents=True)
+    (blog / "feed" / "index.html").write_text("blog")
+    (blog / ".htaccess").write_text(snippet)
+    port, config = free_port(), tmp_path / "apache.conf"
+    config.write_text(apache_config(tmp_path, port, blog, "rewrite"))
+    command = [str(APACHE), "-X", "-f", str(config)]
     with running(command, port, tmp_path / "log") as found:
         check_redirect(found)

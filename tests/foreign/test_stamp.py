@@ -20,7 +20,7 @@ from publisher.foreign.stamp import HOSTS, Stamped, StampOptions, stamp, with_fe
 from publisher.river.reading.scan import scan
 from tests.dynamic_ttl.engines import document
 from tests.dynamic_ttl.test_feed_head import outside
-from tests.foreign.test_mirror_in_front import running
+from tests.foreign.test_mirror_in_front import apache_config, running
 from tests.serving import free_port
 
 NOW = datetime(2026, 11, 20, 12, 10, tzinfo=UTC)
@@ -192,18 +192,10 @@ def test_apache_obeys_its_file(feed: Path, tmp_path: Path) -> None:
     """The hours of the feed, and 304 for a reader of its compressed copy: mod_deflate alone forgets
     its own tags."""
     done = stamp(StampOptions(feed, headers="apache"), NOW)
-    modules = "".join(
-        f"LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n"
-        for name in ("mpm_event", "authz_core", "mime", "headers", "filter", "deflate")
-    )
     config, port = tmp_path / "all.conf", free_port()
-    config.write_text(
-        f"ServerName localhost\nListen 127.0.0.1:{port}\nErrorLog {tmp_path}/e\n{modules}"
-        f"PidFile {tmp_path}/pid\nDefaultRuntimeDir {tmp_path}\nTypesConfig /dev/null\n"
-        f"DocumentRoot {feed.parent}\n"
-        "AddOutputFilterByType DEFLATE application/rss+xml\n"
-        f"<Directory {feed.parent}>\nAllowOverride FileInfo\n</Directory>\n"
-    )
+    compressed = "AddOutputFilterByType DEFLATE application/rss+xml\n"
+    modules = ("headers", "filter", "deflate")
+    config.write_text(apache_config(tmp_path, port, feed.parent, *modules) + compressed)
     with running(["apache2", "-X", "-f", str(config)], port, tmp_path / "log"):
 
         def ask(tag: str) -> tuple[int, Message]:
