@@ -175,9 +175,7 @@ class Readers:
                 fits = same_visit(given, at) or came_on_time(given, at) or not due_only
                 if holds_one_of(given, sent) and fits and self.room > 0:
                     feed.given.remove(copy)
-                    for other in known:
-                        self.feeds[other, document].rhythm = 0.0
-                        self.changed.add((other, document))
+                    self.changed.add((client, document))
                     return Made(self._sibling(poll.origin, name, document, given))
         return None
 
@@ -204,8 +202,7 @@ class Readers:
         uncounted = any(feed.foreign for feed in feeds) and all(feed.returned for feed in feeds)
         if uncounted and self.room > 0:
             return Made(self._new(poll.origin, name))
-        fresh = [c for c in forgetful if not self.feeds[c, document].returned]
-        return self._best(fresh or forgetful, document, at)
+        return self._best(forgetful, document, at)
 
     def _elsewhere(self, seen: _Seen, due_only: bool = False) -> Made | None:
         """The reader of this program that holds the tag, seen at another address until now."""

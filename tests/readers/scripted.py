@@ -168,10 +168,12 @@ def _got(answer: FeedAnswer, at: datetime) -> Got:
 Where = Callable[[], str]
 
 
-def polite(agent: str, where: Where, begin: float, header: bool = False, tick: float = 0) -> Reader:
+def polite(
+    agent: str, where: Where, begin: float, header: bool = False, tick: float = 0, tag: str = ""
+) -> Reader:
     """Obeys the element that it keeps over 304s, or the header of each answer; with a `tick` it
-    looks at its clock only so often (minutes)."""
-    tag, ttl, wait = "", 60.0, begin
+    looks at its clock only so often (minutes). `tag`: what it was given before it was counted."""
+    ttl, wait = 60.0, begin
     while True:
         got = yield Ask(wait, where(), agent, tag)
         tag = got.tag
@@ -190,13 +192,26 @@ def punctual(
         tag, wait = got.tag if tags else "", minutes
 
 
-def dated(agent: str, where: Where, begin: float) -> Reader:
-    """Obeys the element and sends the date alone."""
+def dated(agent: str, where: Where, begin: float, minutes: float = 0) -> Reader:
+    """Sends the date alone; obeys the element, or keeps an interval of its own."""
     since, ttl, wait = "", 60.0, begin
     while True:
         got = yield Ask(wait, where(), agent, since=since)
         since, ttl = got.date, float(got.ttl or ttl)
-        wait = ttl + 0.2
+        wait = minutes or ttl + 0.2
+
+
+def restarted(agent: str, where: Where, begin: float) -> Reader:
+    """Polite; at every fourth visit its cache is empty: it asks without a tag, and after three
+    seconds with the one it was just given, as a program does when it is started anew."""
+    tag, ttl, wait, visits = "", 60.0, begin, 0
+    while True:
+        visits += 1
+        got = yield Ask(wait, where(), agent, tag if visits % 4 else "")
+        ttl = float(got.ttl or ttl)
+        if visits % 4 == 0:
+            got = yield Ask(0.05, where(), agent, got.tag)
+        tag, wait = got.tag, ttl + 0.2
 
 
 def forgetful(agent: str, where: Where, begin: float, minutes: float) -> Reader:

@@ -20,10 +20,12 @@ from tests.readers.scripted import (
     Reader,
     Where,
     World,
+    dated,
     fixed_address,
     polite,
     pool,
     punctual,
+    restarted,
     retrying,
     roaming,
     twice,
@@ -99,6 +101,34 @@ def test_changing_addresses_without_validators_are_one_line(
     found = verdicts(counting, readers())
     assert [row[1] for row in found] == ["too-few"], found
     assert "one reader or several, they cannot be told apart" in found[0][2]
+
+
+def test_a_program_whose_cache_is_lost_stays_one_reader(counting: Counting) -> None:
+    """The copy that it fetches anew and names seconds later is not another reader's."""
+    found = verdicts(counting, [restarted(NNW, OFFICE, 3)])
+    assert [row[1] for row in found] == ["obedient"], found
+
+
+def test_readers_from_before_the_counting_are_told_apart(counting: Counting) -> None:
+    """Two that have had the feed for long, at one address: the first poll of each names a copy that
+    was never counted. They are two polite ones, not one that comes twice as often as it should."""
+    first = 'W/"00000000.003c"'  # of the document at the start
+    found = verdicts(counting, [polite(NNW, OFFICE, begin, tag=first) for begin in (3, 33)])
+    assert [row[1] for row in found] == ["obedient"] * 2, found
+
+
+def test_a_careless_reader_beside_a_polite_one_is_seen(counting: Counting) -> None:
+    """Copies that nobody ever names are at some time one reader's, who fetches them all."""
+    found = verdicts(counting, [polite(NNW, OFFICE, 3), careless(NNW, OFFICE, 33)])
+    assert sorted(row[1] for row in found) == ["obedient", "unconditional"], found
+
+
+def test_phones_that_send_dates_alone_are_no_more_than_they_are(counting: Counting) -> None:
+    """A date that somebody held this morning is no longer that reader's."""
+    rng = random.Random(3)
+    phones = [dated(NNW, roaming(rng, f"198.{51 + n}"), 11.0 + 20 * n, 60) for n in range(2)]
+    found = verdicts(counting, phones)
+    assert len(found) == 2, found
 
 
 @pytest.mark.parametrize("tags", [True, False])
