@@ -101,9 +101,8 @@ def _line(row: Any) -> ListedPost:
     return ListedPost(post_id, kind, slug, words, bool(title), published_at)
 
 
-SITEMAP_PART = (
-    45_000  # sitemaps.org allows 50,000 addresses a file; the site's own pages come on top
-)
+# sitemaps.org allows 50,000 addresses a file; the site's own pages come on top.
+SITEMAP_PART = 45_000
 SITEMAP_STEP = 1_000
 
 

@@ -254,10 +254,7 @@ def add(url: str, name: str, timezone: str) -> None:
     click.echo(f"{here.site_url}{found.path}")
     click.echo(f"token: {token}")
     if found.undated:
-        click.echo(
-            "its posts have no dates with a time of day, so hours are learned as they appear",
-            err=True,
-        )
+        click.echo(mirror_poll.UNDATED, err=True)
 
 
 @mirror.command("list")

@@ -90,12 +90,8 @@ def from_address(url: str, now: datetime, zone: str, contact_url: str, private: 
     if not first.ok:
         what = first.detail or f"the server answered {first.status}"
         raise InvalidData(f"{url}: {what}")
-    try:
-        document = read_document(first.body, first.headers.get("content-type", ""), first.url)
-    except NotAFeed as refusal:
-        raise NotAFeed(
-            f"{url}: {refusal}{announcing(refusal.alternates)}", refusal.alternates
-        ) from None
+    media_type = first.headers.get("content-type", "")
+    document = _read(url, first.body, media_type, first.url)
     lesson = learn(FeedHistory(), document, now, zone)
     return Subject(url, lesson.history.updates, document, first.body, lesson.undated, first, again)
 
@@ -110,14 +106,17 @@ def from_file(path: Path, now: datetime, zone: str) -> Subject:
             )
         except InvalidData:
             pass  # a JSON Feed
-    try:
-        document = read_document(body, "", path.resolve().as_uri())
-    except NotAFeed as refusal:
-        raise NotAFeed(
-            f"{path}: {refusal}{announcing(refusal.alternates)}", refusal.alternates
-        ) from None
+    document = _read(str(path), body, "", path.resolve().as_uri())
     lesson = learn(FeedHistory(), document, now, zone)
     return Subject(path.name, lesson.history.updates, document, body, lesson.undated)
+
+
+def _read(name: str, body: bytes, media_type: str, url: str) -> FeedDocument:
+    try:
+        return read_document(body, media_type, url)
+    except NotAFeed as refusal:
+        said = f"{name}: {refusal}{announcing(refusal.alternates)}"
+        raise NotAFeed(said, refusal.alternates) from None
 
 
 def report(subject: Subject, now: datetime, zone: str) -> AdviceReport:

@@ -33,6 +33,7 @@ OWN_RULE = TtlRule.parse(menu="any:5-60", planner="look-ahead", poll_minutes=3.0
 QUIET_RULE = TtlRule.parse(menu="any:5-240", planner="look-ahead", poll_minutes=2.0)
 QUIET_OVER = timedelta(days=28)
 TOLD_MINUTES = 60
+UNDATED = "its posts have no dates with a time of day, so hours are learned as they appear"
 FAILURE_MINUTES = (5, 15, 60, 240)  # until the next poll after the first, second, ... failure
 QUARTER_SECONDS = 900.0
 
@@ -198,9 +199,7 @@ def why(mirror: Mirror, now: datetime, written: Callable[[datetime], str]) -> li
     if mirror.hub_until is not None and mirror.hub_until > now:
         lines.append(f"the hub {mirror.hub_url} tells us of news at once")
     if mirror.undated:
-        lines.append(
-            "its posts have no dates with a time of day, so hours are learned as they appear"
-        )
+        lines.append(UNDATED)
     if mirror.next_poll_at is not None:
         lines.append(f"next check: {written(mirror.next_poll_at.replace(microsecond=0))}")
     return lines

@@ -118,7 +118,7 @@ class LongWork:
             timer.daemon = True
             timer.start()
             printed: list[str] = []
-            reader = threading.Thread(target=lambda: printed.extend(_lines(child.stdout)))
+            reader = threading.Thread(target=lambda: printed.extend(child.stdout or ()))
             reader.start()
             last = _follow(child, tell)
             reader.join()
@@ -181,10 +181,6 @@ def _follow(child: subprocess.Popen[str], tell: Callable[[str], None]) -> str:
             told_at = monotonic()
             tell(line.removeprefix(PROGRESS).strip()[:200])
     return last[:500]
-
-
-def _lines(stream: Any) -> list[str]:
-    return list(stream or ())
 
 
 def _report(printed: list[str]) -> dict[str, Any]:

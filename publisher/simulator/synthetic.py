@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from publisher.base.errors import InvalidInput
 from publisher.core.civil import LAST_SECOND, Zone, period, period_end, period_from, zone_table
 from publisher.core.randomness import GOLDEN_BITS, MASK, mixed
-from publisher.core.specs import Option, SpecError, known, read_options, split_spec
+from publisher.core.specs import Option, known, read_options, split_spec
 from publisher.simulator.replaying.compiled import as_arrays, available, specialise
 from publisher.simulator.timelines import DAY, Timeline
 
@@ -53,13 +52,10 @@ def parse_synthetic(spec: str) -> Synthetic:
     rate = Option("rate", 1.5, 1e-3, 10_000, "updates a day")
     shapes = {name: float(place) for place, name in enumerate(PROFILES)}
     profile = Option("profile", 0, 0, len(PROFILES) - 1, "of the day", whole=True, words=shapes)
-    try:
-        if known(split_spec(spec)[0], "synthetic timeline", SYNTHETIC) == "winer":
-            read_options(spec, ())
-            return Synthetic(spec, sum(WINER), WINER)
-        updates, shape = read_options(spec, (rate, profile))
-    except SpecError as error:
-        raise InvalidInput(str(error)) from None
+    if known(split_spec(spec)[0], "synthetic timeline", SYNTHETIC) == "winer":
+        read_options(spec, ())
+        return Synthetic(spec, sum(WINER), WINER)
+    updates, shape = read_options(spec, (rate, profile))
     return Synthetic(spec, updates, PROFILES[list(PROFILES)[int(shape)]])
 
 

@@ -7,22 +7,14 @@ The simulator compiles `publish`; `knob` runs it in plain Python.
 from collections.abc import MutableSequence, Sequence
 from typing import NamedTuple
 
-from publisher.core.civil import DAY_SECONDS, hour_end, hour_start
-from publisher.core.replay.skip_hours import (
-    WATCHED_DAYS,
-    WATCHED_UPDATES,
-    active_bits,
-    quiet_bits,
-    safe_bits,
-    week_start,
-)
+from publisher.core.civil import hour_end, hour_start
+from publisher.core.replay.skip_hours import learned_bits, safe_bits, week_start
 from publisher.core.ttl.choice import Workspace, choose
 from publisher.core.ttl.counts import SLOTS, STEP_SECONDS, History
 from publisher.core.ttl.headers import slot_of
 from publisher.core.ttl.mixture import after
 from publisher.core.ttl.rule import RuleNumbers
 
-ALL_HOURS = (1 << 24) - 1
 # The setting `etag`, when the tag changes: with the document; also every four hours in a long
 # silence (`headers.renewal`); with new items only.
 DOCUMENT, RENEWED, QUIET = 0, 1, 2
@@ -68,7 +60,7 @@ def publish(
             begun = week_start(history.zone, now)
             if begun != week:
                 week, safe = begun, safe_bits(times, begun, rule.warm_up)
-            skip = learned_skips(history, now, rule) & safe
+            skip = learned_bits(history, now, rule.half_life, 0) & safe
         if number == 0 or ttls[number - 1] != ttl or skips[number - 1] != skip:
             built[number] = now
             ttls[number] = ttl
@@ -101,11 +93,3 @@ def head(
             number += 1
             at = top + (slot + 1) * STEP_SECONDS
     return number
-
-
-def learned_skips(history: History, now: int, rule: RuleNumbers) -> int:
-    """The quiet hours as bits, by the rule of `quiet_hours`; 0 while too little is known."""
-    watched = now - history.past.first >= WATCHED_DAYS * DAY_SECONDS
-    if not watched or history.past.number < WATCHED_UPDATES:
-        return 0
-    return quiet_bits(active_bits(history, now, rule.half_life))

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from publisher.core.polling import Answer, PollPolicy
 from publisher.core.polling.policy import NextPoll
-from publisher.core.replay.announcements import ALL_HOURS, QUIET, RENEWED, Announced
+from publisher.core.replay.announcements import QUIET, RENEWED, Announced
+from publisher.core.replay.skip_hours import ALL_HOURS
 from publisher.core.ttl.headers import seconds_left, with_news
 from publisher.core.validators import renewal
 

@@ -45,18 +45,22 @@ def quiet_hours(
     Empty before 28 days and 20 updates are known, and for a blog without recent posts. Not quiet:
     an hour with a post of `scheduled`, and an hour next to an active one.
     """
-    if activity.updates < WATCHED_UPDATES or activity.first is None:
-        return ()
-    if seconds(now) - activity.first < WATCHED_DAYS * DAY_SECONDS:
-        return ()
-    at = seconds(now)
-    active = active_bits(activity.history(at), at, activity.half_life_days * DAY_SECONDS)
-    if active == 0:
-        return ()
+    at, queued = seconds(now), 0
     for post in scheduled:
-        active |= 1 << seconds(post) % DAY_SECONDS // HOUR_SECONDS
-    quiet = quiet_bits(active) & safe
+        queued |= 1 << seconds(post) % DAY_SECONDS // HOUR_SECONDS
+    half_life = activity.half_life_days * DAY_SECONDS
+    quiet = learned_bits(activity.history(at), at, half_life, queued) & safe
     return tuple(hour for hour in range(24) if quiet >> hour & 1)
+
+
+def learned_bits(history: History, now: int, half_life: int, queued: int) -> int:
+    """The quiet hours as bits, by the rule of `quiet_hours`; 0 while too little is known. `queued`:
+    the hours of scheduled posts."""
+    watched = now - history.past.first >= WATCHED_DAYS * DAY_SECONDS
+    if not watched or history.past.number < WATCHED_UPDATES:
+        return 0
+    active = active_bits(history, now, half_life)
+    return quiet_bits(active | queued) if active != 0 else 0
 
 
 def in_words(hours: Sequence[int]) -> str:

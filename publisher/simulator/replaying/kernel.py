@@ -10,8 +10,8 @@ from collections.abc import MutableSequence, Sequence
 from typing import NamedTuple
 
 from publisher.core.polling.policy import ABSENT, NOT_MODIFIED, Ints, Numbers, State
-from publisher.core.replay.announcements import ALL_HOURS, QUIET, RENEWED
-from publisher.core.replay.skip_hours import place_of
+from publisher.core.replay.announcements import QUIET, RENEWED
+from publisher.core.replay.skip_hours import ALL_HOURS, place_of
 from publisher.core.ttl.headers import seconds_left, with_news
 from publisher.core.validators import RENEWAL_SECONDS, renewal
 from publisher.simulator.replaying.compiled import scratch

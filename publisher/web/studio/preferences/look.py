@@ -48,9 +48,8 @@ def preview() -> Response:
     """The home page as it would be with other choices, for the frame beside the form."""
     tried: dict[str, Any] = {}
     for name in ("look", "accent", "home", "logo_shape"):
-        with suppress(InvalidInput):
-            tried[name] = CHECKS[name](request.args[name]) if name in request.args else None
-    tried = {name: value for name, value in tried.items() if value is not None}
+        with suppress(InvalidInput, KeyError):
+            tried[name] = CHECKS[name](request.args[name])
     seen = min(settings().home_items, IN_FRAME)
     g.settings = replace(settings(), **tried, home_items=seen)
     g.tried_style = True
