@@ -210,8 +210,6 @@ def learn(history: History, at: int, half_life: int) -> None:
 
 def after(history: History, at: int, half_life: int) -> History:
     """The history with an update at `at` added; tables and beliefs are changed in place."""
-    if history.past.number == 0:
-        history.settled[0] = 0.0
     learn(history, at, half_life)
     past = record(history, at, half_life)
     tables, zone, holes, _, beliefs, settled = history
