@@ -168,10 +168,11 @@ class PageMemory:
 
     def keep(self, path: str, body: bytes) -> None:
         """Keep a page, and forget all others where there is no place for it."""
-        if self._bytes + len(body) > MOST_BYTES:
+        size = len(path) + len(body)  # a month, or a tag, has addresses of any length
+        if self._bytes + size > MOST_BYTES:
             self.bodies, self._bytes = {}, 0
         self.bodies[path] = body
-        self._bytes += len(body)
+        self._bytes += size
 
 
 def from_memory() -> Response | None:

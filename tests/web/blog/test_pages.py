@@ -377,12 +377,14 @@ def test_a_page_with_a_forms_key_is_not_kept(app: Flask, client: FlaskClient) ->
     assert app.extensions["page_memory"].bodies == {}
 
 
-def test_kept_pages_are_limited() -> None:
-    """Beyond the limit all are forgotten but the newest."""
+@pytest.mark.parametrize("long", [2, MOST_BYTES // 4])
+def test_kept_pages_are_limited(long: int) -> None:
+    """Beyond the limit all are forgotten but the newest; an address, which anybody can make longer
+    (`/tags/a!!!`), counts too."""
     memory = PageMemory((1, SITE_URL))
     for number in range(5):
-        memory.keep(f"/{number}", b"x" * (MOST_BYTES // 4))
-    assert list(memory.bodies) == ["/4"]
+        memory.keep(f"/{number}".ljust(long, "!"), b"x" * (MOST_BYTES // 4 - long))
+    assert [path.rstrip("!") for path in memory.bodies] == ["/4"]
 
 
 @pytest.mark.sqlite("plans of queries are read in its words")
