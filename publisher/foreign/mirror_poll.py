@@ -15,9 +15,7 @@ from publisher.core.ttl.decision import build_moment, decide
 from publisher.core.ttl.rule import TtlRule
 from publisher.foreign import mirrors
 from publisher.foreign.learning import learn
-from publisher.foreign.mirrors import Frame
-from publisher.installation import Site
-from publisher.installation.settings import load_settings
+from publisher.installation import Site, public_address
 from publisher.publishing import outbox
 from publisher.river import service
 from publisher.river.fetching.answers import Validators
@@ -83,8 +81,7 @@ def look(site: Site, name: str) -> Mirror:
         if not _overtaken(mirror, found, site.clock()):
             if mirror.asked_at == asked_at:  # else a newer ping is still to be followed
                 mirror.asked_at = None
-            frame = Frame(site.site_url, load_settings(session))
-            settle(session, mirror, found, frame, site.clock())
+            settle(site, session, mirror, found)
     mirrors.keep_subscribed(site, name)
     with site.database.read() as session:
         mirror = mirrors.named(session, name)
@@ -101,15 +98,15 @@ def _overtaken(mirror: Mirror, found: Visit, now: datetime) -> bool:
     return latest is not None and found.job.at < latest <= now
 
 
-def settle(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: datetime) -> None:
+def settle(site: Site, session: Session, mirror: Mirror, found: Visit) -> None:
     """Store the result of a poll; after a failure the last good document stays."""
-    fetched = found.fetched
+    fetched, now = found.fetched, site.clock()
     mirror.last_polled_at, mirror.status = found.job.at, fetched.status
     problem = ""
     if found.problem:
         problem = in_words(found.problem, found.detail) + announcing(found.announced)
     if not problem and found.document is not None:
-        problem = _take(session, mirror, found, frame, now)
+        problem = _take(site, session, mirror, found, now)
     if problem:
         mirror.problem, mirror.failures = problem[:500], mirror.failures + 1
         place = min(mirror.failures, len(FAILURE_MINUTES)) - 1
@@ -124,7 +121,7 @@ def settle(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: da
     mirror.next_poll_at = now + timedelta(minutes=wait_minutes(mirror, now))
 
 
-def _take(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: datetime) -> str:
+def _take(site: Site, session: Session, mirror: Mirror, found: Visit, now: datetime) -> str:
     """Store a parsed document; returns what is wrong with it, "" for nothing."""
     document = found.document
     if document is None or document.broken:
@@ -141,7 +138,7 @@ def _take(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: dat
     history, mirror.history = mirror.history, lesson.history.to_json()
     changed_at, mirror.content_changed_at = mirror.content_changed_at, now
     try:
-        mirrors.build(session, mirror, frame, now)
+        mirrors.build(site, session, mirror, now)
     except InvalidData as problem:
         mirror.body, mirror.content_hash, mirror.content_type = before
         mirror.history, mirror.content_changed_at = history, changed_at
@@ -149,7 +146,7 @@ def _take(session: Session, mirror: Mirror, found: Visit, frame: Frame, now: dat
     mirror.title, mirror.undated = document.title[:500], lesson.undated
     if before[0] and (lesson.new or lesson.changed):
         mirror.last_new_at = now
-        outbox.announce(session, frame.settings, [frame.site_url + mirror.path], now)
+        outbox.announce(session, [public_address(session, site.environment) + mirror.path], now)
     mirrors.note_hub(mirror, document, found.fetched.headers, found.fetched.body)
     return ""
 
@@ -161,8 +158,7 @@ def refresh(site: Site, name: str) -> None:
         if not mirrors.is_behind(session, mirrors.named(session, name), now):
             return
     with site.database.write() as session:
-        frame = Frame(site.site_url, load_settings(session))
-        mirrors.build(session, mirrors.named(session, name), frame, now)
+        mirrors.build(site, session, mirrors.named(session, name), now)
 
 
 def wait_minutes(mirror: Mirror, now: datetime) -> int:

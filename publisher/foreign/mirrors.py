@@ -10,7 +10,6 @@ import hmac
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
@@ -37,8 +36,8 @@ from publisher.dynamic_ttl.feed_head import (
 )
 from publisher.feeds.feed_answer import gzipped
 from publisher.foreign.learning import FeedHistory
-from publisher.installation import Site
-from publisher.installation.settings import Settings
+from publisher.installation import Site, public_address
+from publisher.installation.settings import Settings, load_settings
 from publisher.publishing import snapshots
 from publisher.publishing.outbox import cloud_element
 from publisher.river.reading.feed_document import FeedDocument
@@ -134,24 +133,6 @@ _LIMITS = Limits(seconds=5.0)
 _CHARSET = re.compile(r';\s*charset="?([\w.:-]{1,40})', re.ASCII | re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """What a mirrored document needs of this site: its address, hubs, cloud and settings."""
-
-    site_url: str
-    settings: Settings
-
-    def change(self, name: str, ttl_minutes: int) -> HeadChange:
-        """The head that the document of mirror `name` gets."""
-        cloud: tuple[tuple[str, str], ...] = ()
-        if self.settings.cloud:
-            ours = cloud_element(self.settings.cloud.split()[0])
-            cloud = tuple(ours.attributes.items())
-        return HeadChange(
-            ttl_minutes, self.site_url + path_of(name), tuple(self.settings.hubs.split()), cloud
-        )
-
-
 def edited(body: bytes, change: HeadChange) -> tuple[bytes, bytes]:
     """The body with an edited head, plain and gzipped. Runs in the confined process.
 
@@ -211,15 +192,18 @@ def content_hash(document: FeedDocument) -> str:
     return hashlib.sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def build(session: Session, mirror: Mirror, frame: Frame, now: datetime) -> Snapshot:
+def build(site: Site, session: Session, mirror: Mirror, now: datetime) -> Snapshot:
     """Build the document of this moment and store it as the one that is served.
 
     Raises InvalidData, and keeps the old one, if the origin's bytes cannot be edited.
     """
-    decision = decision_of(mirror, frame.settings, now)
-    change = frame.change(mirror.name, decision.ttl_minutes)
+    settings, here = load_settings(session), public_address(session, site.environment)
+    decision = decision_of(mirror, settings, now)
+    cloud = cloud_element(settings.cloud.split()[0]).attributes if settings.cloud else {}
+    hubs = tuple(settings.hubs.split())
+    change = HeadChange(decision.ttl_minutes, here + mirror.path, hubs, tuple(cloud.items()))
     body, body_gzip = read(edited, _LIMITS, mirror.body, change)
-    changed_at, etag = mirror.content_changed_at or now, frame.settings.etag
+    changed_at, etag = mirror.content_changed_at or now, settings.etag
     reasons = explain(decision)
     made = snapshots.Build(mirror.content_hash, changed_at, decision, reasons, now, etag)
     kind = feed_type(mirror.content_type, body)

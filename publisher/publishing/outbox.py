@@ -14,7 +14,7 @@ from publisher.base.text import number_up_to, one_line
 from publisher.blog.published import WEBMENTION, request_delivery
 from publisher.feeds.channel import Cloud
 from publisher.installation import Site
-from publisher.installation.settings import Settings
+from publisher.installation.settings import load_settings
 from publisher.storage.tables.publishing import Delivery
 
 log = get_logger("push")
@@ -22,11 +22,12 @@ log = get_logger("push")
 WEBSUB, RSSCLOUD, PURGE = "websub", "rsscloud", "purge"
 
 
-def announce(session: Session, settings: Settings, topics: Sequence[str], now: datetime) -> None:
+def announce(session: Session, topics: Sequence[str], now: datetime) -> None:
     """Queue the pings about new content in the documents at `topics`, of which RSS is the first.
 
     Hubs get one for each document, a cloud one for the RSS document.
     """
+    settings = load_settings(session)
     for hub in settings.hubs.split():
         for topic in topics:
             request_delivery(session, WEBSUB, hub, topic, now)

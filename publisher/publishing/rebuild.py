@@ -159,7 +159,7 @@ def _queue_pings(
     if shown is None or shown.content_hash != build.content_hash:
         site_url = channel.home_url.rstrip("/")
         topics = [site_url + path for path in ADDRESSES.values()]
-        outbox.announce(session, load_settings(session), topics, build.built_at)
+        outbox.announce(session, topics, build.built_at)
 
 
 def _channel(session: Session, settings: Settings, site_url: str, now: datetime) -> Channel:

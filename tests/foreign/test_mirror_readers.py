@@ -16,7 +16,7 @@ from publisher.cli import cli
 from publisher.cli.timelines import sources
 from publisher.foreign import mirrors
 from publisher.foreign.learning import FeedHistory
-from publisher.foreign.mirrors import Frame, build
+from publisher.foreign.mirrors import build
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
 from publisher.publishing import snapshots
@@ -97,7 +97,7 @@ def test_a_tag_from_before_a_new_ttl_is_known(site: Site, clock: FakeClock, mirr
         with site.database.write() as session:
             known = mirrors.named(session, mirror.name)
             known.body, known.content_hash = b"<rss><channel><title>x</title></channel></rss>", "x"
-            shown = build(session, known, Frame(site.site_url, load_settings(session)), clock())
+            shown = build(site, session, known, clock())
             document = FakeDocument(shown.etag, shown.last_modified)
         counting.poll(clock(), FULL, document, path=TIDES, **held)
         held = {"if_none_match": document.etag}
