@@ -220,7 +220,8 @@ def _skipped(seen: Evidence) -> Found:
             continue
         hours, day = skipped_hours(seen.place, stretch), skipped_day(seen.place, stretch)
         of += 1
-        came = [seen.place.moment(visit.at / HOUR) for visit in inside if visit.at > told.at]
+        later = [visit.at for visit in inside if visit.at - told.at >= TOGETHER_SECONDS]
+        came = [seen.place.moment(at / HOUR) for at in later]
         wrong += any(moment.hour in hours or moment.weekday() == day for moment in came)
     return (of - wrong, of), (
         f"Told to stay away for hours or for a day, it did so {of - wrong} of {of} times."
@@ -361,12 +362,14 @@ class _Held:
 
 def _validators(seen: Evidence) -> Iterator[tuple[FeedVisit, _Held]]:
     """Each visit but the first document's with what the reader holds before it. The validators
-    belong to the address that gave the document, so the last request of a visit is judged."""
-    held = _Held()
+    belong to the address that gave the document, so the last request of a visit is judged. A second
+    look within seconds is one too many, whatever it carries: `_twice` counts it."""
+    held, before = _Held(), -TOGETHER_SECONDS
     for visit in seen.visits:
-        if held.given_tags or held.given_dates:
+        if (held.given_tags or held.given_dates) and visit.at - before >= TOGETHER_SECONDS:
             yield visit, held
         held.take(visit.end)
+        before = visit.at
 
 
 def _echoed(seen: Evidence, given: str, sent_as: str) -> Found:

@@ -101,6 +101,22 @@ def test_one_request_too_many_is_found(added: Asked, behaviour: str) -> None:
     assert states(score(trace))[behaviour] != "good"
 
 
+def test_each_look_twice_is_one_fault() -> None:
+    """The second request carries what the reader held before the first; that is no other fault."""
+    trace = week(perfect)
+    looks = [
+        one
+        for one in trace.asked
+        if answer(PLACE, one.hours, one.method, one.path, one.headers).header("Location") is None
+    ]
+    again = [Asked(one.at + 1.0, one.method, one.path, one.headers) for one in looks]
+    trace.asked = sorted([*trace.asked, *again], key=lambda one: one.at)
+    found = states(score(trace)).items()
+    assert {name for name, state in found if state not in ("good", "not-seen")} == {
+        "start", "twice",
+    }  # fmt: skip
+
+
 def test_too_little_gives_no_score() -> None:
     """One request, or none, is nothing to judge by."""
     empty = Trace(ADDRESS, MONDAY)

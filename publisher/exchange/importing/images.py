@@ -27,7 +27,8 @@ _IN_HTML = re.compile(
     re.IGNORECASE,
 )
 _IN_MARKDOWN = re.compile(
-    r"""(?P<before>!\[(?:\\.|[^\[\]\\]|\[[^\[\]\\]*\])*\]\(<?)(?P<address>[^\s()<>]+)(?P<after>>?(?:\s+"[^"]*")?\))"""
+    r"""(?P<before>!\[(?:\\.|[^\[\]\\]|\[[^\[\]\\]*\])*\]\((?P<sharp><)?)"""
+    r"""(?P<address>(?(sharp)[^\n<>]+|[^\s()<>]+))(?P<after>(?(sharp)>)(?:\s+"[^"]*")?\))"""
 )
 _IMG = re.compile(r"<img\b[^<>]*>", re.IGNORECASE)
 _SRCSET = re.compile(r"""\s(?:srcset|sizes)\s*=\s*(?:"[^"]*"|'[^']*')""", re.IGNORECASE)

@@ -74,7 +74,8 @@ def test_pictures_beside_a_file() -> None:
     """Relative to the Markdown file or to the folder; never outside of it."""
     files = {"posts/tea/index.md": "x", "posts/tea/cup.png": "cup", "img/pot.png": "pot"}
     where = "posts/tea/index.md"
-    source = "![](cup.png)![](../../img/pot.png)![](/img/pot.png)![](../../../etc/passwd)"
+    source = "![](cup.png)![](<../../img/pot.png>)![](/img/pot.png)![](../../../etc/passwd)"
+    assert images.wanted(post("![a b](<my cup.png>)", "markdown", "a.md")) == {"my cup.png"}
     named = images.wanted(post(source, "markdown", where))
     assert named == {"posts/tea/cup.png", "img/pot.png", "etc/passwd"}
     found = dict(
@@ -107,7 +108,14 @@ def test_private_addresses_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["<img " * 200_000, "<img src='" * 100_000, "![" * 500_000, "![](a " * 160_000]
+    "source",
+    [
+        "<img " * 200_000,
+        "<img src='" * 100_000,
+        "![" * 500_000,
+        "![](a " * 160_000,
+        "![](<a " * 160_000,
+    ],
 )
 def test_hostile_sources_are_looked_through_once(source: str) -> None:
     """What begins a picture again and again and never ends it: no quadratic search."""
