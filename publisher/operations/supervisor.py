@@ -260,8 +260,7 @@ def serve(
             greeting = _greeting(site, here)
             site.database.close()
             log.info("serving starts", host=host, port=port, workers=workers)
-            ready = partial(print, greeting, flush=True)
-            Supervisor(listener, workers, ready, read_tls).run()
+            Supervisor(listener, workers, partial(_say, greeting), read_tls).run()
             log.info("serving ended")
 
 
@@ -330,6 +329,12 @@ def _greeting(site: Site, here: str) -> str:
         base = site.environment.site_url or here
         text += f"\nCreate the first author (this link works once): {base}{path}"
     return text
+
+
+def _say(text: str) -> None:
+    """Print a line; where nobody takes it (a full disk, a pipe that was closed), go on serving."""
+    with suppress(OSError):
+        os.write(1, f"{text}\n".encode())
 
 
 def _name(host: str) -> str:

@@ -111,6 +111,24 @@ def test_a_start_can_be_stopped(tmp_path: Path) -> None:
     assert server.returncode == 0
 
 
+def test_a_log_that_takes_nothing_stops_nobody(tmp_path: Path) -> None:
+    """Standard output and error on a full disk: the site is served, and ends well."""
+    port = free_port()
+    words = [sys.executable, "-m", "publisher", "serve", "--port", str(port)]
+    env = os.environ | settings_of(tmp_path)
+    with (
+        Path("/dev/full").open("wb") as full,
+        subprocess.Popen(words, env=env, stdout=full, stderr=full) as process,
+    ):
+        server = Server(port, tmp_path, process, env)
+        try:
+            wait_until(lambda: answers(server), 60)
+            assert server.get("/nothing")[0] == 404
+        finally:
+            process.terminate()
+    assert process.returncode == 0
+
+
 def end_everything(server: Server) -> None:
     """SIGTERM: exit status 0, no process left, nothing on the error output but plain events."""
     family = server.children()
