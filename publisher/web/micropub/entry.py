@@ -27,6 +27,7 @@ from publisher.blog.writing.content_fields import Tags
 from publisher.storage.tables.blog import PostStatus, SourceFormat
 
 Properties = dict[str, list[Any]]
+MOST_VALUES = 1_000  # of a property: an update compares each that is sent with each that is there
 
 # Form fields that are not properties of the entry.
 _COMMANDS = frozenset({"access_token", "h", "action", "url", "q"})
@@ -67,6 +68,8 @@ def from_json(value: object) -> Properties:
     """The `properties` of a JSON entry; InvalidInput unless every value is a list."""
     if not isinstance(value, dict) or not all(isinstance(v, list) for v in value.values()):
         raise InvalidInput("properties: an object whose values are arrays is needed")
+    if any(len(values) > MOST_VALUES for values in value.values()):
+        raise InvalidInput(f"properties: one has at most {MOST_VALUES:,} values")
     return {str(name): list(values) for name, values in value.items()}
 
 
