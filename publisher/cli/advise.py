@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -242,7 +243,8 @@ def add(url: str, name: str, timezone: str) -> None:
     with here.database.write() as db:
         zone = find_zone(timezone) if timezone else load_settings(db).timezone
         made, token = mirrors.add(db, address, name, zone, here.clock())
-        name = made.name
+        # It is read here, and now; the scheduler of a site that is served would read it as well.
+        name, made.next_poll_at = made.name, here.clock() + timedelta(minutes=5)
     try:
         found = mirror_poll.look(here, name)
         if not found.body:

@@ -405,6 +405,24 @@ def test_the_commands(environment: Environment, elsewhere: Elsewhere) -> None:
     assert run(environment, "why", "nothing").exception is not None
 
 
+def test_a_new_mirror_is_read_by_its_command_alone(
+    environment: Environment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scheduler of a served site asked the origin as well, in the same second."""
+
+    def look(site: Site, name: str) -> Mirror:
+        with site.database.read() as session:
+            due.append(mirrors.due_at(mirrors.named(session, name)))
+            assert due[0] is not None
+            assert due[0] > site.clock()
+        raise InvalidData("enough")
+
+    due: list[datetime | None] = []
+    monkeypatch.setattr(mirror_poll, "look", look)
+    assert isinstance(run(environment, "add", "https://a.example/").exception, InvalidData)
+    assert due
+
+
 def test_private_addresses_stay_closed(
     environment: Environment, elsewhere: Elsewhere, clock: FakeClock
 ) -> None:
