@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 
 from publisher.base.dates import format_rfc3339
-from publisher.base.text import counted, plain_text, whole_number
+from publisher.base.text import counted, plain_text, shorten, whole_number
 from publisher.river.following import feed_list, reading_list
 from publisher.river.following.feed_list import FeedName
 from publisher.river.following.reading_list import ReadingEntry, View
@@ -100,10 +100,7 @@ def shown(entry: ReadingEntry, images: int | None) -> str:
 
 def excerpt(entry: ReadingEntry) -> str:
     """The first words of an item."""
-    words = plain_text(entry.item.html)
-    if len(words) <= EXCERPT_CHARACTERS:
-        return words
-    return words[:EXCERPT_CHARACTERS].rsplit(" ", 1)[0] + " …"
+    return shorten(plain_text(entry.item.html), EXCERPT_CHARACTERS)
 
 
 def _view() -> View:

@@ -152,9 +152,9 @@ def moment(struct: Struct, zone: tzinfo) -> datetime | None:
 def _shown(post: Post, form: Form, site_url: str) -> str:
     """The text in the form `form`, with full addresses of pictures."""
     text = post.source if form == "markdown" or post.source_format == "html" else post.html
-    return text.replace(f'"{PREFIX}', f'"{site_url}{PREFIX}').replace(
-        f"({PREFIX}", f"({site_url}{PREFIX}"
-    ).replace(f"<{PREFIX}", f"<{site_url}{PREFIX}")  # fmt: skip
+    for mark in '"', "(", "<":
+        text = text.replace(f"{mark}{PREFIX}", f"{mark}{site_url}{PREFIX}")
+    return text
 
 
 def _local(text: str, site_url: str) -> str:
