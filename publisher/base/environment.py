@@ -163,11 +163,11 @@ def prepare_instance(environment: Environment) -> None:
         raise _unwritable(environment, error) from error
 
 
-def try_write(environment: Environment, size: int = 65_536) -> None:
-    """StorageUnavailable, saying why, when the instance folder does not take `size` more bytes."""
+def try_write(environment: Environment) -> None:
+    """StorageUnavailable, saying why, when the instance folder does not take 64 kB more."""
     try:
         with tempfile.TemporaryFile(dir=environment.instance) as file:  # no name: nothing is left
-            file.write(bytes(size))
+            file.write(bytes(65_536))
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:

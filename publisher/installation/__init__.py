@@ -152,7 +152,7 @@ def serving_lock(environment: Environment, purpose: str = "being served") -> Ite
     The kernel releases it when the process ends, however it ends. Raises Conflict, which says what
     the other process is doing; StorageUnavailable where nothing can be written.
     """
-    try_write(environment, 1)
+    try_write(environment)
     with (environment.instance / "serving.lock").open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
