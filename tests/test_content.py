@@ -213,7 +213,7 @@ def test_what_a_refused_form_shows(blog: Site, ada: Browser) -> None:
 def test_autosave_and_the_browsers_recovery(blog: Site, ada: Browser) -> None:
     """What is typed and not saved is kept whole: on the server, and by name in the browser."""
     page = Controls(ada.get("/studio/posts/1"))
-    intent = ("csrf_token", "base_version", "seen", "origin", "attempt", "place", "alt")
+    intent = {"csrf_token", "base_version", "seen", "origin", "attempt", "place", "zone", "alt"}
     typed = {name: text for name, text in page.values.items() if name not in intent}
     assert set(page.done["data-kept"].split()) >= set(typed)
     set_row(blog, BLANK)

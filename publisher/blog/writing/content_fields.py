@@ -196,7 +196,9 @@ class Tags(Field):
         return tuple(by_slug.values())
 
     def problems(self, typed: Any, value: Any) -> dict[str, str]:
-        """A problem when there are too many tags, or one is too long."""
+        """A problem when there are too many tags, or one is too long or of signs alone."""
+        if mute := [name for name in typed if clean(name).strip(" ,") and not tag_slug(name)]:
+            return {self.name: f"a tag needs a letter or a digit, and “{clean(mute[0])}” has none"}
         if any(len(tag) > MAX_TAG for tag in value):
             return {self.name: f"a tag has at most {MAX_TAG} characters"}
         if len(value) > self.limit:
@@ -204,10 +206,11 @@ class Tags(Field):
         return {}
 
     def fitted(self, value: Any) -> tuple[Any, str]:
-        """The tags that are short enough, up to `limit`."""
-        fitting = [tag for tag in value if len(" ".join(tag.split())) <= MAX_TAG][: self.limit]
+        """The tags that are short enough and more than signs, up to `limit`."""
+        short = (tag for tag in value if len(" ".join(tag.split())) <= MAX_TAG)
+        fitting = [tag for tag in short if tag_slug(tag)][: self.limit]
         left_out = len(fitting) < len(value)
-        note = "tag left out: too long, or one too many" if left_out else ""
+        note = "tag left out: too long, of signs alone, or one too many" if left_out else ""
         return tuple(fitting), note
 
     def to_columns(self, value: Any) -> dict[str, Any]:

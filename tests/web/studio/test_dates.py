@@ -7,6 +7,7 @@ from sqlalchemy import select
 
 from publisher.blog import published
 from publisher.installation import Site
+from publisher.installation.settings import store_settings
 from publisher.storage.tables.blog import Update
 from tests.conftest import FakeClock
 from tests.factories import make_post
@@ -39,6 +40,22 @@ def test_a_past_date_publishes_dated_back(ada: Browser, site: Site) -> None:
     assert log(site)[-1] == ("backdate", FEBRUARY)
     assert "1 February 2024" in ada.get("/posts/older")
     assert "Older" in ada.get("/archives/2024/02")
+
+
+def test_the_zone_changes_while_a_post_is_open(ada: Browser, site: Site) -> None:
+    """Its date is not read in a zone that it was not typed in: the post would move by hours."""
+    ada.post("/studio/posts/new", source="At nine.", place="later", at="2024-03-07T09:00")
+    planned = the_post(site).scheduled_at
+    assert 'name="zone" value="UTC"' in ada.get("/studio/posts/1")
+    with site.database.write() as db:
+        store_settings(db, {"timezone": "Asia/Tokyo"})
+    form = {"source": "At 9.", "place": "later", "at": "2024-03-07T09:00", "base_version": "1"}
+    answer = ada.post("/studio/posts/1", **form, zone="UTC")
+    assert answer.status_code == 422
+    assert "time zone is Asia/Tokyo now; check the date" in answer.text
+    assert 'name="zone" value="Asia/Tokyo"' in answer.text
+    assert the_post(site).scheduled_at == planned
+    assert ada.post("/studio/posts/1", **form, zone="Asia/Tokyo").status_code == 302
 
 
 def edit(ada: Browser, site: Site, **fields: str) -> int:

@@ -35,6 +35,7 @@ def test_everything_about_a_post(ada: Browser, site: Site) -> None:
         ({"source": ""}, "Write something first"),
         ({"slug": "!!!"}, "Letters or digits are needed"),
         ({"tags": "t" * 61}, "A tag has at most 60 characters"),
+        ({"tags": "Feeds, 🎉"}, "A tag needs a letter or a digit, and “🎉” has none"),
         ({"tags": ",".join(f"t{n}" for n in range(51))}, "51 tags"),
         ({"kind": "poem"}, "Must be post or page"),
         ({"place": "later"}, "A date and a time are needed"),

@@ -17,7 +17,7 @@ from publisher.blog.writing.content_fields import with_newlines
 from publisher.blog.writing.editing import PLACES, Intent, Place
 from publisher.storage.tables.blog import Post
 
-INTENT = ("place", "at", "minor", "base_version", "seen", "origin", "attempt")
+INTENT = ("place", "at", "zone", "minor", "base_version", "seen", "origin", "attempt")
 FIELDS = (*content.INPUTS, *INTENT)
 # What autosave keeps: the content and its date, but not the choice to publish.
 KEPT = (*content.INPUTS, "at")
@@ -28,14 +28,15 @@ MAX_ORIGIN = 100
 class Typed:
     """The form's fields: `texts` has all inputs of the content, by name.
 
-    `at` is civil time in the author's zone, `base_version` the mark of the version that the form
-    started from, `seen` the stamp of the unsaved text that it was typed on, `origin` the tab,
-    `attempt` the name of the request that makes a post.
+    `at` is civil time in the site's zone, `zone` what that was then, `base_version` the mark of the
+    version that the form started from, `seen` the stamp of the unsaved text that it was typed on,
+    `origin` the tab, `attempt` the name of the request that makes a post.
     """
 
     texts: Mapping[str, str] = field(default_factory=lambda: content.to_inputs(Content()))
     place: str = ""
     at: str = ""
+    zone: str = ""
     minor: str = ""
     base_version: str = "0"
     seen: str = ""
@@ -113,6 +114,8 @@ def read(
     if (place == "later" or redated) and typed.at.strip():
         try:
             at = parse_civil(typed.at, zone)
+            if typed.zone not in ("", str(zone)):
+                raise InvalidInput(f"the site's time zone is {zone} now; check the date")
         except InvalidInput as error:
             problems["at"] = str(error)
     try:
