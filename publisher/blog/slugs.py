@@ -21,8 +21,8 @@ _UNSEEN = re.compile(r"<[^<>]*>|^ {0,3}\[[^\[\]]+\]:.*$|\bhttps?://\S+|\bwww\.\S
 RESERVED = frozenset(
     """
     archive archives authors cards favicon feed healthz indieauth media metrics micropub mirror opml
-    posts preview readers river robots rss search setup sitemap static studio style subscribe tags
-    webmention xmlrpc
+    posts preview reader-test readers river robots rss search setup sitemap static studio style
+    subscribe tags webmention xmlrpc
     """.split()  # noqa: SIM905 - a list of thirty quoted words is harder to read
 )
 

@@ -191,6 +191,8 @@ def test_subscriptions(api: Api, site: Site, origin: Origin) -> None:
     assert api.status("/subscription/edit", ac="unsubscribe", s=stream) == 200
     assert api.status("/subscription/edit", ac="unsubscribe", s=stream) == 404
     assert api.status("/subscription/edit", ac="fly", s="feed/2") == 400
+    many = [f"feed/http://b.example/{number}" for number in range(101)]
+    assert api.status("/subscription/edit", ac="subscribe", s=many) == 400
     bad = api.sent("/subscription/quickadd?quickadd=ftp://x/")
     assert bad["numResults"] == 0
     assert bad["error"]

@@ -25,6 +25,7 @@ from publisher.web.context import bearer_of, now, sent_token, site
 blueprint = Blueprint("reader_api", __name__)
 
 SCOPE = "river"
+MOST_AT_ONCE = 100  # feeds in one request, which holds the database for all of them
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -138,6 +139,8 @@ def edit_subscription(person: Author) -> Response:
     names = [name for name in values.getlist("s") if name]
     if not names:
         raise InvalidInput("s: a feed is needed")
+    if len(names) > MOST_AT_ONCE:
+        raise InvalidInput(f"s: at most {MOST_AT_ONCE} feeds at once")
     titles = values.getlist("t")[: len(names)]
     with site().database.write() as db:
         for name, title in zip_longest(names, titles, fillvalue=""):

@@ -347,6 +347,10 @@ def test_ones_own_name_and_bio(enter: Enter, client: FlaskClient, site: Site) ->
     assert "Ben O." in page
     assert "I <em>write</em>." in page
     assert "<script>alert" not in page
+    deep = {**form, "bio": "<b>" * 400 + "deep"}
+    assert enter("ben").post("/studio/account/profile", data=deep).status_code == 422
+    assert enter("ada").post("/studio/people/ben", data=deep).status_code == 422
+    assert "I <em>write</em>." in client.get("/authors/ben").text
 
 
 def test_ones_own_password(enter: Enter) -> None:

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from publisher.base.encryption import hash_token
 from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.base.text import sentence
+from publisher.blog.markup.markdown import render
 from publisher.blog.members import authors, passkeys, throttle, tokens
 from publisher.installation.settings import load_settings
 from publisher.storage.tables.credentials import Author
@@ -45,8 +46,9 @@ def programs() -> Any:
 @blueprint.post("/account/profile")
 def profile() -> Any:
     """Save the name and biography that readers see, and the login name."""
+    name, bio = request.form.get("display_name", ""), request.form.get("bio", "")
+    render(bio)  # refused here if it could not be shown
     with site().database.write() as db:
-        name, bio = request.form.get("display_name", ""), request.form.get("bio", "")
         authors.describe(db, my_row(db), name, bio, request.form.get("login"))
     return done("Saved.", ".page")
 

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.encryption import hash_token
 from publisher.base.errors import Conflict, FieldErrors, Forbidden
+from publisher.blog.markup.markdown import render
 from publisher.blog.members import authors, passkeys, permissions, tokens
 from publisher.installation import recall, remember
 from publisher.storage.tables.blog import Post
@@ -78,6 +79,7 @@ def person(name: str) -> Any:
 def profile(name: str) -> Any:
     """Change what readers see of somebody, and their login name."""
     form = request.form
+    render(form.get("bio", ""))  # refused here if it could not be shown
     with site().database.write() as db:
         found = authors.named(db, name)
         authors.describe(db, found, form.get("display_name", ""), form.get("bio", ""),
