@@ -68,7 +68,12 @@ def test_the_plan_is_that_of_trying_everything(seed: int, share: float) -> None:
     assert plan.value[:HORIZON] == pytest.approx(value[:HORIZON], rel=1e-3)
     assert plan.value[0] >= value[0] - 1e-6
     for slot, expiry in enumerate(plan.expiries):
-        assert SHORTEST <= (expiry - now) // 300 - slot <= LONGEST
+        half = (seen[slot] + curve.number[slot + 1]) / 2.0  # by the middle of the five minutes
+        costs = {
+            end: curve.waiting[end] - 5.0 * end * half + plan.value[end]
+            for end in range(slot + SHORTEST, slot + LONGEST + 1)
+        }
+        assert costs[(expiry - now) // 300] == pytest.approx(min(costs.values()), rel=0, abs=0.01)
 
 
 def daily() -> list[datetime]:
