@@ -154,6 +154,10 @@ export class Pictures {
   leaveOut(one) {
     this.failed.delete(one);
     if (one.held && this.replace(one.lead + one.held + one.trail, "") < 0) this.replace(one.held, "");
+    this.close(one);
+  }
+
+  close(one) {
     one.row?.remove();
     this.tray.hidden = !this.tray.children.length;
   }
@@ -173,11 +177,7 @@ export class Pictures {
 
   arrived(one, told) {
     if (!this.refused.length) this.say(this.running > 1 || this.waiting.length ? "Added. More to come." : "Added.");
-    if (!told.markdown.startsWith("!")) {
-      one.row.remove();
-      this.tray.hidden = !this.tray.children.length;
-      return;
-    }
+    if (!told.markdown.startsWith("!")) return this.close(one);
     const input = Object.assign(document.createElement("input"), {
       maxLength: 1000, placeholder: "Describe this picture",
     });
@@ -193,18 +193,14 @@ export class Pictures {
       event.preventDefault();
       event.stopPropagation();
       const rest = [...this.tray.querySelectorAll("input")].filter((other) => other !== input && !other.value);
-      if (input.value.trim() || event.key === "Escape") one.row.remove();
-      this.tray.hidden = !this.tray.children.length;
+      if (input.value.trim() || event.key === "Escape") this.close(one);
       (event.key === "Enter" && rest.length ? rest[0] : this.area).focus();
     });
     const done = Object.assign(document.createElement("button"), {
       type: "button", className: "plain small", textContent: "Done",
     });
     done.setAttribute("aria-label", `Done with ${one.file.name}`);
-    done.onclick = () => {
-      one.row.remove();
-      this.tray.hidden = !this.tray.children.length;
-    };
+    done.onclick = () => this.close(one);
     one.words.replaceWith(input, done);
     const last = this.running === 1 && !this.waiting.length;
     if (last && !this.writing && document.activeElement === this.area) this.tray.querySelector("input").focus();
