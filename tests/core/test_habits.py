@@ -53,5 +53,8 @@ def test_what_is_not_clear_is_not_told() -> None:
     assert rhythm(sorted(MONDAY + timedelta(hours=rng.uniform(0, 3000)) for _ in range(40))) is None
     busy = sorted([*weekly([1], 20), *weekly([1], 20, 9), *weekly([1], 20, 12)])
     assert rhythm(busy) is None
-    assert rhythm(weekly([1], 20), timedelta(days=8)) is not None
-    assert rhythm(weekly([1], 20), timedelta(days=10)) is None
+    minute = timedelta(minutes=1)
+    for days, longest in (([1], 7), ([0, 3], 4)):  # the pause of the week; two days late are fine
+        limit = timedelta(days=longest + 2)
+        assert rhythm(weekly(days, 20), limit) is not None
+        assert rhythm(weekly(days, 20), limit + minute) is None
