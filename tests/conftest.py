@@ -98,6 +98,7 @@ SYSTEM = (
     "losses", "operations/test_crash.py", "operations/test_faults.py", "operations/test_kills.py",
     "operations/test_nginx.py", "operations/test_rebinding.py", "operations/test_serve.py",
     "operations/test_serve_http.py", "operations/test_tls.py::test_a_site_with_tls",
+    "operations/test_tls.py::test_each_worker_knows_the_sessions_of_the_others",
     "operations/test_unit.py", "operations/test_waiting.py",
     "reader_test/test_command.py", "reader_test/test_our_river.py", "reader_test/test_wheel.py",
     "readers/access_logs/test_intake.py::test_a_hundred_thousand_lines_cost_little",
