@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from publisher.core.habits import MovedHours
+from publisher.core.habits import MovedHours, moved_hours
 from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, histogram
 from publisher.core.ttl.decision import Outlook, decide
 from publisher.core.ttl.mixture import START, Four, rates, seen_at, sharpened, weighed
@@ -85,6 +85,17 @@ def test_hours_that_moved_are_said() -> None:
     assert decision.moved == MovedHours(before=9, lately=15)
     told = "Your hours have moved: lately 15:00 to 18:00, previously mostly 09:00 to 12:00."
     assert told in explain(decision)
+
+
+def test_few_posts_at_new_hours_are_no_move() -> None:
+    """A post every three days, for six weeks in the evening: believed already, but not said yet."""
+    rng, log = Random(3), []
+    for day in range(440, 0, -3):
+        hour = 9 if day > 40 else 18
+        log.append((NOON - DAY * day).replace(hour=hour, minute=rng.randrange(30)))
+    known = histogram(log, NOON, "UTC")
+    assert known.beliefs[1] > 0.5
+    assert moved_hours(known) is None
 
 
 def test_what_is_hardly_believed_counts_for_nothing() -> None:
