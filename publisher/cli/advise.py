@@ -244,7 +244,8 @@ def add(url: str, name: str, timezone: str) -> None:
         zone = find_zone(timezone) if timezone else load_settings(db).timezone
         made, token = mirrors.add(db, address, name, zone, here.clock())
         # It is read here, and now; the scheduler of a site that is served would read it as well.
-        name, made.next_poll_at = made.name, here.clock() + timedelta(minutes=5)
+        pause = timedelta(minutes=mirror_poll.FAILURE_MINUTES[0])  # as if this look had failed
+        name, made.next_poll_at = made.name, here.clock() + pause
     try:
         found = mirror_poll.look(here, name)
         if not found.body:

@@ -244,7 +244,7 @@ def serve(
         os.environ["PUBLISHER_CLOCK"] = clock.to_text()
     logs.configure()
     read_tls = partial(server_context, *environment.tls) if environment.tls else lambda: None
-    read_tls()
+    read_tls()  # so that files that cannot be used are said before anything is opened
     here = f"{'https' if environment.tls else 'http'}://{_name(host)}:{port}"
     with _bound(host, port) as listener, ExitStack() as places:
         site = open_site(environment, first_url=here)

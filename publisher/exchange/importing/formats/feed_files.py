@@ -21,10 +21,8 @@ BASE = "{http://www.w3.org/XML/1998/namespace}base"
 # RFC 5023 and its drafts; Blogger's backups, of 2018 and before, which have drafts, comments,
 # templates and settings as entries beside the posts.
 _PUBLISHING = ("{http://www.w3.org/2007/app}", "{http://purl.org/atom/app#}")
-_BLOGGER, _KIND = (
-    "{http://schemas.google.com/blogger/2018}",
-    "http://schemas.google.com/g/2005#kind",
-)
+_BLOGGER = "{http://schemas.google.com/blogger/2018}"
+_KIND = "http://schemas.google.com/g/2005#kind"
 
 
 def read_atom(stream: BinaryIO) -> Batch:
