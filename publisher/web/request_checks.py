@@ -24,12 +24,11 @@ from urllib.parse import urlsplit
 
 from flask import Flask, Request, current_app, g, request, session
 from itsdangerous import BadData, URLSafeTimedSerializer
-from werkzeug import formparser
-from werkzeug.datastructures import Headers, ImmutableMultiDict
+from werkzeug.datastructures import FileStorage, ImmutableMultiDict
 from werkzeug.exceptions import RequestEntityTooLarge
-from werkzeug.formparser import FormDataParser
+from werkzeug.formparser import FormDataParser, default_stream_factory
 from werkzeug.sansio.http import parse_cookie
-from werkzeug.sansio.multipart import MultipartDecoder
+from werkzeug.sansio.multipart import Data, Epilogue, Field, File, MultipartDecoder, NeedData
 from werkzeug.utils import cached_property
 
 from publisher.base.errors import Forbidden, PublisherError, TooMany
@@ -133,41 +132,59 @@ _BY_PREFIX = (
     ("/mirror/", TEXT_BYTES),  # a hub sends whole documents
 )
 MOST_FIELDS = 10_000
+_BLOCK = 64 * 1024
 _MAX_CALLERS = 10_000
 
 
 class _Forms(FormDataParser):
     """Limits the number of fields: forty megabytes of `a&` would become gigabytes of them. And the
-    length of a form whose text is sent as `%ff%ff`: eight megabytes take seconds to read. Our
-    pages send long texts as multipart; Micropub reads a long form only with a token in its head."""
+    length of a form whose text is sent as `%ff%ff`, and of what stands before the parts of a
+    multipart form: eight megabytes of either take seconds to read. Our pages send long texts as
+    multipart; Micropub reads a long form only with a token in its head."""
 
     most_bytes = FORM_BYTES
 
     def parse(
         self, stream: IO[bytes], mimetype: str, content_length: int | None, options: Any = None
     ) -> Any:
-        """Parse as the library does, which itself only limits the parts of a multipart form."""
+        """Parse as the library does; a multipart form, whose heads it does not limit, by parts."""
         if mimetype == "application/x-www-form-urlencoded":
             body = stream.read(self.most_bytes + 1)
             if len(body) > self.most_bytes or body.count(b"&") >= MOST_FIELDS:
                 raise RequestEntityTooLarge
             stream = io.BytesIO(body)
+        elif mimetype == "multipart/form-data" and (boundary := (options or {}).get("boundary")):
+            try:
+                return stream, *self._parts(stream, boundary.encode())
+            except ValueError:  # it is no such form: an empty one, as with the library
+                return stream, self.cls(), self.cls()
         return super().parse(stream, mimetype, content_length, options)
 
-
-class _Parts(MultipartDecoder):
-    """Limits what stands before the parts of a form: eight megabytes of it take seconds to read."""
-
-    head_bytes = 0
-
-    def _parse_headers(self, data: bytes | bytearray) -> Headers:
-        self.head_bytes += len(data)
-        if self.head_bytes > FORM_BYTES:
-            raise RequestEntityTooLarge
-        return super()._parse_headers(data)
-
-
-formparser.MultipartDecoder = _Parts  # type: ignore[attr-defined]  # there is no other way
+    def _parts(self, stream: IO[bytes], boundary: bytes) -> tuple[Any, Any]:
+        """Fields and files. The decoder hands on data at once, so its limit is a single head's."""
+        decoder = MultipartDecoder(boundary, FORM_BYTES, max_parts=self.max_form_parts)
+        fields, files, heads, texts = [], [], 0, 0
+        while not isinstance(event := decoder.next_event(), Epilogue):
+            if isinstance(event, NeedData):
+                decoder.receive_data(stream.read(_BLOCK) or None)
+            elif isinstance(event, Field | File):
+                part, is_file = event, isinstance(event, File)
+                name = part.name or ""  # None where a head names none
+                content = default_stream_factory(None, None, None) if is_file else io.BytesIO()
+                heads += sum(len(key) + len(value) for key, value in part.headers)
+            elif isinstance(event, Data):
+                content.write(event.data)
+                texts += 0 if is_file else len(event.data)
+                if not event.more_data:
+                    content.seek(0)
+                    if isinstance(part, Field):
+                        fields.append((name, content.read().decode(errors="replace")))
+                    else:
+                        kept = FileStorage(content, part.filename, name, headers=part.headers)
+                        files.append((name, kept))
+            if heads > FORM_BYTES or texts > TEXT_BYTES:
+                raise RequestEntityTooLarge
+        return self.cls(fields), self.cls(files)
 
 
 _BLANKS = re.compile("[ \t]+")

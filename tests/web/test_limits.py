@@ -53,6 +53,29 @@ def test_what_stands_before_the_parts_of_a_form_is_short(
         assert answer.status_code == 413
 
 
+def test_the_texts_of_a_form_are_limited_together(client: FlaskClient, site: Site) -> None:
+    """An import may have 128 MB, of which only the file is kept on disk."""
+    make_author(site)
+    part = b'--x\r\nContent-Disposition: form-data; name="n"\r\n\r\n' + b"v" * (TEXT_BYTES // 2)
+    for parts, status in ((1, 401), (3, 413)):
+        sent = b"\r\n".join([part] * parts) + b"\r\n--x--"
+        kind = "multipart/form-data; boundary=x"
+        answer = client.post("/studio/moving/import", data=sent, content_type=kind)
+        assert answer.status_code == status
+
+
+@pytest.mark.parametrize("path", ["/studio/login", "/river/import", "/setup/x"])
+def test_a_stranger_s_odd_form_is_refused_in_words(
+    client: FlaskClient, site: Site, path: str
+) -> None:
+    """A part without a name; and a post's text sent to where no posts are written."""
+    make_author(site)
+    head = b"--x\r\nContent-Disposition: form-data"
+    sent = b'%s\r\n\r\nv\r\n%s; name="source"\r\n\r\nv\r\n--x--' % (head, head)
+    answer = client.post(path, data=sent, content_type="multipart/form-data; boundary=x")
+    assert answer.status_code == 401
+
+
 @pytest.mark.parametrize("kind", ["", "; charset=utf-8"])
 def test_micropub_takes_a_long_form_with_its_token(
     client: FlaskClient, site: Site, kind: str

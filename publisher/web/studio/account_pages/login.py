@@ -90,10 +90,11 @@ def forged(_error: FormKeyError) -> Any:
     if wants_json():
         # Safe to send: scripts of other sites cannot read this answer.
         return jsonify(error="the form's key has expired", csrf_token=form_key()), 400
-    if author() is None and request.path.startswith("/studio/"):
+    kept = post_editor.unsaved_in_request()
+    if author() is None and (kept or request.path.startswith("/studio/")):
         return _login_page(ENDED, 401)
     problem = "This form has expired or was not sent from this site, so nothing was done."
-    if kept := post_editor.unsaved_in_request():
+    if kept:
         return post_editor.unsaved_page(kept, f"{problem} Your text is below: save it again."), 400
     return page_answers.page(400, f"{problem} Go back, reload the page and send it again.")
 
