@@ -207,7 +207,11 @@ class Supervisor:
         processes.set_name(f"publisher-{name}")
         with suppress(OSError):  # where memory runs out, Linux ends this process and not its parent
             Path("/proc/self/oom_score_adj").write_text("200")
-        work(*arguments)
+        try:
+            work(*arguments)
+        except PublisherError as error:  # as while a database server is away
+            log.error("the process ends", process=name, reason=str(error))
+            sys.exit(1)
 
     def _end(self, children: list[Child]) -> None:
         """Send SIGTERM to all at once, SIGKILL to those that have not ended in time."""

@@ -43,6 +43,10 @@ _TROUBLES = {
     "no such table": postgresql.TABLE_MISSING,
     "unable to open database file": "the database file cannot be opened",
 }
+_UNKNOWN = (
+    "the connection to the database broke off while this was being stored: look whether it is "
+    "there before you try again"
+)
 
 
 class Database:
@@ -114,9 +118,16 @@ class Database:
     @contextmanager
     def _writing(self, **kind: bool) -> Iterator[Session]:
         writer = self.engine.execution_options(**kind)
-        with translated(), Session(writer, expire_on_commit=False) as session, session.begin():
+        with translated(), Session(writer, expire_on_commit=False) as session:
             session.connection()  # else the lock would be taken by the first statement
             yield session
+            session.flush()
+            try:
+                session.commit()
+            except DBAPIError as error:
+                if error.connection_invalidated:  # the server may have done it before that
+                    raise StorageUnavailable(_UNKNOWN) from error
+                raise
 
     def takes_writes(self) -> bool:
         """False on a server that is a replica, or where default_transaction_read_only is on."""

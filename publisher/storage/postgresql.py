@@ -36,6 +36,15 @@ _SESSION = {
     "tcp_keepalives_idle": 5,
     "tcp_keepalives_interval": 2,
     "tcp_keepalives_count": 2,
+    "tcp_user_timeout": 10_000,
+}
+# The same for a server that is gone: without these, what waits for its answer waits for an hour.
+_CONNECT: dict[str, Any] = {
+    "connect_timeout": 5,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 2,
+    "tcp_user_timeout": 10_000,
 }
 _SET = "".join(
     f"SET LOCAL {name} = {value};" for name, value in _SESSION.items() if "tcp" not in name
@@ -92,8 +101,8 @@ def make_engine(url: str, pooled: bool = False) -> Engine:
     options = " ".join(f"-c {name}={value}" for name, value in _SESSION.items())
     arguments: dict[str, Any] = {
         "application_name": "publisher",
-        "connect_timeout": 5,
         "client_encoding": "utf8",
+        **_CONNECT,
     }
     arguments |= {"prepare_threshold": None} if pooled else {"options": options}
     try:
@@ -254,7 +263,7 @@ class ServerBell(Bell):
 
         try:
             dsn = self._url.render_as_string(hide_password=False)
-            self._connection = psycopg.connect(dsn, autocommit=True, connect_timeout=5)
+            self._connection = psycopg.connect(dsn, autocommit=True, **_CONNECT)
             self._connection.execute(f"LISTEN {CHANNEL}")
         except psycopg.Error:
             self._forget()

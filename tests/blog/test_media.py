@@ -195,6 +195,16 @@ def test_files_are_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert sorted(found.name for found in tmp_path.iterdir()) == sorted(accepted.files)
 
 
+def test_a_file_that_was_cut_off_is_mended_by_sending_it_again(tmp_path: Path) -> None:
+    """As an interrupted copy of the folder leaves one, or a proxy that answers everything."""
+    accepted = media.accept(picture())
+    media.store(MediaFolder(tmp_path), accepted)
+    for name, data in accepted.files.items():
+        (tmp_path / name).write_bytes(data[:50])
+    media.store(MediaFolder(tmp_path), accepted)
+    assert {name: (tmp_path / name).read_bytes() for name in accepted.files} == accepted.files
+
+
 def test_same_content_is_the_same_file(site: Site, clock: FakeClock) -> None:
     """Uploading a picture twice keeps one file and one row."""
     first, second = media.accept(picture()), media.accept(picture())

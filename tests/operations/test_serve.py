@@ -64,8 +64,11 @@ import sys
 from publisher.operations import supervisor
 from publisher.cli import main
 def fork(*_):
+    from publisher.base.errors import StorageUnavailable
     from publisher.web import worker
-    worker.run = lambda *_: sys.exit(7)
+    def run(*_):
+        raise StorageUnavailable("no database")
+    worker.run = run
 supervisor._prepare_forks = fork
 supervisor.RESTART_PAUSE_SECONDS = 0.2
 main(sys.argv[1:])
@@ -91,11 +94,13 @@ def start(program: str, instance: Path) -> subprocess.Popen[str]:
 
 
 def test_workers_that_cannot_start_end_the_server(tmp_path: Path) -> None:
-    """If none has ever worked: after some tries with pauses, and with a line that says so."""
+    """If none has ever worked: after some tries with pauses, and with lines that say why."""
     with start(DYING, tmp_path) as server:
         _, told = server.communicate(timeout=120)
     assert server.returncode == 1
     assert told.count("a worker ended and is replaced") == 2 * supervisor.START_TRIES
+    assert told.count("no database") == 2 * supervisor.START_TRIES
+    assert "Traceback" not in told
     assert told.strip().splitlines()[-1] == (
         "publisher: no worker can start: what is printed above says why"
     )

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, create_engine, func, select, text
+from sqlalchemy import Connection, create_engine, event, func, select, text
 from sqlalchemy.engine import make_url
 
 from publisher.base.environment import Environment
@@ -105,6 +105,33 @@ def test_writers_of_several_machines_take_turns(remote: Site, tmp_path: Path, ur
         assert db.scalar(select(func.count()).select_from(Update)) == 20
         assert snapshot.serial == before + 20
         assert snapshot.body.count(b"<item>") == 20
+
+
+def test_a_server_that_is_gone_without_a_word_is_noticed(remote: Site) -> None:
+    """Its power was cut: the kernel gives up in seconds what waits for it, instead of hours."""
+    bell = remote.database.listen()
+    bell.wait(0.0)
+    with closing(bell), remote.database.engine.connect() as connection:
+        for one in (connection.connection.driver_connection, getattr(bell, "_connection", None)):
+            assert one is not None
+            with socket.socket(fileno=os.dup(one.fileno())) as end:
+                assert end.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 10_000
+                assert end.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 5
+        for name, value in (("tcp_user_timeout", "10000"), ("tcp_keepalives_idle", "5")):
+            assert connection.exec_driver_sql(f"SHOW {name}").scalar_one() == value
+
+
+def test_a_connection_that_breaks_at_the_commit(remote: Site, url: str) -> None:
+    """Whether it was done is not known, and nobody is told that nothing was changed."""
+
+    def save() -> None:
+        with remote.database.write() as db:
+            pid = db.connection().exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
+            end = f"SELECT pg_terminate_backend({pid}, 5000)"
+            event.listen(db, "before_commit", lambda _: on_server(url, end))
+
+    with pytest.raises(StorageUnavailable, match="look whether it is there"):
+        save()
 
 
 def test_search_finds_the_same(remote: Site) -> None:

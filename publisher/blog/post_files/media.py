@@ -113,13 +113,13 @@ def accept_emblem(data: bytes) -> tuple[Accepted, Accepted]:
 
 
 def store(place: MediaFiles, accepted: Accepted) -> None:
-    """Write the files, except those that exist. StorageUnavailable when the disk fails.
+    """Write the files, except those that are there whole. StorageUnavailable when the disk fails.
 
     The file itself is written last: when it exists, its smaller versions do too.
     """
     try:
         for name, data in reversed(accepted.files.items()):
-            if place.size(name) is None:
+            if place.size(name) != len(data):
                 place.write(name, data)
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
