@@ -38,7 +38,7 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 $(RUN): pyproject.toml
-	$(call install,a blog needs: about a minute and 180 MB)
+	$(call install,a blog needs: about a minute and 170 MB)
 	@$(BIN)/python -m pip uninstall --quiet --yes setuptools 2>/dev/null # old Pythons put it there
 
 $(SIMULATOR): pyproject.toml
@@ -56,7 +56,7 @@ $(DOCS): pyproject.toml
 	$(call install,the documentation's site needs,[docs])
 
 $(EVERYTHING): pyproject.toml
-	$(call install,developing needs: some minutes and 800 MB,[river$(,)passkeys$(,)old-passwords$(,)postgres$(,)s3$(,)sim$(,)dask$(,)dev])
+	$(call install,developing needs: some minutes and 800 MB,[fast$(,)river$(,)passkeys$(,)old-passwords$(,)postgres$(,)s3$(,)sim$(,)dask$(,)dev])
 	@touch $(RUN) $(SIMULATOR) $(PASSKEYS)
 
 , := ,
@@ -142,9 +142,9 @@ check: $(EVERYTHING) ## run ruff and mypy, strict; bandit; compare the lock file
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 
 lock: ## update requirements/*.txt from pyproject.toml (needs uv; UPGRADE=--upgrade for newer versions)
-	@$(LOCK) $(UPGRADE) --extra river --extra passkeys --extra old-passwords --extra postgres --extra s3 --extra sim --extra dask --extra dev pyproject.toml -o requirements/test.txt
+	@$(LOCK) $(UPGRADE) --extra fast --extra river --extra passkeys --extra old-passwords --extra postgres --extra s3 --extra sim --extra dask --extra dev pyproject.toml -o requirements/test.txt
 	@$(LOCK) $(UPGRADE) --constraints requirements/test.txt pyproject.toml -o requirements/deploy.txt
-	@$(LOCK) $(UPGRADE) --constraints requirements/test.txt --extra river --extra passkeys --extra old-passwords --extra postgres --extra s3 pyproject.toml -o requirements/image.txt
+	@$(LOCK) $(UPGRADE) --constraints requirements/test.txt --extra fast --extra river --extra passkeys --extra old-passwords --extra postgres --extra s3 pyproject.toml -o requirements/image.txt
 
 format: $(EVERYTHING) ## format the code with ruff
 	@$(BIN)/ruff check --fix .

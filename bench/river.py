@@ -1,5 +1,6 @@
 """The river: feeds per CPU-second, against others in the same run."""
 
+import asyncio
 import gc
 import logging
 import os
@@ -15,7 +16,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import uvloop
 from sqlalchemy import update
 
 from bench._subscriptions import OPTIONS, follow, open_river
@@ -110,7 +110,7 @@ def _ours(port: int, feeds: int) -> Poll:
             db.execute(update(RiverHost).values(free_at=now, rested_at=None))
         worker = RiverWorker(site.database, site.clock, OPTIONS)
         book = AddressBook(Loopback(), per_address=OPTIONS.per_address)
-        uvloop.run(worker.drain(book))  # as `service` does
+        asyncio.run(worker.drain(book))  # as `service` does
         assert worker.polls == feeds, (worker.polls, feeds)
 
     return poll

@@ -19,6 +19,7 @@ from packaging.utils import canonicalize_name
 TESTED = (
     "river",
     "passkeys",
+    "fast",
     "old-passwords",
     "postgres",
     "s3",
@@ -26,7 +27,8 @@ TESTED = (
     "dask",
     "dev",
 )  # the extras in requirements/test.txt
-IMAGE = ("river", "passkeys", "old-passwords", "postgres", "s3")  # those in requirements/image.txt
+# Those in requirements/image.txt.
+IMAGE = ("fast", "river", "passkeys", "old-passwords", "postgres", "s3")
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([^ ;\\]+)")
 
 

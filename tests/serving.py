@@ -71,6 +71,12 @@ class Server:
         return (self.instance / "server.log").read_text("utf-8", "replace")
 
 
+def asyncio_alone(folder: Path) -> dict[str, str]:
+    """The environment of a server without the extra `fast`; its module is hidden in `folder`."""
+    (folder / "uvloop.py").write_text("raise ImportError\n")
+    return {"PYTHONPATH": f"{folder}{os.pathsep}{Path(__file__).parent.parent}"}
+
+
 @contextmanager
 def serving(
     instance: Path,

@@ -94,7 +94,7 @@ OWNERS = {
         "delivery", "foreign", "web", "operations", "cli",
     ],
     "tinytag": ["blog.post_files.enclosures"],
-    "uvloop": ["river.service", "web.worker"],
+    "uvloop": ["web.worker"],
     "webauthn": ["blog.members.passkeys"],
     "werkzeug": ["blog.members.passwords", "web"],
     "yaml": ["exchange.importing.formats.markdown_files"],

@@ -55,10 +55,8 @@ def work_until(site: Site, stop: threading.Event) -> None:
 
     Changed settings count from the next poll on.
     """
-    import uvloop
-
     while not stop.is_set():
-        uvloop.run(_work(site, stop))
+        asyncio.run(_work(site, stop))
 
 
 async def _work(site: Site, stop: threading.Event) -> None:

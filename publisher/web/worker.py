@@ -9,7 +9,6 @@ import socket
 import ssl
 import sys
 
-import uvloop
 from flask import Flask
 
 from publisher.base.system import logs
@@ -18,6 +17,11 @@ from publisher.base.system.processes import end_with_parent
 from publisher.delivery.http_server import HttpServer
 from publisher.web.application import close_app, create_app, current_site
 from publisher.web.request_checks import body_limit
+
+try:
+    from uvloop import run as run_loop  # of the extra `fast`
+except ImportError:
+    run_loop = asyncio.run  # type: ignore[assignment]
 
 BACKLOG = 1_024
 OPEN_FILES = 10_240  # for as many connections as are taken, files, and answers in memory
@@ -51,7 +55,7 @@ def run(listener: socket.socket, tls: ssl.SSLContext | None, beat: int, parent_p
     gc.collect()
     gc.freeze()
     sys.setswitchinterval(_SWITCH_SECONDS)
-    uvloop.run(_serve(app, listener, tls, beat))
+    run_loop(_serve(app, listener, tls, beat))
     signal.alarm(LEAVE_SECONDS)  # ends the process where a page still waits for something
     close_app(app)
 

@@ -9,13 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.serving import Server, serving
+from tests.serving import Server, asyncio_alone, serving
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """`publisher serve` with one post."""
-    with serving(tmp_path_factory.mktemp("served") / "instance") as running:
+@pytest.fixture(scope="module", params=["asyncio", "uvloop"])
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    """`publisher serve` with one post, on either event loop."""
+    folder = tmp_path_factory.mktemp("served")
+    env = asyncio_alone(folder) if request.param == "asyncio" else None
+    with serving(folder / "instance", env=env) as running:
         assert running.command("post", "add", "--title", "One", text="Text.").returncode == 0
         yield running
 
