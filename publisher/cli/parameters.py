@@ -164,8 +164,8 @@ def echo_answer(as_json: bool, value: Any, lines: Iterable[str]) -> None:
     if as_json:
         echo_json(value)
         return
-    for line in lines:
-        click.echo(line)
+    for line in lines:  # of others' feeds and headers: without what steers a terminal
+        click.echo("".join(sign for sign in str(line) if sign.isprintable() or sign in "\t\n"))
 
 
 def echo_rows(rows: list[dict[str, Any]], as_json: bool) -> None:
@@ -203,7 +203,9 @@ def run(command: click.Command, name: str, arguments: list[str] | None = None) -
     program's name, and an exit code."""
 
     def stop(message: str, exit_code: int) -> NoReturn:
-        line = " ".join(message.split())
+        from publisher.base.text import one_line
+
+        line = one_line(message)
         if len(line) > LONGEST_LINE:  # it repeats a name of any length
             line = f"{line[: LONGEST_LINE // 2]} … {line[-LONGEST_LINE // 2 :]}"
         click.echo(f"{name}: {line}", err=True)

@@ -68,7 +68,8 @@ class Body:
     def _check(self, length: int) -> None:
         if length > self._limit:
             raise Refused("413 Content Too Large", f"At most {self._limit:,} bytes are taken here.")
-        if self._spool.held_bytes + length > MOST_SPOOLED_BYTES:
+        # A short one is in memory: whoever fills the disk keeps nobody from logging in or saving.
+        if length > IN_MEMORY_BYTES and self._spool.held_bytes + length > MOST_SPOOLED_BYTES:
             raise Refused(
                 "503 Service Unavailable",
                 "Too much is being uploaded at once; try again in a moment.",

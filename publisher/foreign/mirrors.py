@@ -67,8 +67,9 @@ def add(session: Session, url: str, name: str, zone: str, now: datetime) -> tupl
     token = secrets.token_urlsafe(24)
     mirror = Mirror(
         name=name, url=url, timezone=zone, token_hash=hash_token(token), added_at=now,
-        next_poll_at=now, hub_key=secrets.token_urlsafe(16), hub_secret=secrets.token_urlsafe(32),
+        next_poll_at=now,
     )  # fmt: skip
+    mirror.hub_key, mirror.hub_secret = _hub_secrets()
     session.add(mirror)
     session.flush()
     return mirror, token
@@ -249,9 +250,15 @@ def note_hub(
         check_url(topic or mirror.url)
     except ValueError:
         hub = ""
-    if hub != mirror.hub_url:
+    if hub != mirror.hub_url:  # the former one must not speak for this one
         mirror.hub_asked_at = mirror.hub_until = None
+        mirror.hub_key, mirror.hub_secret = _hub_secrets()
     mirror.hub_url, mirror.hub_topic = hub, topic or mirror.url
+
+
+def _hub_secrets() -> tuple[str, str]:
+    """A key for the callback's address, and a secret for signatures."""
+    return secrets.token_urlsafe(16), secrets.token_urlsafe(32)
 
 
 def hub_in(body: bytes) -> str:

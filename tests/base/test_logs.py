@@ -64,7 +64,7 @@ log.warning("100% of it", reason="a b")
 log.debug("details")
 logging.getLogger("a library").info("chatter")
 logs.request_number.set("00c0ffee")
-logging.getLogger("a library").warning("hello %s", "you")
+logging.getLogger("a library").warning("hello %s", "you\\x9b2J")
 """
 
 
@@ -87,7 +87,7 @@ def test_a_line_is_an_object() -> None:
         "api_token": "(hidden)", "level_of": "\x1b[31m",
     }  # fmt: skip
     assert (share["event"], share["level"], share["reason"]) == ("100% of it", "warning", "a b")
-    assert (hello["event"], hello["request"]) == ("hello you", "00c0ffee")
+    assert (hello["event"], hello["request"]) == ("hello you\x9b2J", "00c0ffee")
     assert "request" not in share
 
 
@@ -97,10 +97,12 @@ def test_a_person_gets_words() -> None:
     assert "feed built" in built
     assert "serial=4" in built
     assert "\x1b[31m" not in built
+    assert "\x9b" not in hello
     assert "reason='a b'" in share
     assert "request='00c0ffee'" in hello
 
 
 def test_a_command_logs_warnings_only() -> None:
     """It sets nothing up, and prints its own result."""
-    assert [json.loads(line)["event"] for line in logged(False, "")] == ["100% of it", "hello you"]
+    events = [json.loads(line)["event"] for line in logged(False, "")]
+    assert events == ["100% of it", "hello you\x9b2J"]

@@ -96,3 +96,15 @@ def test_a_profile_is_checked(site: Site, name: str, bio: str, wrong: set[str]) 
     with site.database.write() as db, pytest.raises(FieldErrors) as refused:
         authors.describe(db, authors.named(db, "ada"), name, bio)
     assert set(refused.value.fields) == wrong
+
+
+def test_nobody_takes_a_name_that_was_another_s(site: Site) -> None:
+    """Other sites know a person by the address with that name, and links lead from there."""
+    make_author(site, "ada")
+    make_author(site, "ben")
+    with site.database.write() as db:
+        ada, ben = authors.named(db, "ada"), authors.named(db, "ben")
+        authors.describe(db, ada, "Ada", "", "countess")
+        with pytest.raises(FieldErrors, match="once called ada"):
+            authors.describe(db, ben, "Ben", "", "ada")
+        authors.describe(db, ada, "Ada", "", "ada")

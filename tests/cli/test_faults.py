@@ -17,6 +17,7 @@ from publisher.base.clock import utc_now
 from publisher.base.environment import Environment
 from publisher.blog.members import authors
 from publisher.cli import COMMANDS, main
+from publisher.cli.parameters import echo_answer
 from publisher.installation import open_site
 from publisher.storage.tables.blog import Preference
 from tests.databases import work_on
@@ -293,3 +294,12 @@ def test_a_wrong_environment_is_named(
     got, out, err = answer(command, capsys)
     assert message in err
     assert (got, out, err.count("\n")) == (code, "", 1)
+
+
+def test_others_texts_cannot_steer_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """C1 controls are allowed in XML, and so in the title of a feed that a command names."""
+    echo_answer(False, None, ["a\x9b31m\tb\x1b[2Jc"])
+    assert capsys.readouterr().out == "a31m\tb[2Jc\n"
+    with pytest.raises(SystemExit):
+        main(["ttl", "--at", "a\x9b31m"])
+    assert "\x9b" not in capsys.readouterr().err

@@ -10,6 +10,8 @@ import pytest
 from publisher.base.clock import utc_now
 from publisher.delivery.connection import PIECE_BYTES, Connection
 from publisher.delivery.front import Poll
+from publisher.delivery.http_head import Refused
+from publisher.delivery.http_request import IN_MEMORY_BYTES, MOST_SPOOLED_BYTES, Body, Spool
 from publisher.delivery.http_shared import Shared
 from publisher.feeds.feed_answer import FeedAnswer
 
@@ -151,3 +153,19 @@ def test_the_rest_of_an_answer_is_sent_before_the_end(unsent: bytes) -> None:
     while not transport.ended:
         connection.resume_writing()
     assert b"".join(transport.written) == unsent
+
+
+def test_who_fills_the_disk_keeps_nobody_from_logging_in() -> None:
+    """Four slow uploads by a stranger held all that unfinished bodies may; a form is in memory."""
+    full = Spool()
+    full.held_bytes = MOST_SPOOLED_BYTES
+    form = Body(500, 1_000, full)
+    form.add(b"x" * 500)
+    with pytest.raises(Refused, match="Too much is being uploaded"):
+        Body(IN_MEMORY_BYTES + 1, 1_000_000, full)
+    chunks = Body(None, 1_000_000, full)
+    chunks.add(b"x" * IN_MEMORY_BYTES)
+    with pytest.raises(Refused, match="Too much is being uploaded"):
+        chunks.add(b"x")
+    form.drop()
+    chunks.drop()

@@ -227,6 +227,13 @@ def test_a_hub_tells_us(app: Flask, site: Site, clock: FakeClock, elsewhere: Els
     signature = hmac.new(mirror.hub_secret.encode(), b"news", hashlib.sha256).hexdigest()
     client.post(path, data=b"news", headers={"X-Hub-Signature": f"sha256={signature}"})
     assert row(site).asked_at == clock()
+    elsewhere.extra = elsewhere.extra.replace("/hub", "/other")  # the former hub is not heard again
+    clock.forward(hours=1)
+    elsewhere.post()
+    mirror_poll.look(site, "tides")
+    assert row(site).hub_url.endswith("/other")
+    assert row(site).hub_secret != mirror.hub_secret
+    assert client.get(path, query_string=asked).status_code == 404
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,7 @@ def test_metrics_are_not_for_strangers(client: FlaskClient, site: Site) -> None:
 
     assert status("127.0.0.1") == 200
     assert status("::1") == 200
+    assert status("127.0.0.1", Host="blog.example") == 403  # by a proxy that names nobody
     assert status("127.0.0.1", X_Forwarded_For="198.51.100.7") == 403
     assert status("198.51.100.7") == 403
     assert status("198.51.100.7", Authorization=f"Bearer {admin}") == 200

@@ -7,6 +7,7 @@ local variables, whose values include typed passwords and whole requests.
 
 import json
 import logging
+import re
 import sys
 from collections.abc import MutableMapping
 from contextvars import ContextVar
@@ -16,6 +17,7 @@ from typing import Any
 request_number: ContextVar[str] = ContextVar("request_number", default="")  # in each line about it
 _OURS = "publisher"
 _SECRET = ("password", "token", "secret", "cookie", "authorization", "csrf")
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")  # a stranger's could steer a terminal
 _COLOURS = {"warning": "\033[33m", "error": "\033[31m"}
 
 
@@ -48,6 +50,7 @@ class LogLines(logging.Formatter):
         if self.human:
             told = " ".join(f"{name}={value!r}" for name, value in values.items())
             colour = _COLOURS.get(level, "\033[32m")
+            event, trace = (_CONTROL.sub(lambda at: ascii(at[0])[1:-1], t) for t in (event, trace))
             line = f"{time} {colour}[{level:<9}]\033[0m \033[1m{event:<30}\033[0m {told}"
             return f"{line}\n{trace}" if trace else line
         values |= {"event": event, "level": level, "timestamp": time}

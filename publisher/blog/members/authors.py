@@ -207,6 +207,8 @@ def describe(
         problems["login"] = problem
     elif name != author.name and session.scalar(select(Author.id).where(Author.name == name)):
         problems["login"] = f"there is already an author called {name}"
+    elif (row := session.get(Meta, f"{FORMER}{name}")) and row.value != str(author.id):
+        problems["login"] = f"somebody else was once called {name}; links lead from there to them"
     if problems:
         raise FieldErrors(problems)
     if name != author.name:

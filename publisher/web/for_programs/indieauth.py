@@ -324,7 +324,9 @@ def look_up(address: str) -> ClientApp:
         )
     except OutgoingError:
         return ClientApp(address)
-    return _read(address, reply) if reply.status == 200 else ClientApp(address)
+    # What another host says, to which a redirect leads, is not said by the host that is shown.
+    own = urlsplit(reply.url).hostname == urlsplit(address).hostname
+    return _read(address, reply) if reply.status == 200 and own else ClientApp(address)
 
 
 def _read(address: str, reply: Reply) -> ClientApp:

@@ -42,7 +42,7 @@ from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.credentials import LoginSession
 from publisher.storage.tables.publishing import Delivery, Snapshot
 from publisher.storage.tables.river import RiverFeed, RiverHost
-from publisher.web.context import bearer_of, now, sent_token, site
+from publisher.web.context import asked_at, bearer_of, is_loopback, now, sent_token, site
 
 blueprint = Blueprint("metrics", __name__)
 
@@ -123,10 +123,12 @@ class SiteCollector(Collector):
 
 
 def _from_here() -> bool:
-    """Whether the request is from this machine and was not passed on by a proxy."""
+    """Whether the request is from this machine, sent to a name of it, and not passed on by a proxy
+    (some say so in no header, but all keep the name that readers use)."""
     forwarded = "X-Forwarded-For" in request.headers or "Forwarded" in request.headers
     address = ip_of(request.remote_addr or "")
-    return address is not None and address.is_loopback and not forwarded
+    local = address is not None and address.is_loopback and is_loopback(asked_at())
+    return local and not forwarded
 
 
 def _admin_token() -> bool:

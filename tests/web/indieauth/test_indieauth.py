@@ -242,8 +242,9 @@ def program(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, tuple[str, st
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             kind, text = pages[self.path]
-            self.send_response(200)
-            self.send_header("Content-Type", kind)
+            leads = kind == "redirect"
+            self.send_response(302 if leads else 200)
+            self.send_header(*(("Location", text) if leads else ("Content-Type", kind)))
             self.end_headers()
             self.wfile.write(text.encode())
 
@@ -302,3 +303,9 @@ class TestWithPages:
             assert page.headers["Content-Security-Policy"].endswith(f"'self' {scheme}:")
         wanted = asked(client_id=f"{here}/other", redirect_uri="q://b")
         assert ada.client.get("/indieauth/auth", query_string=wanted).status_code == 400
+        # An open redirect of the program's host: it is no word of that host where an answer may go.
+        for host, status in ((here, 200), (here.replace("127.0.0.1", "localhost"), 400)):
+            program["/moved"] = ("redirect", f"{host}/html")
+            wanted = asked(client_id=f"{here}/moved", redirect_uri="pen://back")
+            found = ada.client.get("/indieauth/auth", query_string=wanted)
+            assert found.status_code == status
