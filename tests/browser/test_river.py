@@ -55,6 +55,10 @@ def test_keys(live: Live, browse: Browse, log_in: LogIn) -> None:
         assert db.scalars(select(RiverRead.read)).all() == [True]
     page.keyboard.press("m")
     page.locator(".entry.chosen:not(.read)").wait_for()
+    page.keyboard.press("j")
+    for key, shown in (("Shift+Tab", "Write about"), ("Shift+Tab", "☆ Star"), ("Tab", "Write")):
+        page.keyboard.press(key)
+        expect(page.locator(":focus")).to_contain_text(shown)
 
 
 def test_without_scripts(live: Live, browse: Browse, log_in: LogIn) -> None:

@@ -125,7 +125,9 @@ def test_box_grows_into_the_editor(ada: Page, live: Live) -> None:
     ada.keyboard.type("It began as a note")
     ada.get_by_role("button", name="Full editor").click()
     ada.wait_for_url("**/studio/posts/1")
-    expect(ada.locator(SOURCE)).to_have_value("It began as a note")
+    wait_for_editor(ada)
+    ada.keyboard.type(" and goes on")
+    expect(ada.locator(SOURCE)).to_have_value("It began as a note and goes on")
     assert the_post(live).status == "draft"
     ada.goto("/studio/")
     expect(ada.locator(SOURCE)).to_have_value("")
@@ -284,13 +286,15 @@ def test_tab_chooses_nothing(ada: Page, live: Live) -> None:
     publishes nothing."""
     ada.goto("/studio/posts/new")
     wait_for_editor(ada)
-    ada.get_by_label("More ways to publish").click()
     ada.focus(TITLE)
     ada.keyboard.press("Tab")
     ada.keyboard.type("By Tab.")
     through = set()
+    menu = ada.get_by_label("More ways to publish")
     for _ in range(40):
         ada.keyboard.press("Tab")
+        if menu.evaluate("one => one === document.activeElement"):
+            ada.keyboard.press("Enter")
         through.add(ada.evaluate("document.activeElement.name"))
         if ada.locator("[data-schedule]").evaluate("one => one === document.activeElement"):
             break
@@ -368,8 +372,10 @@ def test_picture(ada: Page, live: Live, event: str) -> None:
     ada.keyboard.type("A teal [field]")
     ada.keyboard.press("Enter")
     expect(ada.locator(SOURCE)).to_be_focused()
+    ada.keyboard.type("After it.")
     text = ada.locator(SOURCE).input_value()
     assert text.startswith("Look:\n\n![A teal \\[field\\]](/media/")
+    assert text.endswith(".png)\n\nAfter it.")
     picture = ada.locator("[data-preview] img")
     expect(picture).to_have_attribute("alt", "A teal [field]")
     expect(picture).to_have_js_property("complete", True)
@@ -398,9 +404,9 @@ def test_words_are_composed_while_a_picture_comes(ada: Page) -> None:
     ime.send("Input.imeSetComposition", compose)
     with ada.expect_response("**/studio/media"):
         sent[0].continue_()
-    expect(area).to_have_value("にほ- Look\n\n*Adding late.png 1 …*")
+    expect(area).to_have_value("にほ- Look\n\n*Adding late.png 1 …*\n\n")
     ime.send("Input.insertText", {"text": "日本"})
-    expect(area).to_have_value(re.compile(r"^日本- Look\n\n!\[\]\(/media/\S+\)$"))
+    expect(area).to_have_value(re.compile(r"^日本- Look\n\n!\[\]\(/media/\S+\)\n\n$"))
     expect(area).to_be_focused()
     for _ in range(3):
         ada.keyboard.press("Control+z")
@@ -562,7 +568,7 @@ def test_two_new_posts_and_a_new_page(ada: Page) -> None:
 
 
 def test_lists_go_on(ada: Page) -> None:
-    """Enter continues a list and ends it; Tab indents there, and leads on everywhere else."""
+    """Enter continues a list and ends it; Tab indents there, and leads on after Escape."""
     ada.goto("/studio/posts/new")
     wait_for_editor(ada)
     ada.focus(SOURCE)
@@ -575,6 +581,10 @@ def test_lists_go_on(ada: Page) -> None:
     ada.keyboard.type("next")
     ada.keyboard.press("Tab")
     expect(ada.locator(SOURCE)).to_have_value("1. one\n2. two\n\n- [x] done\n    - [ ] next")
+    ada.keyboard.press("Escape")
+    ada.keyboard.press("Tab")
+    expect(ada.locator("[data-picture]")).to_be_focused()
+    expect(ada.locator(SOURCE)).to_have_value(re.compile(r"\n    - \[ \] next$"))
     ada.fill(SOURCE, "")
     ada.keyboard.type("> quoted")
     for _ in range(2):
@@ -584,6 +594,26 @@ def test_lists_go_on(ada: Page) -> None:
     ada.fill(SOURCE, "Plain")
     ada.keyboard.press("Tab")
     expect(ada.locator(SOURCE)).not_to_be_focused()
+
+
+def test_keys_alone_keep_the_focus(browse: Browse, log_in: LogIn) -> None:
+    """On a small screen: the preview hides the text and has the focus, and the menu does not stay
+    over what comes after it."""
+    page = log_in(browse("/", width=390))
+    page.goto("/studio/posts/new")
+    wait_for_editor(page)
+    page.focus(SOURCE)
+    page.keyboard.type("Words")
+    page.keyboard.press("Control+e")
+    expect(page.get_by_role("button", name="Back to the text")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator(SOURCE)).to_be_focused()
+    menu = page.get_by_label("More ways to publish")
+    menu.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Save draft")).to_be_visible()
+    page.keyboard.press("Shift+Tab")
+    expect(page.get_by_role("button", name="Save draft")).to_be_hidden()
 
 
 def test_a_pasted_document_is_markdown(ada: Page) -> None:
@@ -650,7 +680,7 @@ def test_publishing_waits_for_a_picture(ada: Page, live: Live) -> None:
     sent[0].continue_()
     # The address says nothing: a draft that was saved meanwhile has it too.
     expect(ada.locator(".countdown")).to_contain_text("reaches readers in")
-    assert re.fullmatch(r"Look:\s+!\[\]\(/media/\S+\)", the_post(live).source)
+    assert re.fullmatch(r"Look:\s+!\[\]\(/media/\S+\)\s+", the_post(live).source)
 
 
 def test_keys(ada: Page) -> None:

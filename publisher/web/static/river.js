@@ -12,11 +12,15 @@
   let chosen = -1;
 
   const choose = (index) => {
-    if (index < 0 || index >= entries.length) return;
     if (chosen >= 0) entries[chosen].classList.remove("chosen");
     chosen = index;
-    const entry = entries[chosen];
-    entry.classList.add("chosen");
+    entries[chosen].classList.add("chosen");
+  };
+
+  const walk = (index) => {
+    const entry = entries[index];
+    if (!entry) return;
+    choose(index);
     entry.focus({ preventScroll: true });
     entry.scrollIntoView({ block: "nearest" });
   };
@@ -64,15 +68,12 @@
       event.preventDefault();
       star(entry);
     });
-    entry.addEventListener("focusin", () => {
-      const index = entries.indexOf(entry);
-      if (index !== chosen) choose(index);
-    });
+    entry.addEventListener("focusin", () => choose(entries.indexOf(entry)));
   }
 
   const acts = {
-    j: () => choose(chosen + 1),
-    k: () => choose(chosen - 1),
+    j: () => walk(chosen + 1),
+    k: () => walk(chosen - 1),
     o: (entry) => { const body = entry && entry.querySelector("details"); if (body) body.open = !body.open; },
     v: (entry) => {
       const link = entry && entry.querySelector("a[data-visit]");

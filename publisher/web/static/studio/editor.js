@@ -79,16 +79,17 @@ function showPreview(shown) {
   toggle.setAttribute("aria-expanded", String(shown));
   toggle.textContent = shown && !wide.matches ? "Back to the text" : shown ? "Hide preview" : "Preview";
   if (shown) preview.run();
-  else area.focus();
+}
+function turn() {
+  showPreview(pane.hidden);
+  if (pane.hidden) area.focus();
+  else if (!wide.matches) toggle.focus(); // the text is hidden now
 }
 toggle.hidden = false;
-toggle.onclick = () => showPreview(pane.hidden);
+toggle.onclick = turn;
 wide.addEventListener("change", () => matchMedia("print").matches || showPreview(wide.matches)); // paper is narrow
-if (wide.matches) {
-  const focused = document.activeElement;
-  showPreview(true);
-  focused?.focus?.();
-}
+if (wide.matches) showPreview(true);
+if (document.activeElement === area) area.setSelectionRange(area.value.length, area.value.length);
 
 const words = form.querySelector("[data-words]");
 let counting = 0;
@@ -116,7 +117,7 @@ bindPublish(form);
 document.addEventListener("keydown", (event) => {
   if (event.key !== "e" || !(event.ctrlKey || event.metaKey) || event.altKey) return;
   event.preventDefault();
-  showPreview(pane.hidden);
+  turn();
 });
 form.addEventListener("submit", (event) => {
   event.preventDefault();

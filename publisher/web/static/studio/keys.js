@@ -85,14 +85,17 @@ export const composing = (event) => event.isComposing || event.keyCode === 229;
 
 export function bindKeys(area) {
   const acts = { b: () => wrap(area, "**"), i: () => wrap(area, "*"), k: () => link(area) };
+  let escaped = false; // Tab after Escape leads on: who has no mouse could not leave a list otherwise
   area.addEventListener("keydown", (event) => {
+    const leads = escaped;
+    if (event.key !== "Shift") escaped = event.key === "Escape";
     if (event.altKey || composing(event)) return;
     if (event.ctrlKey || event.metaKey) {
       const act = !event.shiftKey && acts[event.key.toLowerCase()];
       if (!act) return;
       act();
     } else if (!(event.key === "Enter" && !event.shiftKey && newLine(area)) &&
-      !(event.key === "Tab" && tab(area, event.shiftKey))) return;
+      !(event.key === "Tab" && !leads && tab(area, event.shiftKey))) return;
     event.preventDefault();
   });
   area.addEventListener("paste", (event) => {

@@ -76,7 +76,8 @@ export class Pictures {
     }
     if (text) {
       this.waiting.findLast((one) => one.held).trail = trail;
-      insert(this.area, text + trail, start, end);
+      // At the end too: what is written next is no part of the picture's paragraph.
+      insert(this.area, text + (value.slice(end).trim() ? trail : "\n\n"), start, end);
     }
     this.writing = false;
     this.refused = [];
@@ -153,7 +154,8 @@ export class Pictures {
 
   leaveOut(one) {
     this.failed.delete(one);
-    if (one.held && this.replace(one.lead + one.held + one.trail, "") < 0) this.replace(one.held, "");
+    const trail = this.area.value.endsWith(`${one.held}\n\n`) ? "\n\n" : one.trail;
+    if (one.held && this.replace(one.lead + one.held + trail, "") < 0) this.replace(one.held, "");
     this.close(one);
   }
 

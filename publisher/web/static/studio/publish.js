@@ -22,6 +22,10 @@ export function bindPublish(form, ready = () => true) {
   document.addEventListener("click", (event) => {
     if (menu?.open && !menu.contains(event.target)) menu.open = false;
   });
+  // Left by keyboard it would lie over what has the focus now.
+  menu?.addEventListener("focusout", ({ relatedTarget }) => {
+    if (relatedTarget && !menu.contains(relatedTarget)) menu.open = false;
+  });
   if (!schedule) return;
   // Both are civil times of the author's zone, written alike; the page's own is when it was opened.
   const name = () => {
