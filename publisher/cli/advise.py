@@ -84,10 +84,9 @@ def _subject(source: str, zone: str) -> "Subject":
             return advice.from_file(path, now, zone)
         changes = guessed_updates(path).changes
         return advice.Subject(path.name, tuple(instant(change.seen) for change in changes))
-    from publisher.simulator.timelines import read_timeline
+    from publisher.cli.feed import instants_of
 
-    times = read_timeline(path, zone).times
-    return advice.Subject(path.name, tuple(instant(int(at)) for at in times))
+    return advice.Subject(path.name, tuple(sorted(instants_of(path, now))))
 
 
 def lines(found: "AdviceReport") -> Iterator[str]:

@@ -132,7 +132,7 @@ def load_updates(file: Path) -> None:
 
     here = site()
     now = here.clock()
-    instants = _instants(file, now)
+    instants = instants_of(file, now)
     rows, distinct = len(instants), set(instants)
     del instants  # may be millions: free the memory
     with here.database.read() as db:
@@ -156,7 +156,7 @@ def export_updates() -> None:
             click.echo("\n".join(format_rfc3339(at) for at in some))
 
 
-def _instants(file: Path, now: datetime) -> list[datetime]:
+def instants_of(file: Path, now: datetime) -> list[datetime]:
     """The column `updated_at`, read in a confined process; InvalidData names what is wrong."""
     from publisher.base.system.confined import Limits, stream
 
@@ -187,4 +187,4 @@ def _parts(file: Path, now: datetime) -> Iterator[bytes]:
                     del numbers[:]
             yield numbers.tobytes()
         except (InvalidInput, IndexError, csv.Error, UnicodeDecodeError) as error:
-            raise InvalidData(f"line {rows.line_num}: {error}; nothing was loaded") from error
+            raise InvalidData(f"line {rows.line_num}: {error}") from error

@@ -56,7 +56,7 @@ def sources(asked: dict[str, Any]) -> list[Source | Unscored]:
         try:
             found.append(asked_part(_read(name, zone)))
         except NothingToScore as why:
-            found.append(Unscored(Path(name).stem, str(why)))
+            found.append(Unscored(Path(name).stem or name, str(why)))
     recent = not (asked["begin"] or asked["end"] or asked["last_days"] or asked["score_days"])
     if asked["mine"]:
         found.append(asked_part(_recent(*_mine(), zone, recent)))
@@ -145,7 +145,7 @@ def _exported(name: str, zone: str | None) -> Timeline:
     civil = UTC if zone is None else parse_zone(zone)
     place = located(name, sys.stdin.buffer, allow_private=False)
     known = [int(at.timestamp()) for at in confined_reading.instants(place, civil)]
-    return from_instants(Path(name).stem, known, zone or "UTC")
+    return from_instants(Path(name).stem or name, known, zone or "UTC")
 
 
 def _mine() -> tuple[str, Sequence[datetime], str]:

@@ -44,6 +44,7 @@ WRONG = [
 WORKING = {
     "stamp {feed}": {"aiohttp", "asyncio", "lxml", "numpy", "sqlalchemy", "yarl"},
     "advise {feed}": {"aiohttp", "numba", "numpy", "sqlalchemy", "yarl"},
+    "advise {feed}.csv": {"aiohttp", "numba", "numpy", "sqlalchemy", "yarl"},
 }
 FEED = """<rss version="2.0"><channel><title>a</title><link>https://a.example/</link>
 <description>d</description><item><title>b</title><pubDate>Mon, 04 Mar 2024 09:30:00 GMT</pubDate>
@@ -89,9 +90,10 @@ def test_help_and_wrong_arguments_import_nothing_heavy(environment: Environment)
 def test_what_works_on_a_file_opens_no_database(environment: Environment, tmp_path: Path) -> None:
     """A feed is read and stamped, or advised on, without the database's library or a client's."""
     (tmp_path / "feed.xml").write_text(FEED)
+    (tmp_path / "feed.xml.csv").write_text("updated_at\n2024-03-04T09:30:00Z\n")
     heavy = {line.format(feed=tmp_path / "feed.xml"): names for line, names in WORKING.items()}
     found = imported(environment, list(heavy))
-    assert [found[line] & names for line, names in heavy.items()] == [set(), set()]
+    assert [found[line] & names for line, names in heavy.items()] == [set[str]()] * len(heavy)
 
 
 def test_looking_into_the_database_needs_no_server_and_no_numbers(environment: Environment) -> None:

@@ -296,3 +296,9 @@ def test_script_and_help_load_no_numba(timeline: Path) -> None:
     assert "TIMELINE.csv" in done.stdout
     for library in ("numba", "numpy", "matplotlib", "joblib"):
         assert f" {library}\n" not in done.stderr
+
+
+def test_the_folder_one_is_in_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error about `.` begins with it, not with nothing."""
+    monkeypatch.chdir(tmp_path)
+    assert str(simulate(".").exception) == ".: there are no updates"
