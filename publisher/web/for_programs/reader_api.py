@@ -5,12 +5,9 @@
 folders; items are in `reader_api_items`.
 """
 
-from collections.abc import Callable
-from functools import wraps
 from itertools import zip_longest
-from typing import Concatenate, ParamSpec, TypeVar
 
-from flask import Blueprint, Response, jsonify, make_response, request
+from flask import Blueprint, Response, g, jsonify, make_response, request
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, InvalidInput, NotFound, PublisherError
@@ -26,8 +23,6 @@ blueprint = Blueprint("reader_api", __name__)
 
 SCOPE = "river"
 MOST_AT_ONCE = 100  # feeds in one request, which holds the database for all of them
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 class BadLogin(PublisherError):
@@ -47,35 +42,35 @@ def log_in() -> Response:
     return plain("\n".join(lines) + "\n")
 
 
-def for_reader(view: Callable[Concatenate[Author, P], R]) -> Callable[P, R]:
-    """Decorate a view for an author's program: check the token, and pass the author."""
+@blueprint.before_request
+def check_token() -> None:
+    """Every address but that of the login is for an author's program, known by its token."""
+    if request.endpoint != "reader_api.log_in":
+        g.reader = _owner(sent_token("googlelogin").removeprefix("auth="))
 
-    @wraps(view)
-    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-        return view(_owner(sent_token("googlelogin").removeprefix("auth=")), *args, **kwargs)
 
-    return checked
+def reader() -> Author:
+    """The author whose program asks."""
+    found: Author = g.reader
+    return found
 
 
 @blueprint.get("/reader/api/0/token")
-@for_reader
-def edit_token(person: Author) -> Response:
+def edit_token() -> Response:
     """The token that programs send with changes; without cookies its value need not be checked."""
-    return plain(f"{person.id:057d}")
+    return plain(f"{reader().id:057d}")
 
 
 @blueprint.get("/reader/api/0/user-info")
-@for_reader
-def user_info(person: Author) -> Response:
+def user_info() -> Response:
     """Whose account it is."""
-    number = str(person.id)
-    return jsonify(userId=number, userName=person.name, userProfileId=number, userEmail="")
+    number = str(reader().id)
+    return jsonify(userId=number, userName=reader().name, userProfileId=number, userEmail="")
 
 
 @blueprint.get("/reader/api/0/preference/list")
 @blueprint.get("/reader/api/0/preference/stream/list")
-@for_reader
-def preferences(_: Author) -> Response:
+def preferences() -> Response:
     """None: programs keep their preferences themselves."""
     return jsonify(prefs=[], streamprefs={})
 
@@ -109,8 +104,7 @@ def _owner(secret: str) -> Author:
 
 
 @blueprint.get("/reader/api/0/subscription/list")
-@for_reader
-def listed(_: Author) -> Response:
+def listed() -> Response:
     """All feeds, each with its folder."""
     with site().database.read() as db:
         feeds = subscriptions.with_items(db)
@@ -132,8 +126,7 @@ def _entry(feed: RiverFeed) -> dict[str, object]:
 
 
 @blueprint.post("/reader/api/0/subscription/edit")
-@for_reader
-def edit_subscription(person: Author) -> Response:
+def edit_subscription() -> Response:
     """Follow, rename, move to a folder, or stop following; several feeds with `s`, `t` in turn."""
     values = request.values
     names = [name for name in values.getlist("s") if name]
@@ -144,13 +137,13 @@ def edit_subscription(person: Author) -> Response:
     titles = values.getlist("t")[: len(names)]
     with site().database.write() as db:
         for name, title in zip_longest(names, titles, fillvalue=""):
-            _edit(db, person, values.get("ac", ""), name, title)
+            _edit(db, values.get("ac", ""), name, title)
     return plain("OK")
 
 
-def _edit(db: Session, person: Author, action: str, name: str, title: str) -> None:
+def _edit(db: Session, action: str, name: str, title: str) -> None:
     if action == "unsubscribe":
-        permissions.check_remove_feed(person)
+        permissions.check_remove_feed(reader())
         subscriptions.unsubscribe(db, streams.feed_of(db, name))
         return
     if action == "subscribe":
@@ -177,8 +170,7 @@ def _followed(db: Session, name: str) -> RiverFeed:
 
 
 @blueprint.post("/reader/api/0/subscription/quickadd")
-@for_reader
-def quick_add(_: Author) -> Response:
+def quick_add() -> Response:
     """Follow a feed, or the one that a site announces; the answer contains the error, if any."""
     typed = request.values.get("quickadd", "").removeprefix("feed/")
     try:
@@ -194,8 +186,7 @@ def quick_add(_: Author) -> Response:
 
 
 @blueprint.get("/reader/api/0/tag/list")
-@for_reader
-def tags(_: Author) -> Response:
+def tags() -> Response:
     """The states that items can have, and the folders."""
     with site().database.read() as db:
         folders = sorted({feed.folder for feed in subscriptions.with_items(db) if feed.folder})
@@ -204,8 +195,7 @@ def tags(_: Author) -> Response:
 
 
 @blueprint.post("/reader/api/0/rename-tag")
-@for_reader
-def rename_tag(_: Author) -> Response:
+def rename_tag() -> Response:
     """Rename a folder, with those inside it."""
     new = streams.folder_of(request.values.get("dest", ""))
     if not new:
@@ -214,8 +204,7 @@ def rename_tag(_: Author) -> Response:
 
 
 @blueprint.post("/reader/api/0/disable-tag")
-@for_reader
-def disable_tag(_: Author) -> Response:
+def disable_tag() -> Response:
     """Dissolve a folder: its feeds stay."""
     return _moved("")
 

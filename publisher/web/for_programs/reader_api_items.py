@@ -13,9 +13,8 @@ from publisher.base.text import whole_number
 from publisher.river.following import reading_list, streams, subscriptions
 from publisher.river.following.reading_list import ReadingEntry
 from publisher.river.following.streams import LABEL, READ, READING_LIST, STARRED, STATE, StreamQuery
-from publisher.storage.tables.credentials import Author
 from publisher.web.context import now, site
-from publisher.web.for_programs.reader_api import blueprint, for_reader, plain
+from publisher.web.for_programs.reader_api import blueprint, plain, reader
 
 __all__ = ["blueprint"]
 
@@ -23,12 +22,11 @@ _MOST_NUMBERS, _MOST_ITEMS, _MOST_COUNTED = 10_000, 1_000, 1_000_000
 
 
 @blueprint.get("/reader/api/0/stream/items/ids")
-@for_reader
-def numbers(person: Author) -> Response:
+def numbers() -> Response:
     """The numbers of a stream's items."""
     with site().database.read() as db:
         query = _query(db, request.values.get("s", STATE + READING_LIST), _MOST_NUMBERS)
-        found = streams.numbers(db, person.id, query)
+        found = streams.numbers(db, reader().id, query)
     page = found[: query.count]
     answer: dict[str, Any] = {
         "itemRefs": [
@@ -47,13 +45,12 @@ def numbers(person: Author) -> Response:
 
 @blueprint.get("/reader/api/0/stream/contents", defaults={"name": ""})
 @blueprint.get("/reader/api/0/stream/contents/<path:name>", merge_slashes=False)
-@for_reader
-def contents(person: Author, name: str) -> Response:
+def contents(name: str) -> Response:
     """The items of a stream."""
     stream = name or request.values.get("s", STATE + READING_LIST)
     with site().database.read() as db:
         query = _query(db, stream, _MOST_ITEMS)
-        found = streams.entries(db, person.id, query)
+        found = streams.entries(db, reader().id, query)
     page = found[: query.count]
     answer = _document(stream, page)
     if len(found) > query.count:
@@ -62,51 +59,47 @@ def contents(person: Author, name: str) -> Response:
 
 
 @blueprint.route("/reader/api/0/stream/items/contents", methods=["GET", "POST"])
-@for_reader
-def by_number(person: Author) -> Response:
+def by_number() -> Response:
     """Items by their numbers."""
     wanted = item_numbers()[:_MOST_ITEMS]
     with site().database.read() as db:
-        found = streams.by_number(db, person.id, wanted)
+        found = streams.by_number(db, reader().id, wanted)
     return jsonify(_document(STATE + READING_LIST, found))
 
 
 @blueprint.post("/reader/api/0/edit-tag")
-@for_reader
-def edit_tag(person: Author) -> Response:
+def edit_tag() -> Response:
     """Mark items as read or unread, star or unstar them; labels of items are ignored."""
     items = item_numbers()
     with site().database.write() as db:
         for given, field in ((True, "a"), (False, "r")):
             kinds = {streams.parse_stream(db, name).kind for name in request.values.getlist(field)}
             if "read" in kinds:
-                reading_list.mark_many(db, person.id, items, given)
+                reading_list.mark_many(db, reader().id, items, given)
             if "unread" in kinds and given:
-                reading_list.mark_many(db, person.id, items, read=False)
+                reading_list.mark_many(db, reader().id, items, read=False)
             if "starred" in kinds:
-                reading_list.star_many(db, person.id, items, given, now())
+                reading_list.star_many(db, reader().id, items, given, now())
     return plain("OK")
 
 
 @blueprint.post("/reader/api/0/mark-all-as-read")
-@for_reader
-def mark_all(person: Author) -> Response:
+def mark_all() -> Response:
     """Mark the items that a stream had at a moment as read."""
     moment = moment_of(request.values.get("ts", "")) or now()
     with site().database.write() as db:
         stream = streams.parse_stream(db, request.values.get("s", STATE + READING_LIST))
         until = streams.last_until(db, moment)
         if stream.kind != "nothing":
-            reading_list.mark_all(db, person.id, until, stream.view, now())
+            reading_list.mark_all(db, reader().id, until, stream.view, now())
     return plain("OK")
 
 
 @blueprint.get("/reader/api/0/unread-count")
-@for_reader
-def unread(person: Author) -> Response:
+def unread() -> Response:
     """The numbers of unread items: by feed, by folder, in all."""
     with site().database.read() as db:
-        counts = reading_list.unread_counts(db, person.id)
+        counts = reading_list.unread_counts(db, reader().id)
         newest = streams.newest_by_feed(db)
         feeds = subscriptions.with_items(db)
     sums: dict[str, tuple[int, int]] = {STATE + READING_LIST: (0, 0)}
