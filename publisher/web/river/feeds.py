@@ -67,7 +67,7 @@ def add() -> Any:
     and_its = f" and the {brought} feeds that it names" if feed.is_list else ""
     unread = ", but it could not be read yet" if feed.problem else ""
     flash(f"Following {feed.title or feed.url}{and_its}{unread}.", "" if unread else "done")
-    return redirect(url_for("river.feeds.feed", feed_id=feed.id))
+    return redirect(url_for(".feed", feed_id=feed.id))
 
 
 @blueprint.post("/river/feeds/shown")
@@ -77,9 +77,7 @@ def show_folder() -> Any:
     with site().database.write() as db:
         shown, private = feed_list.show_folder(db, request.form.get("folder", "")[:200], public)
     left_out = f", {private} left out as private" if private else ""
-    return done(
-        f"{counted(shown, 'feed')} shown{left_out}." if public else "Hidden.", "river.feeds.page"
-    )
+    return done(f"{counted(shown, 'feed')} shown{left_out}." if public else "Hidden.", ".page")
 
 
 @blueprint.post("/river/feeds/retry")
@@ -87,9 +85,7 @@ def retry() -> Any:
     """Poll all feeds whose last poll failed, each when its host may be asked again."""
     with site().database.write() as db:
         count = on_demand.retry_failed(db, now())
-    return done(
-        f"{counted(count, 'feed')} will be tried again within a few seconds.", "river.feeds.page"
-    )
+    return done(f"{counted(count, 'feed')} will be tried again within a few seconds.", ".page")
 
 
 @blueprint.post("/river/feeds/retrieve")
@@ -104,10 +100,7 @@ def retrieve_all() -> Any:
         if left_alone
         else ""
     )
-    return done(
-        f"{counted(asked, 'feed')} will be retrieved within five minutes.{spared}",
-        "river.feeds.page",
-    )
+    return done(f"{counted(asked, 'feed')} will be retrieved within five minutes.{spared}", ".page")
 
 
 @blueprint.post("/river/feeds/understood")
@@ -115,7 +108,7 @@ def understood() -> Any:
     """Dismiss the note that subscriptions are private now."""
     with site().database.write() as db:
         feed_list.forget_made_private(db)
-    return redirect(url_for("river.feeds.page"))
+    return redirect(url_for(".page"))
 
 
 @blueprint.get("/river/feeds/<int:feed_id>")
@@ -138,7 +131,7 @@ def change(feed_id: int) -> Any:
                 subscriptions.change_policy(row, spec)
     except SpecError as error:
         return _feed_page(feed_id, {"policy": str(error)}), 422
-    return done("Saved.", "river.feeds.feed", feed_id=feed_id)
+    return done("Saved.", ".feed", feed_id=feed_id)
 
 
 @blueprint.post("/river/feeds/<int:feed_id>/<action>")
@@ -149,10 +142,10 @@ def act(feed_id: int, action: str) -> Any:
             said = _act(db, subscriptions.by_id(db, feed_id), action)
     except PublisherError as error:
         flash(sentence(str(error)), "wrong")
-        return redirect(url_for("river.feeds.feed", feed_id=feed_id))
+        return redirect(url_for(".feed", feed_id=feed_id))
     if action == "remove":
-        return done(said, "river.feeds.page")
-    return done(said, "river.feeds.feed", feed_id=feed_id)
+        return done(said, ".page")
+    return done(said, ".feed", feed_id=feed_id)
 
 
 def _act(db: Session, row: RiverFeed, action: str) -> str:
@@ -282,9 +275,7 @@ def import_opml() -> Any:
         return subscriptions_page({}, {"file": str(error)}), 422
     left_out = f", {len(found.refused)} left out" if found.refused else ""
     known = len(found.outlines) - added
-    return done(
-        f"{counted(added, 'feed')} added, {known:,} already there{left_out}.", "river.feeds.page"
-    )
+    return done(f"{counted(added, 'feed')} added, {known:,} already there{left_out}.", ".page")
 
 
 @blueprint.get("/opml.xml")

@@ -5,6 +5,7 @@ A passkey's challenge is kept for five minutes, in the signed cookie of the brow
 """
 
 import base64
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -31,16 +32,22 @@ LIVES = {"": "until revoked", "30": "30 days", "90": "90 days", "365": "a year"}
 
 
 @blueprint.get("/account")
-def page() -> Any:
-    """The account page."""
+@blueprint.get("/account/tokens", endpoint="programs")
+def page(errors: Mapping[str, str] | None = None) -> str:
+    """The account page; or the tokens for programs, and the form to make one."""
     with site().database.read() as db:
-        return _page(db, {})
-
-
-@blueprint.get("/account/tokens")
-def programs() -> Any:
-    """The tokens for programs, and the form to make one."""
-    return page()
+        person = my_row(db)
+        return render_template(
+            f"settings/{'tokens' if request.path.endswith('/tokens') else 'account'}.html",
+            me=person,
+            errors=errors or {},
+            **about(db, person),
+            here=hash_token(session.get("token", "")),
+            passkeys=passkeys.listed(db, person),
+            passkeys_work=place(db) is not None,
+            passkeys_installed=passkeys.installed(),
+            lives=LIVES.items(),
+        )
 
 
 @blueprint.post("/account/profile")
@@ -121,8 +128,7 @@ def revoke(number: int) -> Any:
 @blueprint.errorhandler(FieldErrors)
 def refuse(error: FieldErrors) -> Any:
     """Answer an invalid form with the same page, the typed values and the problems."""
-    with site().database.read() as db:
-        return _page(db, error.fields), error.http_status
+    return page(error.fields), error.http_status
 
 
 def _until() -> datetime | None:
@@ -144,21 +150,6 @@ def about(db: Session, person: Author) -> dict[str, Any]:
         "ended": [row.id for row in known if tokens.has_ended(row, now())],
         "scopes": WORDS,
     }
-
-
-def _page(db: Session, errors: dict[str, str]) -> str:
-    person = my_row(db)
-    return render_template(
-        f"settings/{'tokens' if request.path.endswith('/tokens') else 'account'}.html",
-        me=person,
-        errors=errors,
-        **about(db, person),
-        here=hash_token(session.get("token", "")),
-        passkeys=passkeys.listed(db, person),
-        passkeys_work=place(db) is not None,
-        passkeys_installed=passkeys.installed(),
-        lives=LIVES.items(),
-    )
 
 
 passkeys_blueprint = Blueprint("passkeys", __name__)

@@ -1,11 +1,11 @@
 """`/studio/people`: the people who write here, and a page for each; for admins."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 from flask import Blueprint, redirect, render_template, request, url_for
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from publisher.base.encryption import hash_token
 from publisher.base.errors import Conflict, FieldErrors, Forbidden
@@ -31,10 +31,18 @@ def admins_alone() -> Any:
 
 
 @blueprint.get("/people")
-def page() -> Any:
+def page(errors: Mapping[str, str] | None = None) -> str:
     """All authors, and the form to add one."""
+    counts = select(Post.author_id, func.count()).where(Post.status != "deleted")
     with site().database.read() as db:
-        return _page(db, {})
+        rows = db.execute(counts.group_by(Post.author_id))
+        return render_template(
+            "settings/people.html",
+            people=authors.everyone(db),
+            posts={author or 0: number for author, number in rows},
+            errors=errors or {},
+            values=request.form,
+        )
 
 
 @blueprint.post("/people")
@@ -58,8 +66,7 @@ def add() -> Any:
                 remember(db, ADDED_LAST, attempt)
     except (FieldErrors, Conflict) as error:
         problems = error.fields if isinstance(error, FieldErrors) else {"name": str(error)}
-        with site().database.read() as db:
-            return _page(db, problems), error.http_status
+        return page(problems), error.http_status
     return shown_once(f"{added.display_name} can write here", f"Password of {name}", password,
                       url_for(".person", name=name))  # fmt: skip
 
@@ -68,8 +75,7 @@ def add() -> Any:
 def person(name: str) -> Any:
     """A person's page; who is no admin has one of their own, the account."""
     if permissions.is_admin(me()):
-        with site().database.read() as db:
-            return _person_page(db, name, {})
+        return _person_page(name, {})
     if name != me().name:
         raise Forbidden("only an admin may open other people's pages")
     return redirect(url_for("studio.account.page"))
@@ -162,36 +168,21 @@ def enable(name: str) -> Any:
 @blueprint.errorhandler(FieldErrors)
 def refuse(error: FieldErrors) -> Any:
     """Answer an invalid form or button with the page of its person, and the problems."""
+    return _person_page((request.view_args or {})["name"], error.fields), error.http_status
+
+
+def _person_page(name: str, errors: dict[str, str]) -> str:
     with site().database.read() as db:
-        return _person_page(db, (request.view_args or {})["name"], error.fields), error.http_status
-
-
-def _page(db: Session, errors: dict[str, str]) -> str:
-    counts = select(Post.author_id, func.count()).where(Post.status != "deleted")
-    return render_template(
-        "settings/people.html",
-        people=authors.everyone(db),
-        posts={
-            author or 0: number for author, number in db.execute(counts.group_by(Post.author_id))
-        },
-        errors=errors,
-        values=request.form,
-    )
-
-
-def _person_page(db: Session, name: str, errors: dict[str, str]) -> str:
-    found = authors.named(db, name)
-    counts = select(Post.status, func.count()).where(Post.author_id == found.id)
-    return render_template(
-        "settings/person.html",
-        person=found,
-        **account.about(db, found),
-        errors=errors,
-        posts={str(status): number for status, number in db.execute(counts.group_by(Post.status))},
-        passkeys=len(passkeys.listed(db, found)),
-        heirs=[
-            (one.name, one.display_name)
-            for one in authors.everyone(db)
-            if one.id != found.id and not one.disabled_at
-        ],
-    )
+        found = authors.named(db, name)
+        counts = select(Post.status, func.count()).where(Post.author_id == found.id)
+        rows = db.execute(counts.group_by(Post.status))
+        others = (one for one in authors.everyone(db) if one.id != found.id)
+        return render_template(
+            "settings/person.html",
+            person=found,
+            **account.about(db, found),
+            errors=errors,
+            posts={str(status): number for status, number in rows},
+            passkeys=len(passkeys.listed(db, found)),
+            heirs=[(one.name, one.display_name) for one in others if not one.disabled_at],
+        )

@@ -39,8 +39,7 @@ FIRST_ACCENT = "#006375"
 @blueprint.get("/look")
 def page() -> Response:
     """The form with the present choices."""
-    with site().database.read() as db:
-        return _page(_texts(db), {})
+    return _page({}, {})
 
 
 @blueprint.get("/look/preview")
@@ -73,8 +72,7 @@ def save() -> Any:
                 media.record(db, kept, name, me().id, now())
             changed = _texts(db) != before
     except FieldErrors as error:
-        with site().database.read() as db:
-            return _page(_texts(db) | typed, error.fields), error.http_status
+        return _page(typed, error.fields), error.http_status
     if changed:
         rebuild(site())
     look_at_it = Markup(' <a href="/">See the blog</a>')
@@ -119,7 +117,9 @@ def _texts(db: Session) -> dict[str, str]:
     return {name: known[name] for name in (*LOOK, "logo", "icon")}
 
 
-def _page(values: dict[str, str], errors: dict[str, str]) -> Response:
+def _page(typed: dict[str, str], errors: dict[str, str]) -> Response:
+    with site().database.read() as db:
+        values = _texts(db) | typed
     page = render_template(
         "settings/look.html", values=values, errors=errors, first_accent=FIRST_ACCENT
     )

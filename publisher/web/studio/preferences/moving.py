@@ -5,12 +5,12 @@ The page of a job reloads itself until the job is done.
 
 import os
 import re
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from flask import Blueprint, redirect, render_template, request, send_file, url_for
-from sqlalchemy.orm import Session
 from werkzeug.datastructures import FileStorage
 from werkzeug.wrappers import Response
 
@@ -34,10 +34,27 @@ WORDS = {"import": "Import", "export": "Export", "backup": "Backup"}
 
 
 @blueprint.get("/moving")
-def page() -> Any:
+def page(errors: Mapping[str, str] | None = None) -> str:
     """The forms, and the recent jobs."""
     with site().database.read() as db:
-        return _page(db, {})
+        settings = load_settings(db)
+        known = {name: str(getattr(settings, name)) for name in BACKUPS}
+        newest = jobs.newest_backup(settings)
+        people = ((one.name, one.display_name) for one in authors.everyone(db))
+        return render_template(
+            "settings/moving.html",
+            errors=errors or {},
+            on_server=site().database.on_server,
+            values={"address": "", "heir": me().name, **known, **request.form.to_dict()},
+            people=[("", "nobody"), *people],
+            newest=newest,
+            # Older than two intervals: something prevents backups.
+            late=newest is not None and now() - newest > 2 * timedelta(hours=settings.backup_hours),
+            trouble=recall(db, jobs.BACKUP_TROUBLE) or "",
+            latest=jobs.latest(db, 10),
+            words=WORDS,
+            most=MOVING_BYTES // 1024**2,
+        )
 
 
 @blueprint.post("/moving/import")
@@ -123,8 +140,7 @@ def download(number: int) -> Any:
 @blueprint.errorhandler(FieldErrors)
 def refuse(error: FieldErrors) -> Any:
     """Answer an invalid form with the same page, the typed values and the problems."""
-    with site().database.read() as db:
-        return _page(db, error.fields), error.http_status
+    return page(error.fields), error.http_status
 
 
 def _kept(file: FileStorage) -> str:
@@ -150,23 +166,3 @@ def _checked(address: str) -> str:
 
 def _to(number: int) -> Response:
     return redirect(url_for("studio.moving.job", number=number))
-
-
-def _page(db: Session, errors: dict[str, str]) -> str:
-    settings = load_settings(db)
-    known = {name: str(getattr(settings, name)) for name in BACKUPS}
-    newest = jobs.newest_backup(settings)
-    return render_template(
-        "settings/moving.html",
-        errors=errors,
-        on_server=site().database.on_server,
-        values={"address": "", "heir": me().name, **known, **request.form.to_dict()},
-        people=[("", "nobody"), *((one.name, one.display_name) for one in authors.everyone(db))],
-        newest=newest,
-        # Older than two intervals: something prevents backups.
-        late=newest is not None and now() - newest > 2 * timedelta(hours=settings.backup_hours),
-        trouble=recall(db, jobs.BACKUP_TROUBLE) or "",
-        latest=jobs.latest(db, 10),
-        words=WORDS,
-        most=MOVING_BYTES // 1024**2,
-    )
