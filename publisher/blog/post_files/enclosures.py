@@ -10,7 +10,7 @@ import io
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -37,12 +37,14 @@ _OTHERS = (
 
 @dataclass(frozen=True)
 class FileInfo:
-    """What pages and feeds need to know of such a file: `data` if not the upload's own bytes are
-    kept, `seconds` of a sound (0 if its length is unknown)."""
+    """What is kept of an upload: `versions` maps the width of a smaller picture to its bytes, 0 to
+    those of the file itself; none if these are the upload's own. `seconds` of a sound."""
 
     content_type: str
     extension: str
-    data: bytes | None = None
+    versions: Mapping[int, bytes] = field(default_factory=dict)
+    width: int = 0
+    height: int = 0
     seconds: int = 0
 
 
@@ -268,19 +270,15 @@ def recognise(data: bytes) -> FileInfo | None:
         return None
     lines = text.replace("\r\n", "\n")
     if re.match(r"WEBVTT(?=\s)", lines):
-        return _document("vtt")
+        return FileInfo(TYPES["vtt"], "vtt")
     if _SRT.match(lines):
-        return _document("srt")
+        return FileInfo(TYPES["srt"], "srt")
     if lines.lstrip().startswith("{"):
-        return _document("json") if _has_segments(text) else None
+        return FileInfo(TYPES["json"], "json") if _has_segments(text) else None
     if _HTML.match(lines[:4096]):
         safe = sanitise(text).strip()
-        return _document("html", safe.encode()) if safe else None
+        return FileInfo(TYPES["html"], "html", {0: safe.encode()}) if safe else None
     return None
-
-
-def _document(extension: str, data: bytes | None = None) -> FileInfo:
-    return FileInfo(TYPES[extension], extension, data)
 
 
 def _has_segments(text: str) -> bool:

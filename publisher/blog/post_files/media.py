@@ -28,7 +28,6 @@ from publisher.base.system.confined import Limits
 from publisher.base.text import clean
 from publisher.blog.post_files import enclosures, pictures
 from publisher.blog.post_files.enclosures import FileInfo
-from publisher.blog.post_files.pictures import Encoded
 from publisher.installation.settings import load_settings
 from publisher.storage.tables.blog import Media, Post, UnsavedText
 from publisher.storage.tables.credentials import Author
@@ -96,20 +95,14 @@ def accept(data: bytes) -> Accepted:
     Raises TooLarge (bytes, pixels) and InvalidData (not an accepted kind of file, or damaged).
     """
     _check_length(data)
-    found = confined.read(_looked_at, LIMITS, data)
-    if isinstance(found, Encoded):
-        return _picture(found)
-    data = found.data or data
-    digest = digest_of(data)
-    files = {f"{digest[:20]}.{found.extension}": data}
-    return Accepted(digest, found.content_type, found.extension, 0, 0, found.seconds, files)
+    return _named(confined.read(_looked_at, LIMITS, data), data)
 
 
 def accept_emblem(data: bytes) -> tuple[Accepted, Accepted]:
     """The site's picture and its icon, from one upload; raises as `accept` does."""
     _check_length(data)
     head, icon = confined.read(pictures.emblem, LIMITS, data)
-    return _picture(head), _picture(icon)
+    return _named(head, data), _named(icon, data)
 
 
 def store(place: MediaFiles, accepted: Accepted) -> None:
@@ -209,7 +202,7 @@ def _check_length(data: bytes) -> None:
         raise InvalidData("this file is empty")
 
 
-def _looked_at(data: bytes) -> FileInfo | Encoded:
+def _looked_at(data: bytes) -> FileInfo:
     """The sound, video, PDF or transcript in `data`, or the picture in our own encoding."""
     for known in (enclosures.recognise_document, enclosures.recognise_sound, enclosures.recognise):
         if (found := known(data)) is not None:
@@ -224,16 +217,15 @@ def _looked_at(data: bytes) -> FileInfo | Encoded:
         raise InvalidData(f"{error}, {others}") from error
 
 
-def _picture(picture: Encoded) -> Accepted:
-    digest = digest_of(picture.versions[0])
-    size, several = (picture.width, picture.height), len(picture.versions) > 1
+def _named(found: FileInfo, upload: bytes) -> Accepted:
+    """The files to store of an upload, named by their content."""
+    versions = found.versions or {0: upload}
+    digest, size, several = digest_of(versions[0]), (found.width, found.height), len(versions) > 1
     files = {
-        _name(digest, *size, several, picture.extension, small): content
-        for small, content in picture.versions.items()
+        _name(digest, *size, several, found.extension, small): content
+        for small, content in versions.items()
     }
-    return Accepted(
-        digest, picture.content_type, picture.extension, picture.width, picture.height, 0, files
-    )
+    return Accepted(digest, found.content_type, found.extension, *size, found.seconds, files)
 
 
 def digest_of(data: bytes) -> str:

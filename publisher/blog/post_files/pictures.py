@@ -7,12 +7,12 @@ bytes of the upload remain.
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import IO, Any
 
 from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
 
 from publisher.base.errors import InvalidData, TooLarge
+from publisher.blog.post_files.enclosures import FileInfo
 
 WIDTHS = (480, 960, 1600)
 MAX_SIDE = 2560
@@ -38,18 +38,7 @@ class NotAPicture(InvalidData):
     """The bytes are in no picture format that is known here."""
 
 
-@dataclass(frozen=True)
-class Encoded:
-    """A picture in our encoding: `versions` maps a width to its bytes; 0 is the picture itself."""
-
-    content_type: str
-    extension: str
-    width: int
-    height: int
-    versions: dict[int, bytes]
-
-
-def encode(data: bytes) -> Encoded:
+def encode(data: bytes) -> FileInfo:
     """Decode an upload and encode it anew.
 
     Raises InvalidData when it is not a picture or is damaged, TooLarge for too many pixels.
@@ -60,7 +49,7 @@ def encode(data: bytes) -> Encoded:
         return _still(_upright(image), image.format or "")
 
 
-def emblem(data: bytes) -> tuple[Encoded, Encoded]:
+def emblem(data: bytes) -> tuple[FileInfo, FileInfo]:
     """The site's picture for the head of its pages, and the square icon made from it.
 
     Raises as `encode` does. For the icon, a picture that is far from square is centred, not cut.
@@ -148,7 +137,7 @@ def _plain_mode(image: Image.Image) -> Image.Image:
     return image.convert("RGBA" if image.has_transparency_data else "RGB")
 
 
-def _still(image: Image.Image, source_format: str) -> Encoded:
+def _still(image: Image.Image, source_format: str) -> FileInfo:
     kind = {"JPEG": "JPEG", "PNG": "PNG", "GIF": "PNG"}.get(source_format, "WEBP")
     whole = _bytes(image, kind)
     if kind == "PNG" and len(whole) > MAX_PNG_BYTES and image.mode != "RGBA":
@@ -162,7 +151,7 @@ def _still(image: Image.Image, source_format: str) -> Encoded:
     return _encoded(kind, image.width, image.height, versions)
 
 
-def _animation(image: Image.Image) -> Encoded:
+def _animation(image: Image.Image) -> FileInfo:
     """An animation keeps its format, its frames and its size; it has no smaller versions."""
     width, height = image.size
     frames = _count_frames(image)
@@ -201,6 +190,6 @@ def _bytes(image: Image.Image, kind: str) -> bytes:
     return out.getvalue()
 
 
-def _encoded(kind: str, width: int, height: int, versions: dict[int, bytes]) -> Encoded:
+def _encoded(kind: str, width: int, height: int, versions: dict[int, bytes]) -> FileInfo:
     extension = _EXTENSIONS[kind]
-    return Encoded(f"image/{kind.lower()}", extension, width, height, versions)
+    return FileInfo(f"image/{kind.lower()}", extension, versions, width, height)
