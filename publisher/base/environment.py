@@ -10,10 +10,11 @@ import re
 import secrets
 import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from publisher.base.clock import ShiftedClock, clock_from_text
@@ -25,6 +26,7 @@ _HOST = r"[0-9a-z]([0-9a-z._-]*[0-9a-z])?\.?|[0-9a-f:.]*:[0-9a-f:.]*"  # a name,
 
 LEAST_KEY = 16  # characters of a secret key
 
+T = TypeVar("T")
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 # Every known variable with its meaning, as in the docs; any other PUBLISHER_* stops the start.
@@ -100,31 +102,33 @@ def read_environment(environ: Mapping[str, str] = os.environ) -> Environment:
         near = get_close_matches(unknown[0], KNOWN, n=1)
         meant = f"; did you mean {near[0]}?" if near else ""
         raise InvalidInput(f"unknown setting {unknown[0]}{meant} (known: {', '.join(KNOWN)})")
-    instance = _folder(environ.get("PUBLISHER_INSTANCE") or "instance")
-    clock = environ.get("PUBLISHER_CLOCK")
+
+    def value(name: str, read: Callable[[str], T]) -> T | None:
+        """A variable as `read` makes it, None for an empty one; InvalidInput names it."""
+        try:
+            return read(text) if (text := environ.get(f"PUBLISHER_{name}")) else None
+        except (ValueError, RuntimeError) as error:
+            raise InvalidInput(f"PUBLISHER_{name}: {error}") from error
+
+    instance = value("INSTANCE", _folder) or _folder("instance")
     return Environment(
         instance=instance,
-        database_url=environ.get("PUBLISHER_DATABASE_URL") or f"sqlite:///{instance}/publisher.db",
-        listen_url=environ.get("PUBLISHER_LISTEN_URL") or None,
-        media_url=bucket_url(environ.get("PUBLISHER_MEDIA_URL", "")),
-        site_url=_site_url(environ.get("PUBLISHER_SITE_URL", "")),
-        secret_key=environ.get("PUBLISHER_SECRET_KEY") or None,
-        trusted_proxies=_networks(environ.get("PUBLISHER_TRUSTED_PROXIES", "")),
-        allow_private=_flag("PUBLISHER_ALLOW_PRIVATE", environ.get("PUBLISHER_ALLOW_PRIVATE", "")),
-        clock=clock_from_text(clock) if clock else None,
-        tls=tls_files(environ.get("PUBLISHER_TLS_CERT"), environ.get("PUBLISHER_TLS_KEY")),
-        purge=_purge(
-            environ.get("PUBLISHER_PURGE_URL", ""), environ.get("PUBLISHER_PURGE_HEADER", "")
-        ),
+        database_url=value("DATABASE_URL", str) or f"sqlite:///{instance}/publisher.db",
+        listen_url=value("LISTEN_URL", str),
+        media_url=value("MEDIA_URL", bucket_url),
+        site_url=value("SITE_URL", site_address),
+        secret_key=value("SECRET_KEY", str),
+        trusted_proxies=value("TRUSTED_PROXIES", _networks) or (),
+        allow_private=value("ALLOW_PRIVATE", _flag) or False,
+        clock=value("CLOCK", clock_from_text),
+        tls=tls_files(value("TLS_CERT", str), value("TLS_KEY", str)),
+        purge=_purge(value("PURGE_URL", str) or "", value("PURGE_HEADER", str) or ""),
     )
 
 
 def _folder(name: str) -> Path:
     """The whole path; `~`, which no shell has replaced in a unit file, is the user's own folder."""
-    try:
-        return Path(name).expanduser().absolute()
-    except RuntimeError as error:
-        raise InvalidInput(f"PUBLISHER_INSTANCE: {error}") from error
+    return Path(name).expanduser().absolute()
 
 
 def _purge(template: str, header: str) -> Purge | None:
@@ -242,21 +246,11 @@ def site_address(text: str) -> str:
     return f"{parts.scheme}://{host}{port}{parts.path}".rstrip("/")
 
 
-def _site_url(value: str) -> str | None:
-    try:
-        return site_address(value) if value else None
-    except InvalidInput as error:
-        raise InvalidInput(f"PUBLISHER_SITE_URL: {error}") from error
+def _networks(text: str) -> tuple[Network, ...]:
+    return tuple(ipaddress.ip_network(part) for part in text.replace(",", " ").split())
 
 
-def _networks(value: str) -> tuple[Network, ...]:
-    try:
-        return tuple(ipaddress.ip_network(part) for part in value.replace(",", " ").split())
-    except ValueError as error:
-        raise InvalidInput(f"PUBLISHER_TRUSTED_PROXIES: {error}") from error
-
-
-def _flag(name: str, value: str) -> bool:
-    if value not in ("", "0", "1"):
-        raise InvalidInput(f"{name} is 0 or 1, not {value!r}")
-    return value == "1"
+def _flag(text: str) -> bool:
+    if text not in ("0", "1"):
+        raise InvalidInput(f"0 or 1 is needed, not {text!r}")
+    return text == "1"

@@ -196,11 +196,11 @@ class _Parts(RawIOBase):
         return count
 
 
-def bucket_url(value: str) -> str | None:
-    """PUBLISHER_MEDIA_URL, checked; None if it is empty: the instance's folder is used."""
-    if value and not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]+(/[\w.-]+)*/?", value):
-        raise InvalidInput("PUBLISHER_MEDIA_URL: an address such as s3://bucket/folder is needed")
-    return value or None
+def bucket_url(text: str) -> str:
+    """The address of a bucket, checked."""
+    if not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]+(/[\w.-]+)*/?", text):
+        raise InvalidInput("an address such as s3://bucket/folder is needed")
+    return text
 
 
 @cache

@@ -168,7 +168,7 @@ def test_what_is_wrong_is_said(
 @pytest.mark.parametrize("url", ["s3:blog", "s3://", "https://s3.example/b", "s3://a:b@c/d"])
 def test_an_address_that_names_no_bucket(url: str) -> None:
     """It stops the start, without showing a password."""
-    with pytest.raises(InvalidInput, match="PUBLISHER_MEDIA_URL: an address such as s3://"):
+    with pytest.raises(InvalidInput, match="an address such as s3://"):
         media_files.bucket_url(url)
 
 
