@@ -22,55 +22,53 @@ log = get_logger("xmlrpc")
 XML = "text/xml; charset=utf-8"
 Call = Callable[[ApiToken, list[Any]], Any]
 
+# The scopes of which the token needs one; posts are read here only to be edited.
+READ, NEW, EDIT, DELETE, MEDIA, ANY = "create update", "create", "update", "delete", "media", ""
 # Each method: the index of the name among its parameters (the token follows it), the fewest
-# parameters, and the function. The first parameter of blogger.* is a key that is ignored.
-METHODS: dict[str, tuple[int, int, Call]] = {
-    "blogger.getUsersBlogs": (1, 3, lambda t, _: methods.users_blogs(t)),
-    "blogger.getUserInfo": (1, 3, lambda t, _: methods.user_info(t)),
-    "blogger.deletePost": (2, 4, lambda t, p: methods.delete(t, p[1])),
-    "metaWeblog.newPost": (1, 4, lambda t, p: methods.new(t, p[0], p[3], _flag(p, 4), "post")),
-    "metaWeblog.editPost": (1, 4, lambda t, p: methods.edit(t, p[0], p[3], _flag(p, 4))),
-    "metaWeblog.getPost": (1, 3, lambda t, p: methods.get(t, p[0])),
-    "metaWeblog.getRecentPosts": (1, 3, lambda t, p: methods.recent(t, p[0], _fourth(p))),
-    "metaWeblog.getCategories": (1, 3, lambda t, _: methods.categories(t)),
-    "metaWeblog.newMediaObject": (1, 4, lambda t, p: methods.upload(t, p[3])),
-    "metaWeblog.deletePost": (2, 4, lambda t, p: methods.delete(t, p[1])),
-    "metaWeblog.getUsersBlogs": (1, 3, lambda t, _: methods.users_blogs(t)),
-    "mt.getCategoryList": (1, 3, lambda t, _: methods.categories(t)),
-    "mt.getRecentPostTitles": (1, 3, lambda t, p: methods.recent(t, p[0], _fourth(p))),
-    "mt.getPostCategories": (1, 3, lambda t, p: methods.post_categories(t, p[0])),
-    "mt.setPostCategories": (1, 4, lambda t, p: methods.set_post_categories(t, p[0], p[3])),
-    "mt.publishPost": (1, 3, lambda t, p: methods.edit(t, p[0], {}, True)),
-    "wp.getUsersBlogs": (0, 2, lambda t, _: methods.users_blogs(t)),
-    "wp.newPost": (1, 4, lambda t, p: wordpress.new_post(t, p[0], p[3])),
-    "wp.editPost": (1, 5, lambda t, p: wordpress.edit_post(t, p[3], p[4])),
-    "wp.deletePost": (1, 4, lambda t, p: methods.delete(t, p[3])),
-    "wp.getPost": (1, 4, lambda t, p: wordpress.get_post(t, p[3])),
-    "wp.getPosts": (1, 3, lambda t, p: wordpress.get_posts(t, p[0], _fourth(p))),
-    "wp.getOptions": (1, 3, lambda t, p: wordpress.options(t, _fourth(p))),
-    "wp.getMediaLibrary": (1, 3, lambda t, p: wordpress.media_library(t, _fourth(p))),
-    "wp.getMediaItem": (1, 4, lambda t, p: wordpress.media_item(t, p[3])),
-    "wp.getTaxonomies": (1, 3, lambda t, _: wordpress.taxonomies(t)),
-    "wp.getTerms": (1, 4, lambda t, p: wordpress.terms(t, p[3])),
-    "wp.getProfile": (1, 3, lambda t, _: wordpress.profile(t)),
-    "wp.getPostStatusList": (1, 3, lambda _, _p: wordpress.STATUSES),
-    "wp.getPostFormats": (1, 3, lambda _, _p: {"standard": "Standard"}),
-    "wp.getComments": (1, 3, lambda _, _p: []),
-    "wp.getAuthors": (1, 3, lambda t, _: methods.authors(t)),
-    "wp.getCategories": (1, 3, lambda t, _: methods.categories(t)),
-    "wp.getTags": (1, 3, lambda t, _: methods.categories(t)),
-    "wp.newCategory": (
-        1,
-        4,
-        lambda _, p: str(p[3].get("name", "")) if isinstance(p[3], dict) else "",
-    ),
-    "wp.uploadFile": (1, 4, lambda t, p: methods.upload(t, p[3])),
-    "wp.newPage": (1, 4, lambda t, p: methods.new(t, p[0], p[3], _flag(p, 4), "page")),
-    "wp.editPage": (2, 5, lambda t, p: methods.edit(t, p[1], p[4], _flag(p, 5))),
-    "wp.deletePage": (1, 4, lambda t, p: methods.delete(t, p[3])),
-    "wp.getPage": (2, 4, lambda t, p: methods.get(t, p[1])),
-    "wp.getPages": (1, 3, lambda t, p: methods.recent(t, p[0], _fourth(p), "page")),
-    "wp.getPageList": (1, 3, lambda t, p: methods.recent(t, p[0], 100, kind="page")),
+# parameters, the scopes and the function. The first parameter of blogger.* is a key, ignored.
+METHODS: dict[str, tuple[int, int, str, Call]] = {
+    "blogger.getUsersBlogs": (1, 3, ANY, lambda t, _: methods.users_blogs(t)),
+    "blogger.getUserInfo": (1, 3, ANY, lambda t, _: methods.user_info(t)),
+    "blogger.deletePost": (2, 4, DELETE, lambda t, p: methods.delete(t, p[1])),
+    "metaWeblog.newPost": (1, 4, NEW, lambda t, p: methods.new(t, p[0], p[3], _flag(p, 4), "post")),
+    "metaWeblog.editPost": (1, 4, EDIT, lambda t, p: methods.edit(t, p[0], p[3], _flag(p, 4))),
+    "metaWeblog.getPost": (1, 3, READ, lambda t, p: methods.get(t, p[0])),
+    "metaWeblog.getRecentPosts": (1, 3, READ, lambda t, p: methods.recent(t, p[0], _fourth(p))),
+    "metaWeblog.getCategories": (1, 3, READ, lambda t, _: methods.categories(t)),
+    "metaWeblog.newMediaObject": (1, 4, MEDIA, lambda t, p: methods.upload(t, p[3])),
+    "metaWeblog.deletePost": (2, 4, DELETE, lambda t, p: methods.delete(t, p[1])),
+    "metaWeblog.getUsersBlogs": (1, 3, ANY, lambda t, _: methods.users_blogs(t)),
+    "mt.getCategoryList": (1, 3, READ, lambda t, _: methods.categories(t)),
+    "mt.getRecentPostTitles": (1, 3, READ, lambda t, p: methods.recent(t, p[0], _fourth(p))),
+    "mt.getPostCategories": (1, 3, READ, lambda t, p: methods.post_categories(t, p[0])),
+    "mt.setPostCategories": (1, 4, EDIT, lambda t, p: methods.set_post_categories(t, p[0], p[3])),
+    "mt.publishPost": (1, 3, EDIT, lambda t, p: methods.edit(t, p[0], {}, True)),
+    "wp.getUsersBlogs": (0, 2, ANY, lambda t, _: methods.users_blogs(t)),
+    "wp.newPost": (1, 4, NEW, lambda t, p: wordpress.new_post(t, p[0], p[3])),
+    "wp.editPost": (1, 5, EDIT, lambda t, p: wordpress.edit_post(t, p[3], p[4])),
+    "wp.deletePost": (1, 4, DELETE, lambda t, p: methods.delete(t, p[3])),
+    "wp.getPost": (1, 4, READ, lambda t, p: wordpress.get_post(t, p[3])),
+    "wp.getPosts": (1, 3, READ, lambda t, p: wordpress.get_posts(t, p[0], _fourth(p))),
+    "wp.getOptions": (1, 3, READ, lambda t, p: wordpress.options(t, _fourth(p))),
+    "wp.getMediaLibrary": (1, 3, READ, lambda t, p: wordpress.media_library(t, _fourth(p))),
+    "wp.getMediaItem": (1, 4, READ, lambda t, p: wordpress.media_item(t, p[3])),
+    "wp.getTaxonomies": (1, 3, READ, lambda t, _: wordpress.taxonomies(t)),
+    "wp.getTerms": (1, 4, READ, lambda t, p: wordpress.terms(t, p[3])),
+    "wp.getProfile": (1, 3, ANY, lambda t, _: wordpress.profile(t)),
+    "wp.getPostStatusList": (1, 3, ANY, lambda _, _p: wordpress.STATUSES),
+    "wp.getPostFormats": (1, 3, ANY, lambda _, _p: {"standard": "Standard"}),
+    "wp.getComments": (1, 3, ANY, lambda _, _p: []),
+    "wp.getAuthors": (1, 3, ANY, lambda t, _: methods.authors(t)),
+    "wp.getCategories": (1, 3, READ, lambda t, _: methods.categories(t)),
+    "wp.getTags": (1, 3, READ, lambda t, _: methods.categories(t)),
+    "wp.newCategory": (1, 4, ANY, lambda _, p: wordpress.category_name(p[3])),
+    "wp.uploadFile": (1, 4, MEDIA, lambda t, p: methods.upload(t, p[3])),
+    "wp.newPage": (1, 4, NEW, lambda t, p: methods.new(t, p[0], p[3], _flag(p, 4), "page")),
+    "wp.editPage": (2, 5, EDIT, lambda t, p: methods.edit(t, p[1], p[4], _flag(p, 5))),
+    "wp.deletePage": (1, 4, DELETE, lambda t, p: methods.delete(t, p[3])),
+    "wp.getPage": (2, 4, READ, lambda t, p: methods.get(t, p[1])),
+    "wp.getPages": (1, 3, READ, lambda t, p: methods.recent(t, p[0], _fourth(p), "page")),
+    "wp.getPageList": (1, 3, READ, lambda t, p: methods.recent(t, p[0], 100, kind="page")),
 }
 MULTICALL, MOST_CALLS = "system.multicall", 20
 # Methods without authentication.
@@ -79,7 +77,6 @@ OPEN: dict[str, Callable[[], Any]] = {
     "mt.supportedMethods": lambda: sorted([*METHODS, *OPEN, MULTICALL]),
     "mt.supportedTextFilters": lambda: [{"key": "markdown", "label": "Markdown"}],
 }
-_CHANGES = ("new", "edit", "delete", "set", "publish")
 
 
 @blueprint.post("/xmlrpc")
@@ -144,12 +141,14 @@ def _called(name: str, parameters: list[Any]) -> Any:
         return OPEN[name]()
     if name not in METHODS:
         raise NotFound(f"there is no method {name!r}")
-    place, fewest, do = METHODS[name]
+    place, fewest, scopes, do = METHODS[name]
     if len(parameters) < fewest:
         raise InvalidInput(f"{name} needs {fewest} parameters")
     token = methods.who(parameters[place], parameters[place + 1])
+    if scopes:
+        methods.check(token, scopes, counts=scopes != READ)
     answer = do(token, parameters)
-    if name.partition(".")[2].startswith(_CHANGES):
+    if scopes in (NEW, EDIT, DELETE):
         rebuild(site())
     return answer
 

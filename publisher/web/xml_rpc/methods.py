@@ -44,15 +44,10 @@ def attempt() -> str:
     return f"{name} {g.calls}" if name else ""
 
 
-def may_read(token: ApiToken) -> None:
-    """Forbidden unless the token may write: posts are read here only to be edited."""
-    may(token, "create", "update", counts=False)
-
-
-def may(token: ApiToken, *scopes: str, counts: bool = True) -> None:
-    """Forbidden without one of `scopes`; TooMany when it writes too often."""
+def check(token: ApiToken, scopes: str, counts: bool) -> None:
+    """Forbidden without one of `scopes`; TooMany when it writes (`counts`) too often."""
     try:
-        program_posts.check_scope(token, *scopes)
+        program_posts.check_scope(token, *scopes.split())
     except program_posts.Unauthorized as error:
         raise Forbidden(str(error)) from error
     if counts:
@@ -95,10 +90,9 @@ def authors(token: ApiToken) -> list[dict[str, str]]:
              "display_name": person.display_name}]  # fmt: skip
 
 
-def new(token: ApiToken, blog_id: object, struct: Any, publish: object, kind: PostKind) -> str:
+def new(token: ApiToken, blog_id: object, sent: Any, publish: object, kind: PostKind) -> str:
     """A new post or page; its number."""
-    may(token, "create")
-    form, fields = entries.form_of(blog_id), _struct(struct)
+    form, fields = entries.form_of(blog_id), struct(sent)
     with site().database.write() as db:
         value = entries.to_content(fields, form, own_address(), kind, None)
         moment = entries.moment(fields, load_settings(db).zone)
@@ -106,11 +100,10 @@ def new(token: ApiToken, blog_id: object, struct: Any, publish: object, kind: Po
         return entries.number(post, form)
 
 
-def edit(token: ApiToken, post_id: object, struct: Any, publish: object = True) -> bool:
+def edit(token: ApiToken, post_id: object, sent: Any, publish: object = True) -> bool:
     """Change a post, and publish a draft if asked to."""
-    may(token, "update")
     number, form = entries.known_by(post_id)
-    fields = _struct(struct)
+    fields = struct(sent)
     with site().database.write() as db:
         post = _own(db, token, number)
         value = entries.to_content(
@@ -127,7 +120,6 @@ def edit(token: ApiToken, post_id: object, struct: Any, publish: object = True) 
 
 def delete(token: ApiToken, post_id: object) -> bool:
     """Delete a post; the studio can bring it back."""
-    may(token, "delete")
     with site().database.write() as db:
         posts.delete(db, _own(db, token, entries.known_by(post_id)[0]), now())
     return True
@@ -135,7 +127,6 @@ def delete(token: ApiToken, post_id: object) -> bool:
 
 def get(token: ApiToken, post_id: object) -> dict[str, Any]:
     """One post or page, to be edited."""
-    may_read(token)
     number, form = entries.known_by(post_id)
     with site().database.read() as db:
         return _shown(db, _own(db, token, number), form)
@@ -153,7 +144,6 @@ def recent(
 
     Drafts are among them, unless only one `state` is asked for.
     """
-    may_read(token)
     wanted = count if isinstance(count, int) else 10
     with site().database.read() as db:
         whose = None if permissions.is_admin(token.author) else token.author_id
@@ -166,7 +156,6 @@ def recent(
 
 def categories(token: ApiToken) -> list[dict[str, Any]]:
     """The tags, under all the names that programs look for."""
-    may_read(token)
     with site().database.read() as db:
         names = permissions.tags_seen(db, token.author)
     return [
@@ -192,10 +181,9 @@ def set_post_categories(token: ApiToken, post_id: object, wanted: Any) -> bool:
     return edit(token, post_id, {"categories": names}, published)
 
 
-def upload(token: ApiToken, struct: Any) -> dict[str, str]:
+def upload(token: ApiToken, sent: Any) -> dict[str, str]:
     """Keep a picture or a sound; its address."""
-    may(token, "media")
-    fields = _struct(struct)
+    fields = struct(sent)
     if not isinstance(fields.get("bits"), bytes):
         raise InvalidInput("bits: the file as base64 is needed")
     accepted = media.accept(fields["bits"])
@@ -227,7 +215,8 @@ def _wanted(fields: Struct, publish: object) -> bool:
     return bool(publish) and status not in ("draft", "pending", "private")
 
 
-def _struct(value: Any) -> dict[str, Any]:
+def struct(value: Any) -> dict[str, Any]:
+    """`value` if it is a struct; InvalidInput otherwise."""
     if not isinstance(value, dict):
         raise InvalidInput("a struct is needed")
     return value

@@ -75,7 +75,6 @@ def get_posts(token: ApiToken, blog_id: object, wanted: Any) -> list[dict[str, A
 
 def options(token: ApiToken, names: Any) -> dict[str, Any]:
     """What programs ask about the blog; all of it if `names` is empty."""
-    methods.may_read(token)
     with site().database.read() as db:
         settings = load_settings(db)
     here = own_address()
@@ -98,7 +97,6 @@ def options(token: ApiToken, names: Any) -> dict[str, Any]:
 
 def media_library(token: ApiToken, wanted: Any) -> list[dict[str, Any]]:
     """Uploaded files, newest first; `wanted` numbers them and may name a type."""
-    methods.may_read(token)
     asked = _struct(wanted)
     query = select(Media).order_by(Media.id.desc())
     if kind := str(asked.get("mime_type") or ""):
@@ -111,7 +109,6 @@ def media_library(token: ApiToken, wanted: Any) -> list[dict[str, Any]]:
 
 def media_item(token: ApiToken, number: object) -> dict[str, Any]:
     """One uploaded file."""
-    methods.may_read(token)
     wanted = whole_number(str(number))
     with site().database.read() as db:
         row = must_exist(
@@ -123,7 +120,6 @@ def media_item(token: ApiToken, number: object) -> dict[str, Any]:
 
 def taxonomies(token: ApiToken) -> list[dict[str, Any]]:
     """The two kinds of terms that programs ask for."""
-    methods.may_read(token)
     return [
         {"name": name, "label": label, "hierarchical": False, "public": True, "show_ui": True,
          "_builtin": True, "labels": {"name": label}, "cap": {}, "object_type": ["post"]}
@@ -137,6 +133,11 @@ def terms(token: ApiToken, taxonomy: object) -> list[dict[str, Any]]:
         raise InvalidInput(f"taxonomy: must be {' or '.join(TAXONOMIES)}")
     names = [row["name"] for row in methods.categories(token)]
     return _terms(names) if taxonomy == "post_tag" else []
+
+
+def category_name(category: Any) -> str:
+    """The name of a category that a program wants to make: tags come with the posts."""
+    return str(category.get("name", "")) if isinstance(category, dict) else ""
 
 
 def profile(token: ApiToken) -> dict[str, Any]:
@@ -218,11 +219,7 @@ def _file(row: Media) -> dict[str, Any]:
 
 def _struct(value: Any) -> dict[str, Any]:
     """A struct; an absent or empty one may come as nothing or as an empty list."""
-    if value in (None, "", []):
-        return {}
-    if not isinstance(value, dict):
-        raise InvalidInput("a struct is needed")
-    return value
+    return {} if value in (None, "", []) else methods.struct(value)
 
 
 def _number(asked: Struct, name: str, usual: int, most: int) -> int:

@@ -20,6 +20,7 @@ from publisher.installation import Site
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
 from publisher.web.request_checks import CALL_BYTES, body_limit
+from publisher.web.xml_rpc.calls import METHODS
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_author, make_post
 from tests.web.blog.test_pages import Head
@@ -214,6 +215,25 @@ def test_rights_are_those_of_token_and_author(app: Flask, site: Site, editor: Ed
         with pytest.raises(Fault, match="wrong name or token"):
             Editor(app, token, name)("blogger.getUsersBlogs", "key")
     assert stored(site, number).title == ""
+
+
+def test_what_needs_no_scope(app: Flask, site: Site) -> None:
+    """A token of another room learns who it is and what the blog is called, and nothing more."""
+    token = token_of(site, make_author(site), "river")
+    answered, refusals = set(), []
+    for name, (place, *_) in METHODS.items():
+        parameters: list[Any] = ["1"] * 7
+        parameters[place : place + 2] = "ada", token
+        try:
+            getattr(Editor(app, token).server, name)(*parameters)
+            answered.add(name.partition(".")[2])
+        except Fault as fault:
+            refusals.append(fault.faultString)
+    assert all("does not have the scope" in said for said in refusals)
+    assert answered == {
+        "getUsersBlogs", "getUserInfo", "getProfile", "getAuthors", "getPostStatusList",
+        "getPostFormats", "getComments", "newCategory",
+    }  # fmt: skip
 
 
 BOMB = (
