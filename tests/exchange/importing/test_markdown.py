@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from publisher.base.errors import InvalidData
-from publisher.exchange.importing.formats import markdown_files
+from publisher.exchange.importing.formats import markdown_files, recognition
 from tests.exchange.importing.conftest import folder, one, read
 
 
@@ -70,7 +70,7 @@ def test_a_pattern_is_no_address() -> None:
 
 def test_jekyll() -> None:
     """The file's name carries date and slug, `_drafts` holds drafts, tags stand between spaces."""
-    batch = markdown_files.read_folder(
+    batch = recognition.read(
         folder(
             {
                 "blog/_posts/2020-01-02-hello-world.md": "---\nlayout: post\ntags: a b\n---\nHi",
@@ -80,6 +80,7 @@ def test_jekyll() -> None:
                 "blog/_site/index.html": "<html></html>",
             }
         ),
+        None,
         ZoneInfo("America/New_York"),
     )
     posts = {post.slug: post for post in batch.posts}

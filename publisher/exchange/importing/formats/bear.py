@@ -2,13 +2,14 @@
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import tzinfo
-from typing import Any, BinaryIO
+from typing import Any
 
 from publisher.base.errors import InvalidData
 from publisher.exchange.importing.formats import fields
-from publisher.exchange.importing.imported import Batch, ImportedPost
+from publisher.exchange.importing.imported import ImportedPost
+from publisher.exchange.importing.sources import Document
 
 MAX_FIELD = 8_000_000
 _NEEDED = {"title", "slug", "content"}
@@ -21,13 +22,13 @@ def is_one(head: str) -> bool:
     return names >= _NEEDED
 
 
-def read(stream: BinaryIO, zone: tzinfo) -> Batch:
+def read(document: Document, zone: tzinfo, _: object) -> Iterator[ImportedPost]:
     """Posts and pages, drafts among them; `zone` is for dates without an offset.
 
     Raises InvalidData for what is no CSV of Bear's and for impossible dates.
     """
     try:
-        text = stream.read().decode("utf-8-sig")
+        text = document.stream.read().decode("utf-8-sig")
         csv.field_size_limit(MAX_FIELD)
         rows = list(csv.DictReader(io.StringIO(text, newline="")))
     except (UnicodeDecodeError, csv.Error) as error:
@@ -35,7 +36,7 @@ def read(stream: BinaryIO, zone: tzinfo) -> Batch:
     named = [_lower(row) for row in rows]
     if named and not named[0].keys() >= _NEEDED:
         raise InvalidData(f"the CSV lacks {', '.join(sorted(_NEEDED - named[0].keys()))}")
-    return Batch([_post(row, number, zone) for number, row in enumerate(named, 2)])
+    yield from (_post(row, number, zone) for number, row in enumerate(named, 2))
 
 
 def _post(row: dict[str, str], number: int, zone: tzinfo) -> ImportedPost:

@@ -3,17 +3,20 @@ Feed 1.0 and 1.1 (jsonfeed.org).
 """
 
 import html
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import tzinfo
 from functools import partial
-from typing import Any, BinaryIO
+from typing import Any
 from xml.etree.ElementTree import Element, tostring
 
 from publisher.base.errors import InvalidData
 from publisher.base.media_files import Attachment
 from publisher.base.text import as_list, as_text, joined
 from publisher.exchange.importing.formats import fields
-from publisher.exchange.importing.imported import Batch, ImportedPost
+from publisher.exchange.importing.imported import ImportedPost
+from publisher.exchange.importing.sources import Document
 from publisher.storage.tables.blog import SourceFormat
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -25,16 +28,10 @@ _BLOGGER = "{http://schemas.google.com/blogger/2018}"
 _KIND = "http://schemas.google.com/g/2005#kind"
 
 
-def read_atom(stream: BinaryIO) -> Batch:
+def read_atom(document: Document, _: tzinfo, notes: Counter[str]) -> Iterator[ImportedPost]:
     """Every entry of a feed. Raises InvalidData for broken XML and impossible dates."""
-    batch = Batch()
-    batch.posts = _entries(stream, batch)
-    return batch
-
-
-def _entries(stream: BinaryIO, batch: Batch) -> Iterator[ImportedPost]:
     number, base, feed_author = 0, "", ""
-    for part in fields.parts(stream, "feed"):
+    for part in fields.parts(document.stream, "feed"):
         if part.tag == f"{ATOM}link" and part.get("rel", "alternate") == "alternate":
             base = part.get("href") or base
         elif part.tag == f"{ATOM}author":
@@ -45,7 +42,7 @@ def _entries(stream: BinaryIO, batch: Batch) -> Iterator[ImportedPost]:
                 found = _entry(part, number, base, feed_author)
                 yield replace(found, kind="page" if kind == "page" else "post")
             else:
-                batch.notes[f"{kind} is not a post and is left out"] += 1
+                notes[f"{kind} is not a post and is left out"] += 1
 
 
 def _kind(element: Element) -> str:
@@ -146,15 +143,11 @@ ITUNES = "{http://www.itunes.com/dtds/podcast-1.0.dtd}"
 MARKDOWN = "{http://source.scripting.com/}markdown"
 
 
-def read_rss(stream: BinaryIO) -> Batch:
+def read_rss(document: Document, *_: object) -> Iterator[ImportedPost]:
     """Every item of a feed. Raises InvalidData for broken XML and impossible dates."""
-    return Batch(_items(stream))
-
-
-def _items(stream: BinaryIO) -> Iterator[ImportedPost]:
-    rdf = fields.root(stream)[0] == "RDF"
+    rdf = fields.root(document.stream)[0] == "RDF"
     number = 0
-    for part in fields.parts(stream, "RDF" if rdf else "channel"):
+    for part in fields.parts(document.stream, "RDF" if rdf else "channel"):
         if fields.local(part) == "item":
             number += 1
             yield item(_plain_names(part) if rdf else part, number)
@@ -224,19 +217,19 @@ def _plain_names(element: Element) -> Element:
     return element
 
 
-def read_json(stream: BinaryIO, in_archive: bool = False) -> Batch:
+def read_json(document: Document, *_: object, in_archive: bool = False) -> Iterator[ImportedPost]:
     """Every item of a feed; in an archive, relative addresses start from the blog's home page.
 
     Raises InvalidData for broken JSON and impossible dates."""
-    feed = fields.json_in(stream)
+    feed = fields.json_in(document.stream)
     items = feed.get("items") if isinstance(feed, dict) else None
     if not isinstance(items, list) or "jsonfeed.org" not in as_text(feed.get("version")):
         raise InvalidData("this is JSON, but not a JSON Feed")
     author = _json_author(feed)
     home = as_text(feed.get("home_page_url")) if in_archive else ""
-    return Batch(
-        [_json_item(i, n, author, home) for n, i in enumerate(items, 1) if isinstance(i, dict)]
-    )
+    for number, item in enumerate(items, 1):
+        if isinstance(item, dict):
+            yield _json_item(item, number, author, home)
 
 
 def _json_item(item: dict[str, Any], number: int, feed_author: str, home: str) -> ImportedPost:

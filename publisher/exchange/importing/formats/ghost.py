@@ -2,15 +2,17 @@
 
 import html
 import json
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any, BinaryIO
+from typing import Any
 
 from publisher.base.errors import InvalidData
 from publisher.base.text import as_text
 from publisher.blog.markup.markdown import rendered
 from publisher.exchange.importing.formats import fields
-from publisher.exchange.importing.imported import Batch, ImportedPost
+from publisher.exchange.importing.imported import ImportedPost
+from publisher.exchange.importing.sources import Document
 from publisher.storage.tables.blog import PostStatus
 
 Row = dict[str, Any]
@@ -32,25 +34,27 @@ def is_one(document: object) -> bool:
     return isinstance(document, dict) and isinstance(document.get("db"), list)
 
 
-def read(stream: BinaryIO) -> Batch:
+def read(source: Document, _: object, notes: Counter[str]) -> Iterator[ImportedPost]:
     """Posts and pages with their states, tags and feature images.
 
     Raises InvalidData for broken JSON, for other JSON and for impossible dates.
     """
-    document = fields.json_in(stream)
+    document = fields.json_in(source.stream)
     if not is_one(document) or not document["db"]:
         raise InvalidData("this is JSON, but not a Ghost export")
     data = _dict(_dict(document["db"][0]).get("data"))
     tags = _names(data, "posts_tags", "tag_id", "tags", "name")
     people = _names(data, "posts_authors", "author_id", "users", "name")
-    batch = Batch()
-    rows = enumerate(_rows(data, "posts"), 1)
-    batch.posts = [_post(row, number, tags, people, batch) for number, row in rows]
-    return batch
+    for number, row in enumerate(_rows(data, "posts"), 1):
+        yield _post(row, number, tags, people, notes)
 
 
 def _post(
-    row: Row, number: int, tags: dict[str, list[str]], people: dict[str, list[str]], batch: Batch
+    row: Row,
+    number: int,
+    tags: dict[str, list[str]],
+    people: dict[str, list[str]],
+    notes: Counter[str],
 ) -> ImportedPost:
     title = " ".join(as_text(row.get("title")).split())
     where = f"post {number} ({title[:40]})" if title else f"post {number}"
@@ -61,11 +65,11 @@ def _post(
     members = row.get("visibility") not in (None, "public") or row.get("status") == "sent"
     if members and status != "draft":
         status = "draft"
-        batch.notes["post for members becomes a draft"] += 1
+        notes["post for members becomes a draft"] += 1
     slug = as_text(row.get("slug"))
     names = [name for name in tags.get(known, []) if not name.startswith("#")]
     shown = _moment(row, "published_at", where)
-    source, cards = _source(row, batch)
+    source, cards = _source(row, notes)
     return ImportedPost(
         where=where,
         guid=as_text(row.get("uuid")) or fields.identity(known, slug, title),
@@ -88,7 +92,7 @@ def _post(
     )
 
 
-def _source(row: Row, batch: Batch) -> tuple[str, tuple[str, ...]]:
+def _source(row: Row, notes: Counter[str]) -> tuple[str, tuple[str, ...]]:
     """The rendered text, before it a feature image with a caption; and what could not be
     rendered."""
     text, cards = as_text(row.get("html")), tuple[str, ...]()
@@ -103,7 +107,7 @@ def _source(row: Row, batch: Batch) -> tuple[str, tuple[str, ...]]:
         below = f"<figcaption>{caption}</figcaption>" if caption else ""
         text = f"<figure>{shown}{below}</figure>\n{text}"
     if _SITE in text:
-        batch.notes["post has files of the Ghost site: import it as a feed too, or move them"] += 1
+        notes["post has files of the Ghost site: import it as a feed too, or move them"] += 1
     return text.replace(_SITE, ""), cards
 
 

@@ -9,6 +9,7 @@ Front matter is YAML, TOML or JSON.
 import json
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 from pathlib import PurePosixPath
@@ -20,7 +21,7 @@ from publisher.base.errors import InvalidData
 from publisher.base.text import number_in
 from publisher.blog.writing.content import FIELDS, from_plain
 from publisher.exchange.importing.formats import fields as values
-from publisher.exchange.importing.imported import Batch, ImportedPost
+from publisher.exchange.importing.imported import ImportedPost
 from publisher.exchange.importing.sources import MAX_FILE_BYTES, Document, Folder
 from publisher.storage.tables.blog import STATUSES, PostKind, PostStatus
 
@@ -121,35 +122,28 @@ _LISTING = re.compile(
 )
 
 
-def read_folder(folder: Folder, zone: tzinfo) -> Batch:
+def read_folder(folder: Folder, zone: tzinfo, notes: Counter[str]) -> Iterator[ImportedPost]:
     """Every post of a folder or zip. Raises InvalidData, which names the broken file."""
-    batch = Batch()
-    batch.posts = _posts(folder, zone, batch)
-    return batch
-
-
-def _posts(folder: Folder, zone: tzinfo, batch: Batch) -> Iterator[ImportedPost]:
     prefix = _common_folder(folder.names)
     for name in folder.names:
         suffix = PurePosixPath(name).suffix.lower()
         if suffix not in SUFFIXES:
             if suffix in OTHER_TEXTS:
-                batch.notes[f"{suffix} file is left out"] += 1
+                notes[f"{suffix} file is left out"] += 1
             continue
         if _NO_POSTS.search(name):
-            batch.notes["index or readme file is left out"] += 1
+            notes["index or readme file is left out"] += 1
             continue
         fields, body = split(name, folder.read(name, MAX_FILE_BYTES))
         if suffix in (".html", ".htm") and not fields:
-            batch.notes["HTML file without front matter is left out"] += 1
+            notes["HTML file without front matter is left out"] += 1
         else:
             yield post(name, fields, body, zone, name.removeprefix(prefix))
 
 
-def read_file(document: Document, zone: tzinfo) -> Batch:
+def read_file(document: Document, zone: tzinfo, _: object) -> Iterator[ImportedPost]:
     """One file as one post."""
-    fields, body = split(document.name, document.stream.read())
-    return Batch([post(document.name, fields, body, zone)])
+    yield post(document.name, *split(document.name, document.stream.read()), zone)
 
 
 def post(

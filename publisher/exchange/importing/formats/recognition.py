@@ -1,6 +1,7 @@
 """Which format a source has, and the adapter that reads it."""
 
 import io
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import tzinfo
@@ -18,14 +19,14 @@ from publisher.exchange.importing.formats import (
 from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.exchange.importing.sources import MAX_DOCUMENT_BYTES, Document, Folder
 
-READERS: dict[str, Callable[[Document, tzinfo], Batch]] = {
-    "rss": lambda document, _: feed_files.read_rss(document.stream),
-    "atom": lambda document, _: feed_files.read_atom(document.stream),
-    "json": lambda document, _: feed_files.read_json(document.stream),
-    "wxr": lambda document, zone: wxr.read(document.stream, zone),
+READERS: dict[str, Callable[[Document, tzinfo, Counter[str]], Iterator[ImportedPost]]] = {
+    "rss": feed_files.read_rss,
+    "atom": feed_files.read_atom,
+    "json": feed_files.read_json,
+    "wxr": wxr.read,
     "markdown": markdown_files.read_file,
-    "ghost": lambda document, _: ghost.read(document.stream),
-    "bear": lambda document, zone: bear.read(document.stream, zone),
+    "ghost": ghost.read,
+    "bear": bear.read,
 }
 # The file of posts in a zip of micro.blog (.bar, the blog archive format).
 _ARCHIVES = ("feed.json", "index.json")
@@ -42,26 +43,25 @@ def read(source: Document | Folder, format_: str | None, zone: tzinfo) -> Batch:
         if format_ not in (None, "markdown"):
             raise InvalidInput(f"a folder or zip is read as markdown, not as {format_}")
         return own_export.read(source) or _archive(source) or _files(source, zone)
-    with _named(source):
+    with _named(source.name):
         format_ = format_ or sniff(source)
-        if format_ not in READERS:
-            raise InvalidInput(f"no format is called {format_!r} (known: {', '.join(READERS)})")
-        batch = READERS[format_](source, zone)
-    batch.posts = _each_named(source, batch.posts)
-    return batch
+    if format_ not in READERS:
+        raise InvalidInput(f"no format is called {format_!r} (known: {', '.join(READERS)})")
+    notes = Counter[str]()
+    return Batch(_each_named(source.name, READERS[format_](source, zone, notes)), notes)
 
 
 @contextmanager
-def _named(source: Document) -> Iterator[None]:
-    """Put the name of the document in front of messages of InvalidData."""
+def _named(name: str) -> Iterator[None]:
+    """Put the name of a document in front of messages of InvalidData."""
     try:
         yield
     except InvalidData as error:
-        raise InvalidData(f"{source.name}: {error}") from error
+        raise InvalidData(f"{name}: {error}") from error
 
 
-def _each_named(source: Document, posts: Iterable[ImportedPost]) -> Iterator[ImportedPost]:
-    with _named(source):
+def _each_named(name: str, posts: Iterable[ImportedPost]) -> Iterator[ImportedPost]:
+    with _named(name):
         yield from posts
 
 
@@ -93,11 +93,9 @@ def _archive(folder: Folder) -> Batch | None:
     found = next((name for name in _ARCHIVES if name in folder.names), None)
     if found is None:
         return None
-    try:
-        document = io.BytesIO(folder.read(found, MAX_DOCUMENT_BYTES))
-        return feed_files.read_json(document, in_archive=True)
-    except InvalidData as error:
-        raise InvalidData(f"{folder.name}: {found}: {error}") from error
+    document = Document(found, io.BytesIO(folder.read(found, MAX_DOCUMENT_BYTES)))
+    posts = feed_files.read_json(document, in_archive=True)
+    return Batch(_each_named(f"{folder.name}: {found}", posts))
 
 
 def _files(folder: Folder, zone: tzinfo) -> Batch:
@@ -106,4 +104,5 @@ def _files(folder: Folder, zone: tzinfo) -> Batch:
         (name,) = folder.names
         inner = Document(name, io.BytesIO(folder.read(name, MAX_DOCUMENT_BYTES)))
         return read(inner, None, zone)
-    return markdown_files.read_folder(folder, zone)
+    notes = Counter[str]()
+    return Batch(markdown_files.read_folder(folder, zone, notes), notes)

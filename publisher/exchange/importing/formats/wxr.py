@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
-from typing import BinaryIO
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
 from publisher.base.media_files import Attachment
 from publisher.exchange.importing.formats import feed_files, fields
-from publisher.exchange.importing.imported import Batch, ImportedPost
+from publisher.exchange.importing.imported import ImportedPost
+from publisher.exchange.importing.sources import Document
 from publisher.storage.tables.blog import PostStatus
 
 NAMESPACE = "wordpress.org/export/"
@@ -44,21 +44,14 @@ _CAPTION = re.compile(
 )
 
 
-def read(stream: BinaryIO, zone: tzinfo) -> Batch:
+def read(document: Document, zone: tzinfo, notes: Counter[str]) -> Iterator[ImportedPost]:
     """Posts and pages with their states, their featured images and galleries put into the text;
     attachments, menus and comments are counted as notes.
 
     `zone` is for dates that are only given as civil time. Raises InvalidData for broken XML and
-    impossible dates.
+    impossible dates. The file is read twice, as a picture may come after the post that shows it.
     """
-    batch = Batch()
-    batch.posts = _posts(stream, zone, batch)
-    return batch
-
-
-def _posts(stream: BinaryIO, zone: tzinfo, batch: Batch) -> Iterator[ImportedPost]:
-    """Read the file twice, as a picture may come after the post that shows it."""
-    names, pictures, number = dict[str, str](), Pictures(), 0
+    stream, names, pictures, number = document.stream, dict[str, str](), Pictures(), 0
     for part in fields.parts(stream, "channel"):
         if fields.local(part) == "author":
             own = _values(part)
@@ -69,7 +62,7 @@ def _posts(stream: BinaryIO, zone: tzinfo, batch: Batch) -> Iterator[ImportedPos
     for part in fields.parts(stream, "channel"):
         if fields.local(part) == "item":
             number += 1
-            for post in _taken(part, number, zone, names, batch):
+            for post in _taken(part, number, zone, names, notes):
                 whole = pictures.put_into(post)
                 codes = dict.fromkeys(_SHORTCODE.findall(whole.source))
                 needs = *whole.needs, *(f"the shortcode [{name}]" for name in codes)
@@ -77,32 +70,32 @@ def _posts(stream: BinaryIO, zone: tzinfo, batch: Batch) -> Iterator[ImportedPos
 
 
 def _taken(
-    part: Element, number: int, zone: tzinfo, names: dict[str, str], batch: Batch
+    part: Element, number: int, zone: tzinfo, names: dict[str, str], notes: Counter[str]
 ) -> Iterator[ImportedPost]:
     """The post of an item; none, with a note why, if the item is something else."""
     own = _values(part)
     kind, state = own.get("post_type") or "post", own.get("status") or "publish"
     comments = sum(fields.local(child) == "comment" for child in part)
     if kind not in ("post", "page"):
-        batch.notes[f"{kind} is not a post and is left out"] += 1
+        notes[f"{kind} is not a post and is left out"] += 1
     elif state not in _STATES:
-        batch.notes[f"{kind} with the state {state} is left out"] += 1
+        notes[f"{kind} with the state {state} is left out"] += 1
     else:
-        batch.notes += Counter({"comment is left out": comments})
-        yield _post(part, own, number, zone, names, batch)
+        notes += Counter({"comment is left out": comments})
+        yield _post(part, own, number, zone, names, notes)
 
 
 def _post(
-    part: Element, own: Own, number: int, zone: tzinfo, names: dict[str, str], batch: Batch
+    part: Element, own: Own, number: int, zone: tzinfo, names: dict[str, str], notes: Counter[str]
 ) -> ImportedPost:
     found = feed_files.item(_without_date(part), number)
     where = f"item {number} ({found.title[:40]})" if found.title else found.where
     status = _STATES[own.get("status") or "publish"]
     if own.get("post_password"):
         status = "draft"
-        batch.notes["post with a password becomes a draft"] += 1
+        notes["post with a password becomes a draft"] += 1
     elif own.get("status") == "private":
-        batch.notes["private post becomes a draft"] += 1
+        notes["private post becomes a draft"] += 1
     date = _date(own, "post_date", where, zone)
     login = fields.text_of(part, f"{feed_files.DUBLIN_CORE}creator")
     content = part.findtext(feed_files.CONTENT) or ""
