@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import Select, bindparam, func, select, type_coerce
 from sqlalchemy.orm import Session
@@ -106,34 +106,20 @@ SITEMAP_PART = 45_000
 SITEMAP_STEP = 1_000
 
 
-class SitemapEntry(NamedTuple):
-    """A post or page that readers see: its number, kind and slug, and its last change."""
-
-    id: int
-    kind: str
-    slug: str
-    changed_at: datetime | str
-    """In UTC, as the database gives it: SQLite a text, PostgreSQL a naive instant."""
-
-    @property
-    def changed_text(self) -> str:
-        """The last change as by `format_rfc3339`, from either type, in a third of the time."""
-        return f"{str(self.changed_at).replace(' ', 'T').removesuffix('.000000')}Z"
-
-
 def sitemap_parts(session: Session) -> int:
     """The number of files. Posts are divided by number, so that none moves to another file."""
     return -(-(session.scalar(select(func.max(Post.id))) or 1) // SITEMAP_PART)
 
 
-def sitemap_entries(session: Session, part: int, after: int = 0) -> list[SitemapEntry]:
-    """The next few addresses of one part (from 1), those of posts with a number above `after`."""
+def sitemap_entries(session: Session, part: int, after: int) -> Sequence[Any]:
+    """The next few posts and pages of one part (from 1) with a number above `after`: id, kind, slug
+    and changed_at, in UTC as the database gives it (SQLite a text, PostgreSQL a naive instant)."""
     first, last = (part - 1) * SITEMAP_PART, part * SITEMAP_PART
-    changed = type_coerce(Post.changed_at, NullType)
+    changed = type_coerce(Post.changed_at, NullType).label("changed_at")
     query = select(Post.id, Post.kind, Post.slug, changed).where(
         Post.id > max(after, first),
         Post.id <= last,
         public(by_status=False),
     )
     rows = session.connection().execute(query.order_by(Post.id).limit(SITEMAP_STEP))
-    return [SitemapEntry._make(row) for row in rows.all()]
+    return rows.all()

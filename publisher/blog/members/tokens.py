@@ -14,7 +14,6 @@ import hmac
 import re
 import secrets
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, select, update
@@ -156,36 +155,23 @@ _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A program's request for consent: `challenge` is the SHA-256 of its secret, base64url."""
-
-    client_id: str
-    redirect_uri: str
-    scope: str
-    challenge: str
-
-    def __post_init__(self) -> None:
-        """InvalidInput unless the challenge is a SHA-256 in base64url."""
-        if not _CHALLENGE.fullmatch(self.challenge):
-            raise InvalidInput("code_challenge: a SHA-256 in base64url is needed (PKCE, S256)")
+def asked(client_id: str, redirect_uri: str, scope: str, challenge: str) -> AuthorizationCode:
+    """What a program asks for, before somebody agrees; InvalidInput unless the challenge, made from
+    its secret, is a SHA-256 in base64url."""
+    if not _CHALLENGE.fullmatch(challenge):
+        raise InvalidInput("code_challenge: a SHA-256 in base64url is needed (PKCE, S256)")
+    return AuthorizationCode(
+        client_id=client_id, redirect_uri=redirect_uri, scope=scope, challenge=challenge
+    )
 
 
-def grant(session: Session, author_id: int, wanted: Request, now: datetime) -> str:
-    """A new code for the author's consent to `wanted`; only its hash is stored."""
+def grant(session: Session, author_id: int, wanted: AuthorizationCode, now: datetime) -> str:
+    """A new code for the author's consent to `wanted` (see `asked`); only its hash is stored."""
     session.execute(delete(AuthorizationCode).where(AuthorizationCode.expires_at <= now))
     code = secrets.token_urlsafe(32)
-    session.add(
-        AuthorizationCode(
-            code_hash=hash_token(code),
-            author_id=author_id,
-            client_id=wanted.client_id,
-            redirect_uri=wanted.redirect_uri,
-            scope=wanted.scope,
-            challenge=wanted.challenge,
-            expires_at=now + CODE_LIFE,
-        )
-    )
+    wanted.code_hash, wanted.author_id = hash_token(code), author_id
+    wanted.expires_at = now + CODE_LIFE
+    session.add(wanted)
     return code
 
 

@@ -90,7 +90,7 @@ def consent() -> Any:
     if not request.form.get("agree"):
         return _answer(request.form, asking, {"error": "access_denied"})
     chosen = " ".join(scope for scope in tokens.SCOPES if scope in request.form.getlist("scope"))
-    wanted = tokens.Request(
+    wanted = tokens.asked(
         asking.address, request.form["redirect_uri"], chosen, request.form.get("challenge", "")
     )
     with site().database.write() as db:
@@ -126,7 +126,7 @@ def _asking(values: Any) -> ClientApp:
     return found
 
 
-def _wanted(values: Any, asking: ClientApp) -> tokens.Request:
+def _wanted(values: Any, asking: ClientApp) -> AuthorizationCode:
     if values.get("response_type", "code") not in ("code", "id"):
         raise InvalidInput("response_type: must be code")
     if values.get("code_challenge_method", "S256") != "S256":
@@ -135,7 +135,7 @@ def _wanted(values: Any, asking: ClientApp) -> tokens.Request:
         raise InvalidInput("state: it is too long")
     scope = " ".join(offered(values.get("scope", "")))
     place, challenge = values["redirect_uri"], values.get("code_challenge", "")
-    return tokens.Request(asking.address, place, scope, challenge)
+    return tokens.asked(asking.address, place, scope, challenge)
 
 
 def _answer(values: Any, asking: ClientApp, answer: dict[str, str]) -> Response:
