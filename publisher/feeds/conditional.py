@@ -45,7 +45,7 @@ _FOR_ONE: Headers = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Freshness:
     """How max-age is found: to the minute from `expiries`, or from the ttl if there are none.
     `renewed`: while the max-age is long, the tag changes every four hours, so that readers that

@@ -103,7 +103,7 @@ class _Document:
 
 
 def _parser() -> XMLParser:
-    return XMLParser(strip_cdata=False, resolve_entities=False, no_network=True)
+    return XMLParser(strip_cdata=False, resolve_entities=False)
 
 
 def _items(root: Any) -> list[Any]:

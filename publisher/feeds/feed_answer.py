@@ -14,7 +14,7 @@ from typing import Any
 Headers = list[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FeedAnswer:
     """A finished answer; `code` is the number in `status`, `sent_bytes` the length of its body.
 

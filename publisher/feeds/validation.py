@@ -35,7 +35,7 @@ _RFC822 = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Problem:
     """A broken rule: the document's name, the rule's (R1 to R13), and what is wrong."""
 
@@ -75,8 +75,8 @@ def inspect(body: bytes, now: datetime) -> list[Problem]:
         found = [("R1", f"it cannot be parsed: {error}")]
     kinds: dict[tuple[str, str], Problem] = {}
     for rule, message in found:
-        kind = message.partition(": ")[2] or message  # without the item's number
-        kinds.setdefault((rule, kind[:40]), Problem(name, rule, message))
+        kind = re.sub(r"^item \d+: ", "", message).partition(": ")[0]  # without an example
+        kinds.setdefault((rule, kind), Problem(name, rule, message))
     return list(kinds.values())[:MOST_PROBLEMS]
 
 

@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from types import ModuleType
 
 import feedparser
@@ -110,6 +111,26 @@ def test_history_is_bounded() -> None:
 def test_what_cannot_be_taken_apart(kind: str, body: bytes) -> None:
     """A mirror's document may be anything: then there are no deltas."""
     assert deltas(followed(None, "0123456789", kind, body), kind, body) == {}
+
+
+def foreign(*texts: str, head: str = "") -> bytes:
+    """A mirror's feed of a stranger: an item for each text, in a CDATA section."""
+    items = (f"<item><description><![CDATA[{text}]]></description></item>" for text in texts)
+    return f"{head}<rss><channel>{''.join(items)}</channel></rss>".encode()
+
+
+def test_what_is_left_of_a_strangers_document_is_as_it_was() -> None:
+    """CDATA sections stay, and an entity is not replaced: not by a file of ours either."""
+    secret = Path(__file__).as_uri()
+    head = f'<!DOCTYPE rss [<!ENTITY name "Ada"><!ENTITY file SYSTEM "{secret}">]>'
+    old = [f"<b>{number}</b>" * 9 for number in range(9)]
+    history, body = None, b""
+    for texts in (old, ["<i>new</i>", *old]):
+        body = foreign(*texts, head=head).replace(b"<channel>", b"<channel>&name;&file;")
+        history = followed(history, f"{len(texts):08}", rss.CONTENT_TYPE, body)
+    delta = deltas(history, rss.CONTENT_TYPE, body)[f"{len(old):08}"].body
+    assert b"<channel>&name;&file;<item><description><![CDATA[<i>new</i>]]></description>" in delta
+    assert old[0].encode() not in delta
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,7 @@ BREAKS = [
     ("R3", b"<skipHours>", b"<skipHours><hour>24</hour>"),
     ("R3", b"<skipHours>", b"<skipHours><hour>23</hour>"),
     ("R3", b"<skipHours>", b"<skipHours></skipHours><skipHours>"),
+    ("R3", b"<hour>23</hour>", b""),
     ("R4", b"<lastBuildDate>", b"<lastBuildDate>x"),
     ("R4", b"<lastBuildDate>Mon, 04 Mar 2024", b"<lastBuildDate>Mon, 12 Feb 2024"),
     ("R5", b"<pubDate>Mon, ", b"<pubDate>Montag, "),
@@ -85,6 +86,13 @@ def test_order_of_description_and_content() -> None:
     meant = channel(item(summary="In short."))
     assert rules(swapped, meant) == {"R8"}
     assert rules(body, meant) == set()
+
+
+def test_some_hours_are_left() -> None:
+    """R3: sixteen hours of the day may be skipped, and not one more."""
+    for most, broken in ((16, set[str]()), (17, {"R3"})):
+        meant = replace(GOOD, skip_hours=tuple(range(most)))
+        assert rules(rss.render(meant), meant) == broken
 
 
 def test_determinism() -> None:
@@ -210,7 +218,13 @@ def test_each_kind_of_problem_once_and_twenty_at_most() -> None:
     ]
     links = b"".join(b"&lt;a href=x%d&gt;" % n for n in range(30))
     body = FOREIGN.replace(b"</guid>", b"</guid><description>" + links + b"</description>")
-    assert len({p.message for p in validation.inspect(body, MORNING)}) == 20
+    assert [p.message for p in validation.inspect(body, MORNING)] == [
+        "item 1: its text has a relative address: 'x0'"
+    ]
+    names = (b"domain", b"port", b"path", b"protocol", b"registerProcedure")
+    kept = [[name for bit, name in enumerate(names) if n >> bit & 1] for n in range(31)]
+    clouds = b"".join(b"<cloud %s/>" % b" ".join(name + b'=""' for name in some) for some in kept)
+    assert len({p.message for p in validation.inspect(after_ttl(clouds), MORNING)}) == 20
 
 
 def _always(body: bytes) -> Callable[[Channel], bytes]:

@@ -18,21 +18,14 @@ from publisher.core.polling.policy import (
 from publisher.core.specs import Option
 
 # options
-GROW = 0
-SHRINK = 1
-FLOOR = 2
-CEILING = 3
-START = 4
-SYNC = 5
+GROW, SHRINK, FLOOR, CEILING, START, SYNC = range(6)
 
-# state
-INTERVAL = 0  # seconds
-QUIET = 1  # seconds between the last known change and the poll
-DIRECTION = 2  # +1 after a poll without a change, -1 after one with a change, 0 before the first
+# state: the interval in seconds; the seconds between the last known change and the poll; and +1
+# after a poll without a change, -1 after one with a change, 0 before the first
+INTERVAL, QUIET, DIRECTION, SIZE = range(4)
 
 # reasons
-UNCHANGED = 1
-CHANGE = 2
+UNCHANGED, CHANGE = range(2)
 
 
 def start(state: State, options: Numbers) -> None:
@@ -71,7 +64,7 @@ def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -
     if reason == CHANGE:
         step = f"changed, so the interval shrinks by {options[SHRINK]:.0%}"
     reasons = [f"{step}: {duration(state[INTERVAL])}"]
-    if state[QUIET] and options[SYNC]:
+    if state[QUIET] > 0:
         since = duration(state[QUIET])
         reasons.append(f"sooner by {options[SYNC]:.0%} of the {since} since the last change")
     return reasons
@@ -83,12 +76,12 @@ ADAPTIVE = Rule(
     options=(
         Option("grow", 0.4, 0.001, 10, "share added after no change"),
         Option("shrink", 0.2, 0.001, 0.99, "share taken off after a change"),
-        Option("floor", 15, 1, 43200, "shortest interval, minutes"),
-        Option("ceiling", 7 * 1440, 1, 525600, "longest interval, minutes"),
-        Option("start", 60, 1, 525600, "first interval, minutes"),
+        Option("floor", 15, 1, 43200, "shortest wait, minutes"),
+        Option("ceiling", 7 * 1440, 1, 525600, "longest wait, minutes"),
+        Option("start", 60, 1, 525600, "first wait, minutes"),
         Option("sync", 0, 0, 0.9, "share of the quiet time to come sooner"),
     ),
-    size=lambda options: 3,
+    size=lambda options: SIZE,
     start=start,
     remember=remember,
     decide=decide,

@@ -27,25 +27,14 @@ from publisher.core.polling.policy import (
 from publisher.core.specs import Option
 
 # options: those of `histogram`, then
-UNASKED = 4
-TURNOVER = 5
+UNASKED, TURNOVER = range(4, 6)
 
 # state: that of `histogram`, then the hints in seconds (0: none), the bits of the hours and days to
 # skip, and the most new items that one poll brought (about the size of the document)
-TTL_SECONDS = SLOTS + 24
-HTTP_SECONDS = TTL_SECONDS + 1
-PERIOD_SECONDS = TTL_SECONDS + 2
-HOURS = TTL_SECONDS + 3
-DAYS = TTL_SECONDS + 4
-DOCUMENT = TTL_SECONDS + 5
-SIZE = TTL_SECONDS + 6
+TTL_SECONDS, HTTP_SECONDS, PERIOD_SECONDS, HOURS, DAYS, DOCUMENT = range(SLOTS + 24, SLOTS + 30)
 
 # reasons
-LEARNED = 1
-ASKED = 2
-UNASKED_FLOOR = 3
-WINDOW = 4
-SKIPPED = 5
+LEARNED, ASKED, UNASKED_FLOOR, WINDOW, SKIPPED = range(5)
 
 
 def remember(
@@ -55,11 +44,9 @@ def remember(
     count_items(state, options, answer, dates, first, last, now)
     state[DOCUMENT] = max(state[DOCUMENT], answer[NEW_ITEMS])
     fresh = http_freshness(answer, now)
-    if fresh >= 0:
-        state[HTTP_SECONDS] = fresh
+    if fresh >= 0 or answer[STATUS] != NOT_MODIFIED:
+        state[HTTP_SECONDS] = max(fresh, 0)
     if answer[STATUS] != NOT_MODIFIED:
-        if fresh < 0:
-            state[HTTP_SECONDS] = 0
         state[TTL_SECONDS] = max(answer[TTL], 0)
         state[PERIOD_SECONDS] = max(answer[UPDATE_PERIOD], 0)
         state[HOURS] = max(answer[SKIP_HOURS], 0)
@@ -100,19 +87,13 @@ def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
             seconds = full
             reason = WINDOW
     asked_seconds = asked(state, options)
-    floor = options[UNASKED] * 60.0
-    if 0 < asked_seconds < floor:
-        floor = asked_seconds
+    floor = asked_seconds if asked_seconds > 0 else options[UNASKED] * 60.0
     if seconds < floor:
         seconds = floor
-        reason = ASKED if asked_seconds == floor else UNASKED_FLOOR
-    if seconds < asked_seconds:
-        seconds = asked_seconds
-        reason = ASKED
-    allowed = next_allowed(now + int(seconds), int(state[HOURS]), int(state[DAYS]))
-    if allowed > now + int(seconds):
-        return allowed - now, holds, SKIPPED
-    return int(seconds), holds, reason
+        reason = ASKED if asked_seconds > 0 else UNASKED_FLOOR
+    due = now + int(seconds)
+    allowed = next_allowed(due, int(state[HOURS]), int(state[DAYS]))
+    return allowed - now, holds, SKIPPED if allowed > due else reason
 
 
 def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
@@ -142,9 +123,9 @@ ATTENTIVE = Rule(
     options=(
         *HISTOGRAM.options,
         Option("unasked", 60, 1, 1440, "shortest wait where the feed says nothing, minutes"),
-        Option("turnover", 0.5, 0.05, 1, "of a document's items that may be new at a poll"),
+        Option("turnover", 0.5, 0.05, 1, "share of a document's items that may be new at a poll"),
     ),
-    size=lambda options: SIZE,
+    size=lambda options: DOCUMENT + 1,
     remember=remember,
     decide=decide,
     explain=_explain,

@@ -28,13 +28,8 @@ from publisher.core.polling.policy import (
 from publisher.core.specs import Option
 
 # options
-VISITS = 0
-FORM = 1
-FLOOR = 2
-CEILING = 3
-START = 4
-CORRECTED = 0.0
-ORIGINAL = 1.0
+VISITS, FORM, FLOOR, CEILING, START = range(5)
+CORRECTED, ORIGINAL = range(2)  # as values of FORM
 
 # state
 INTERVAL = 0  # seconds, in use
@@ -47,8 +42,7 @@ GROUP = 4  # from here on the group's intervals, negative where they ended with 
 IRREGULAR = 1.1  # longest to shortest interval of a group that still counts as regular
 
 # reasons
-COLLECTING = 1
-ESTIMATED = 2
+COLLECTING, ESTIMATED = range(2)
 
 ONE_HALF = 0.5  # changes assumed if none was seen; intervals assumed unchanged if all had changes
 
@@ -198,16 +192,16 @@ def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -
 
 
 def _rule(name: str, summary: str, remember: Remember) -> Rule:
-    forms = {"corrected": CORRECTED, "original": ORIGINAL}
+    forms: dict[str, float] = {"corrected": CORRECTED, "original": ORIGINAL}
     return Rule(
         name=name,
         summary=summary,
         options=(
-            Option("visits", 5, 2, 1000, "in a group", whole=True),
+            Option("visits", 5, 2, 1000, "polls in a group", whole=True),
             Option("form", CORRECTED, CORRECTED, ORIGINAL, "of counting", whole=True, words=forms),
-            Option("floor", 15, 1, 43200, "shortest interval, minutes"),
-            Option("ceiling", 7 * 1440, 1, 525600, "longest interval, minutes"),
-            Option("start", 60, 1, 43200, "first interval, minutes"),
+            Option("floor", 15, 1, 43200, "shortest wait, minutes"),
+            Option("ceiling", 7 * 1440, 1, 525600, "longest wait, minutes"),
+            Option("start", 60, 1, 43200, "first wait, minutes"),
         ),
         size=lambda options: GROUP + int(options[VISITS]) + 1,
         start=start,

@@ -19,16 +19,12 @@ from publisher.core.polling.policy import (
 from publisher.core.specs import Option
 
 # options
-FACTOR = 0
-FLOOR = 1
-CEILING = 2
-START = 3
+FACTOR, FLOOR, CEILING, START = range(4)
 ADAPTIVE = 0.0  # as the value of FACTOR
 
-# state
-INTERVAL = 0  # seconds
-STEP = 1  # the factor in use, less one
-DIRECTION = 2  # +1 after a poll without news, -1 after one with news, 0 before the first
+# state: the interval in seconds; the factor in use, less one; and +1 after a poll without news, -1
+# after one with news, 0 before the first
+INTERVAL, STEP, DIRECTION, SIZE = range(4)
 
 LARGEST_STEP = 1.0
 SMALLEST_STEP = 0.1
@@ -36,10 +32,7 @@ STEP_GROWS = 1.2
 STEP_SHRINKS = 0.5
 
 # reasons
-NOTHING_NEW = 1
-NEWS = 2
-AT_FLOOR = 3
-AT_CEILING = 4
+WITHIN, AT_FLOOR, AT_CEILING = range(3)
 
 
 def start(state: State, options: Numbers) -> None:
@@ -54,7 +47,7 @@ def remember(
     """Lengthen or shorten the interval, within the limits."""
     direction = -1.0 if answer[NEW_ITEMS] > 0 else 1.0
     if options[FACTOR] == ADAPTIVE:
-        turned = state[DIRECTION] * direction < 0
+        turned = state[DIRECTION] == -direction
         step = state[STEP] * (STEP_SHRINKS if turned else STEP_GROWS)
         state[STEP] = min(max(step, SMALLEST_STEP), LARGEST_STEP)
     factor = 1 + state[STEP]
@@ -68,10 +61,10 @@ def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
     wait = int(state[INTERVAL] + 0.5)
     settled = options[FACTOR] != ADAPTIVE or state[STEP] == LARGEST_STEP
     if state[INTERVAL] >= options[CEILING] * 60:
-        return wait, FOREVER if settled and state[DIRECTION] > 0 else now, AT_CEILING
+        return wait, FOREVER if settled else now, AT_CEILING
     if state[INTERVAL] <= options[FLOOR] * 60:
         return wait, now, AT_FLOOR
-    return wait, now, NEWS if state[DIRECTION] < 0 else NOTHING_NEW
+    return wait, now, WITHIN
 
 
 def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
@@ -92,11 +85,11 @@ DOUBLING = Rule(
     summary="nothing new: interval x factor; something new: interval / factor",
     options=(
         Option("factor", 2, 1.01, 16, "of each step", words={"adaptive": ADAPTIVE}),
-        Option("floor", 60, 1, 43200, "shortest interval, minutes"),
-        Option("ceiling", 7 * 1440, 1, 525600, "longest interval, minutes"),
-        Option("start", 60, 1, 43200, "first interval, minutes"),
+        Option("floor", 60, 1, 43200, "shortest wait, minutes"),
+        Option("ceiling", 7 * 1440, 1, 525600, "longest wait, minutes"),
+        Option("start", 60, 1, 43200, "first wait, minutes"),
     ),
-    size=lambda options: 3,
+    size=lambda options: SIZE,
     start=start,
     remember=remember,
     decide=decide,

@@ -33,7 +33,7 @@ def _explain_fixed(state: State, options: Numbers, now: int, wait: int, reason: 
 FIXED = Rule(
     name="fixed",
     summary="every N minutes",
-    options=(Option("minutes", 60, 1, 43200, "between two polls"),),
+    options=(Option("minutes", 60, 1, 43200, "between two polls, minutes"),),
     size=lambda options: 1,
     remember=forget,
     decide=every,

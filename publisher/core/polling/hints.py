@@ -7,6 +7,7 @@ hints count on a 200 only and a 304 removes them.
 
 from publisher.core.durations import duration
 from publisher.core.polling.policy import (
+    ABSENT,
     AGE,
     EXPIRES,
     FOREVER,
@@ -31,30 +32,15 @@ DAY = 24 * HOUR
 MONDAY = 4 * DAY  # 1970-01-05, so that weekdays count from it
 
 # options
-FLOOR = 0
-CEILING = 1
-DEFAULT = 2
+FLOOR, CEILING, DEFAULT = range(3)
 
-# state: for each hint its seconds (0: none) and the instant at which it was received
-TTL_SECONDS = 0
-TTL_AT = 1
-HTTP_SECONDS = 2
-HTTP_AT = 3
-PERIOD_SECONDS = 4
-PERIOD_AT = 5
-HOURS = 6  # bits of the hours to skip
-DAYS = 7  # bits of the days to skip
-LAST_STATUS = 8
-SLOTS = 9
+# state: for each hint its seconds (0: none) and the instant at which it was received; then the bits
+# of the hours and days to skip
+TTL_SECONDS, TTL_AT, HTTP_SECONDS, HTTP_AT, PERIOD_SECONDS, PERIOD_AT, HOURS, DAYS = range(8)
+SLOTS = 9  # the last one is not used any more; memories of version 1.0 have it
 
 # reasons
-FROM_TTL = 1
-FROM_HTTP = 2
-FROM_PERIOD = 3
-FROM_DEFAULT = 4
-FLOORED = 5
-CAPPED = 6
-SKIPPED = 7
+SAID, FROM_DEFAULT, FLOORED, CAPPED, SKIPPED = range(5)
 
 
 def http_freshness(answer: Ints, now: int) -> int:
@@ -63,25 +49,17 @@ def http_freshness(answer: Ints, now: int) -> int:
         return max(answer[MAX_AGE] - max(answer[AGE], 0), 0)
     if answer[EXPIRES] >= 0:
         return max(answer[EXPIRES] - now, 0)
-    return -1
-
-
-def learn_http(state: State, answer: Ints, now: int) -> None:
-    """Store the freshness of this response, a 200 or a 304; a 200 without any clears it."""
-    fresh = http_freshness(answer, now)
-    if fresh >= 0:
-        state[HTTP_SECONDS] = fresh
-        state[HTTP_AT] = now
-    elif answer[STATUS] != NOT_MODIFIED:
-        state[HTTP_SECONDS] = 0
+    return ABSENT
 
 
 def remember(
     state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
 ) -> None:
     """Store the hints. A 304 renews those of the headers and keeps those of the document."""
-    learn_http(state, answer, now)
-    state[LAST_STATUS] = answer[STATUS]
+    fresh = http_freshness(answer, now)
+    if fresh >= 0 or answer[STATUS] != NOT_MODIFIED:
+        state[HTTP_SECONDS] = max(fresh, 0)
+        state[HTTP_AT] = now
     if answer[STATUS] != NOT_MODIFIED:
         state[TTL_SECONDS] = max(answer[TTL], 0)
         state[TTL_AT] = now
@@ -97,7 +75,7 @@ def next_allowed(at: int, hours: int, days: int) -> int:
     `at` itself if a feed skips all of them, which contradicts itself.
     """
     instant = at
-    for _ in range(8 * 24):
+    for _ in range(200):  # hours, more than a week
         hour = (instant // HOUR) % 24
         day = ((instant - MONDAY) // DAY) % 7
         if (days >> day) & 1:
@@ -109,44 +87,37 @@ def next_allowed(at: int, hours: int, days: int) -> int:
     return at
 
 
+def limited(wait: float, options: Numbers) -> tuple[int, int]:
+    """The wait within floor and ceiling, and whether one of them applied."""
+    if wait < options[FLOOR] * 60:
+        return int(options[FLOOR] * 60), FLOORED
+    if wait > options[CEILING] * 60:
+        return int(options[CEILING] * 60), CAPPED
+    return int(wait), SAID
+
+
 def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
     """The feed's ttl, else the longer of its headers' freshness and its sy period; within floor and
     ceiling, outside skipped hours and days."""
-    wait = state[TTL_SECONDS]
-    reason = FROM_TTL
-    named = wait > 0
-    if not named and state[HTTP_SECONDS] > wait:
-        wait = state[HTTP_SECONDS]
-        reason = FROM_HTTP
-    if not named and state[PERIOD_SECONDS] > wait:
-        wait = state[PERIOD_SECONDS]
-        reason = FROM_PERIOD
-    if wait <= 0:
-        wait = options[DEFAULT] * 60
+    said = state[TTL_SECONDS]
+    if said == 0:
+        said = max(state[HTTP_SECONDS], state[PERIOD_SECONDS])
+    seconds, reason = limited(said if said > 0 else options[DEFAULT] * 60, options)
+    if said == 0 and reason == SAID:
         reason = FROM_DEFAULT
-    if wait < options[FLOOR] * 60:
-        wait = options[FLOOR] * 60
-        reason = FLOORED
-    elif wait > options[CEILING] * 60:
-        wait = options[CEILING] * 60
-        reason = CAPPED
-    seconds = int(wait)
     if state[HOURS] == 0 and state[DAYS] == 0:
         return seconds, FOREVER, reason
-    allowed = next_allowed(now + seconds, int(state[HOURS]), int(state[DAYS]))
-    return allowed - now, now, reason if allowed == now + seconds else SKIPPED
+    due = now + seconds
+    allowed = next_allowed(due, int(state[HOURS]), int(state[DAYS]))
+    return allowed - now, now, SKIPPED if allowed > due else reason
 
 
 def decide_by_headers(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
     """The freshness by Cache-Control or Expires of the last response, within floor and ceiling."""
-    wait = state[HTTP_SECONDS]
-    if wait <= 0:
+    if state[HTTP_SECONDS] == 0:
         return int(options[DEFAULT] * 60), FOREVER, FROM_DEFAULT
-    if wait < options[FLOOR] * 60:
-        return int(options[FLOOR] * 60), FOREVER, FLOORED
-    if wait > options[CEILING] * 60:
-        return int(options[CEILING] * 60), FOREVER, CAPPED
-    return int(wait), FOREVER, FROM_HTTP
+    seconds, reason = limited(state[HTTP_SECONDS], options)
+    return seconds, FOREVER, reason
 
 
 def explain(state: State, options: Numbers, now: int, wait: int, reason: int) -> list[str]:
@@ -208,7 +179,6 @@ def remember_document(
 ) -> None:
     """Store the hints of a 200; a 304 sets them to 0."""
     has_document = answer[STATUS] != NOT_MODIFIED
-    state[LAST_STATUS] = answer[STATUS]
     state[TTL_SECONDS] = max(answer[TTL], 0) if has_document else 0
     state[TTL_AT] = now
     state[HTTP_SECONDS] = max(http_freshness(answer, now), 0) if has_document else 0
@@ -217,12 +187,9 @@ def remember_document(
 
 def longest_hint(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
     """The largest of floor, ttl and the headers' freshness, at most the ceiling."""
-    hint = max(state[TTL_SECONDS], state[HTTP_SECONDS])
-    if hint <= options[FLOOR] * 60:
-        return int(options[FLOOR] * 60), FOREVER, FLOORED
-    if hint > options[CEILING] * 60:
-        return int(options[CEILING] * 60), now, CAPPED
-    return int(hint), now, FROM_TTL if hint == state[TTL_SECONDS] else FROM_HTTP
+    seconds, reason = limited(max(state[TTL_SECONDS], state[HTTP_SECONDS]), options)
+    # Polls without a document lead to the floor.
+    return seconds, FOREVER if seconds == options[FLOOR] * 60 else now, reason
 
 
 MINIFLUX = Rule(

@@ -29,21 +29,14 @@ DAY = 86400
 PRIOR_ITEMS = 0.25  # spread over the day
 
 # options
-WORTH = 0
-FLOOR = 1
-CEILING = 2
-HALF_LIFE = 3
+WORTH, FLOOR, CEILING, HALF_LIFE = range(4)
 
 # state: instant of the first poll, instant when observation began, then 24 slots. An item counts
 # 2 ** (time since the first poll / half-life), so that older ones decay without being rewritten.
-ORIGIN = 0
-SINCE = 1
-SLOTS = 2
+ORIGIN, SINCE, SLOTS = range(3)
 
 # reasons
-LOOKED_AHEAD = 1
-AT_FLOOR = 2
-AT_CEILING = 3
+LOOKED_AHEAD, AT_FLOOR, AT_CEILING = range(3)
 
 
 def remember(
@@ -82,7 +75,8 @@ def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
     wait = hidden = expected = 0.0
     at = now
     while wait < ceiling:
-        length = (HOUR - at % HOUR) / 60.0
+        seconds = HOUR - at % HOUR
+        length = seconds / 60.0
         density = state[SLOTS + at // HOUR % 24] * factor + prior
         more = expected * length + density * length * length / 2.0
         if hidden + more >= worth:
@@ -92,7 +86,7 @@ def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
         hidden += more
         expected += density * length
         wait += length
-        at += int(length * 60.0 + 0.5)
+        at += seconds
     if wait >= ceiling:
         return int(ceiling * 60), now, AT_CEILING
     if wait <= options[FLOOR]:
@@ -120,10 +114,10 @@ HISTOGRAM = Rule(
     name="histogram",
     summary="a learned day of 24 slots and a look ahead through it",
     options=(
-        Option("poll-minutes", POLL_MINUTES, 0.01, 100_000, "of one update's delay, per poll"),
+        Option("poll-minutes", POLL_MINUTES, 0.01, 100_000, "minutes of delay a poll is worth"),
         Option("floor", 15, 1, 43200, "shortest wait, minutes"),
         Option("ceiling", 1440, 1, 10080, "longest wait, minutes"),
-        Option("half-life", HALF_LIFE_DAYS, 1, 3650, "of what was seen, days"),
+        Option("half-life", HALF_LIFE_DAYS, 1, 3650, "days until what was seen counts half"),
     ),
     size=lambda options: SLOTS + 24,
     remember=remember,

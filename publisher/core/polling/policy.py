@@ -22,7 +22,6 @@ SKIP_DAYS = 9  # 7 bits, bit 0 = Monday
 DATED = 10  # 1 when the new items carry their own dates
 LAST_MODIFIED = 11  # instant of the newest change, by the server
 ON_DEMAND = 12  # 1 when a person asked for this poll
-COLUMNS = 13
 
 ABSENT = -1
 NOT_MODIFIED = 304

@@ -22,22 +22,15 @@ from publisher.core.specs import Option
 WEEK = 7 * 86400
 
 # options
-FLOOR = 0
-CEILING = 1
+FLOOR, CEILING = range(2)
 
 # state: instant when observation began; number of items ever stored; running number of the oldest
 # item that was not a week old at the last poll; then a ring buffer of item dates, never descending.
 # Its size is a power of two, large enough for the items of a week that lead to the shortest wait.
-SINCE = 0
-KEPT = 1
-OLDEST = 2
-RING = 3
+SINCE, KEPT, OLDEST, RING = range(4)
 
 # reasons
-AVERAGE = 1
-AT_FLOOR = 2
-AT_CEILING = 3
-SILENT = 4
+AVERAGE, AT_FLOOR, AT_CEILING, SILENT = range(4)
 
 
 def ring_size(options: Numbers) -> int:
@@ -60,24 +53,28 @@ def remember(
         state[SINCE] = dates[first]
     # The first document of an undated feed does not tell when its items came.
     arrived = 0 if never_polled else int(answer[NEW_ITEMS])
-    kept, mask = int(state[KEPT]), len(state) - RING - 1
-    latest = state[RING + ((kept - 1) & mask)] if kept > 0 else 0
-    new = min(last - first if dated else arrived, mask + 1)
+    kept = int(state[KEPT])
+    latest = state[place(state, kept - 1)]  # 0 before the first item
+    new = min(last - first if dated else arrived, len(state) - RING)
     for index in range(last - new, last):
         # An item older than the last stored one gets that one's date, which keeps the order.
         latest = max(min(int(dates[index]), now) if dated else now, latest)
-        state[RING + (kept & mask)] = latest
+        state[place(state, kept)] = latest
         kept += 1
     state[KEPT] = kept
     state[OLDEST] = oldest_within(state, now - WEEK)
 
 
+def place(state: Numbers, number: int) -> int:
+    """Where in the ring the item with this running number stands."""
+    return RING + (number & (len(state) - RING - 1))
+
+
 def oldest_within(state: Numbers, after: int) -> int:
     """The running number of the first stored item with a date later than `after`."""
-    mask = len(state) - RING - 1
     kept = int(state[KEPT])
-    oldest = max(int(state[OLDEST]), kept - mask - 1)
-    while oldest < kept and state[RING + (oldest & mask)] <= after:
+    oldest = max(int(state[OLDEST]), kept - (len(state) - RING))
+    while oldest < kept and state[place(state, oldest)] <= after:
         oldest += 1
     return oldest
 
@@ -92,7 +89,7 @@ def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
         return ceiling, FOREVER, SILENT
     observed = min(now - int(state[SINCE]), WEEK)
     # Valid until the oldest item is a week old; not at all in the first week of observation.
-    leaves = int(state[RING + (oldest & (len(state) - RING - 1))]) + WEEK
+    leaves = int(state[place(state, oldest)]) + WEEK
     holds = leaves if observed == WEEK else now
     average = observed // items
     if average <= floor:

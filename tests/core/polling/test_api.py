@@ -1,6 +1,8 @@
 """Poll policies: their names, their options, their memory."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +10,8 @@ from publisher.core.polling import RULES, Answer, Memory, PollPolicy, parse
 from publisher.core.specs import SpecError
 
 NOW = 1_700_000_000
+NOTHING = Answer(304)
+REFERENCE = Path(__file__).parents[3] / "docs" / "reference.md"
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -32,13 +36,48 @@ def test_memory_of_another_rule_is_not_misread() -> None:
     assert doubling.restore(None) == doubling.start()
 
 
+def test_a_memory_of_version_1_0_is_read() -> None:
+    """Its `ttl` had a ninth number, which no longer means anything."""
+    policy, stored = parse("ttl"), [28_800.0, NOW, 0, 0, 0, 0, 0, 0, 304]
+    memory = policy.restore({"rule": "ttl", "state": stored})
+    assert policy.decide(policy.remember(memory, Answer(304), NOW), NOW).wait_seconds == 28_800
+
+
 @pytest.mark.parametrize("name", RULES)
 def test_failed_polls_teach_nothing(name: str) -> None:
     """An error of the server or the network leaves every rule's memory as it was."""
     policy = parse(name)
     memory = policy.remember(policy.start(), Answer(200, new_items=1), NOW)
-    for status in (0, 404, 429, 500, 503):
+    for status in (0, 103, 199, 300, 301, 404, 429, 500, 503):
         assert policy.remember(memory, Answer(status), NOW + 60) == memory
+
+
+def test_every_success_teaches() -> None:
+    """A 226 (only the newer items) and an unknown 2xx are read like a 200."""
+    for status in (200, 226, 299):
+        assert replay(parse("ttl"), [Answer(status, ttl_minutes=480)]) == [8 * 3600]
+
+
+def test_the_reference_has_every_option_and_its_limits() -> None:
+    """Name, meaning, default and limits of each option stand in docs/reference.md, and no other."""
+    row = r"^\| `([\w-]+)` \| (`.+`) \| (.+) \| (.+) \| (.+) \|$"
+    rows = re.findall(row, REFERENCE.read_text("utf-8"), re.MULTILINE)
+    told = {
+        (policy, name, *rest) for name, of, *rest in rows for policy in re.findall("`(.+?)`", of)
+    }
+    assert told == {
+        (
+            rule.name,
+            option.name,
+            option.meaning,
+            f"{option.default:.10g}",
+            f"{option.low:.10g} to {option.high:.10g}"
+            + ", whole" * option.whole
+            + "".join(f", `{word}`" for word in option.words),
+        )
+        for rule in RULES.values()
+        for option in rule.options
+    }
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -46,9 +85,26 @@ def test_every_policy_explains_itself(name: str) -> None:
     """`explain` gives at least one reason and the outcome, with the very wait that was decided."""
     policy = parse(name)
     memory = policy.remember(policy.start(), Answer(200, new_items=1, ttl_minutes=30), NOW)
-    reasons = policy.explain(memory, NOW)
-    assert len(reasons) >= 2
-    assert reasons[-1].startswith("next poll in ")
+    for reasons in (policy.explain(policy.start(), NOW), policy.explain(memory, NOW)):
+        assert len(reasons) >= 2
+        assert reasons[-1].startswith("next poll in ")
+
+
+@pytest.mark.parametrize(
+    ("spec", "answer", "reasons"),
+    [
+        ("ttl", Answer(200, ttl_minutes=5), ["ttl 5 min"]),
+        ("ttl", Answer(200, ttl_minutes=4), ["ttl 4 min", "never sooner than 5 min"]),
+        ("ttl", Answer(200, ttl_minutes=1440), ["ttl 1 d"]),
+        ("ttl", Answer(200, ttl_minutes=1441), ["ttl 1 d 1 min", "never later than 1 d"]),
+        ("miniflux", Answer(200, ttl_minutes=61), ["ttl 1 h 1 min"]),
+        ("doubling:factor=1.01", NOTHING, ["nothing new, so the interval grows times 1.01"]),
+    ],
+)
+def test_a_limit_is_named_where_it_decided(spec: str, answer: Answer, reasons: list[str]) -> None:
+    """A limit that changes nothing is no reason."""
+    policy = parse(spec)
+    assert policy.explain(policy.remember(policy.start(), answer, NOW), NOW)[:-1] == reasons
 
 
 @pytest.mark.parametrize(
@@ -158,6 +214,14 @@ def test_weekly_average_of_an_undated_feed_divides_by_what_was_observed() -> Non
         ("max-age", [Answer(200, ttl_minutes=480, max_age_seconds=900)], [900]),
         ("max-age", [Answer(200, max_age_seconds=900), Answer(304)], [900, 900]),
         ("max-age", [Answer(304, max_age_seconds=1800)], [1800]),
+        # Who says that it is not fresh any more takes back what it said.
+        ("ttl", [Answer(200, max_age_seconds=7200), Answer(304, max_age_seconds=0)], [7200, 3600]),
+        ("ttl", [Answer(200, max_age_seconds=7200), Answer(304, expires_at=0)], [7200, 3600]),
+        ("ttl", [Answer(200, max_age_seconds=7200), Answer(200)], [7200, 3600]),
+        ("ttl", [Answer(200, max_age_seconds=1)], [300]),
+        ("max-age", [Answer(200, max_age_seconds=1)], [300]),
+        ("max-age", [Answer(200, max_age_seconds=100_000)], [86400]),
+        ("max-age", [Answer(200)], [3600]),
     ],
 )
 def test_hints(spec: str, answers: list[Answer], waits: list[int]) -> None:

@@ -1,11 +1,11 @@
 """Poll policies against what their authors and the theory say of them."""
 
-from math import log
+from math import log, sqrt
 
 import numpy as np
 import pytest
 
-from publisher.core.polling import Answer, PollPolicy, parse
+from publisher.core.polling import Answer, Memory, PollPolicy, parse
 from publisher.core.polling.cho import by_changes, by_likelihood, by_no_changes
 
 DAY = 86400
@@ -89,6 +89,16 @@ def test_nutchs_own_schedule_test(grow: float, changes: int, fetches: int, misse
     assert seen == [changes, fetches, missed]
 
 
+def test_adaptive_keeps_its_floor_however_quiet_the_page() -> None:
+    """`sync` brings the next poll closer, though never closer than the shortest wait."""
+    for spec, wait in (("floor=40,sync=0.5", 54 * 60), ("floor=60,sync=0.5", 3600)):
+        policy = parse(f"adaptive:{spec}")
+        answer = Answer(304, last_modified_at=NOW - 3600)
+        memory = policy.remember(policy.start(), answer, NOW)  # 84 minutes, less half an hour
+        assert policy.decide(memory, NOW).wait_seconds == wait
+        assert policy.explain(memory, NOW)[1] == "sooner by 50% of the 1 h since the last change"
+
+
 @pytest.mark.parametrize(("days", "retrievals"), [(30, 15), (90, 27), (365, 57)])
 def test_delay_skip_in_silence(days: int, retrievals: int) -> None:
     """Retrievals in so many silent days, with the divisor 5 of the text."""
@@ -150,6 +160,12 @@ def test_likelihood_is_always_finite(signs: tuple[int, ...]) -> None:
     """Groups in which every visit, or none, found a change."""
     gaps = [sign * gap for sign, gap in zip(signs, (100.0, 5000.0, 900.0), strict=True)]
     assert 50 < by_likelihood(gaps, 0, 3) < 50_000
+
+
+def test_likelihood_and_two_visits_in_one_second() -> None:
+    """A visit in the same second as the one before tells nothing."""
+    expected = by_likelihood([-3600, 86_400], 0, 2)
+    assert by_likelihood([-3600, 0, 86_400], 0, 3) == pytest.approx(expected)
 
 
 def visits(spec: str, changes: list[bool]) -> int:
@@ -224,3 +240,37 @@ def test_histogram_waits_through_the_night_and_not_through_the_morning() -> None
     said = [policy.explain(memory, midnight + 30 * DAY + at)[0] for at in (9 * 3600, 10 * 3600 + 1)]
     assert said[0].endswith("the busiest hour begins 1 h later")  # no clock: whose would it be?
     assert said[1].endswith("the busiest hour is this one")
+
+
+def steady(spec: str, an_hour: int, days: int = 30) -> tuple[PollPolicy, Memory]:
+    """What a policy remembers at NOW of a feed with so many evenly spread items an hour."""
+    policy = parse(spec)
+    dates = tuple(NOW - number * 3600 // an_hour for number in range(days * 24 * an_hour))
+    return policy, policy.remember(policy.start(), Answer(200, item_dates=dates), NOW)
+
+
+@pytest.mark.parametrize("an_hour", [1, 4, 20])
+@pytest.mark.parametrize("minutes", [10, 100, 600])
+def test_histogram_on_a_steady_feed(an_hour: int, minutes: int) -> None:
+    """Items at a rate r have waited r t^2 / 2 after the time t: the worth of a poll, `minutes`."""
+    policy, memory = steady(f"histogram:poll-minutes={minutes},floor=1", an_hour)
+    wait = policy.decide(memory, NOW).wait_seconds / 60
+    assert wait == pytest.approx(sqrt(2 * minutes / (an_hour / 60)), rel=0.02)
+    assert policy.explain(memory, NOW)[1].endswith(f"would have waited {minutes} minutes")
+
+
+def test_histogram_keeps_its_limits() -> None:
+    """However busy or silent a feed is, the shortest and the longest wait hold."""
+    policy, memory = steady("histogram", 100)
+    assert policy.explain(memory, NOW)[1:] == ["never sooner than 15 min", "next poll in 15 min"]
+    policy = parse("histogram:ceiling=600")
+    memory, later = policy.remember(policy.start(), Answer(200), NOW), NOW + 300 * DAY
+    assert policy.explain(memory, later)[1:] == ["never later than 10 h", "next poll in 10 h"]
+
+
+def test_attentive_on_a_steady_feed() -> None:
+    """Where a poll is worth much, half of a document's items decide: half of its time."""
+    policy, memory = steady("attentive:poll-minutes=100000,half-life=3650", 1)
+    document = Answer(200, new_items=20, item_dates=(NOW,))
+    memory = policy.remember(memory, document, NOW)
+    assert policy.decide(memory, NOW).wait_seconds / 3600 == pytest.approx(10, rel=0.02)

@@ -1,24 +1,26 @@
 """Each poll policy decides and explains as on the day its vectors were recorded.
 
 `vectors.json` has a line for each poll of a scripted month: seconds to wait, for how long quiet
-polls leave that as it is (null: for ever), and the reasons. A change that is meant is recorded by
+polls leave that as it is (null: for ever), and the reasons; and at the end the memory as the river
+stores it, with which a later version has to go on. A change that is meant is recorded by
 ``python -m tests.core.polling.test_vectors``, and its difference is read like any other.
 """
 
 import json
 from collections.abc import Iterator
+from dataclasses import astuple
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
-from publisher.core.polling import RULES, Answer, parse
+from publisher.core.polling import RULES, Answer, Memory, PollPolicy, parse
 from publisher.core.polling.policy import FOREVER
 
 VECTORS = Path(__file__).with_name("vectors.json")
 MONDAY = 1_599_436_800
-HOUR, DAY = 3600, 86400
+MINUTE, HOUR, DAY = 60, 3600, 86400
 
 TIGHT = "floor=30,ceiling=45"  # so that both limits decide within the month
 SPECS = [
@@ -62,11 +64,9 @@ def month() -> Iterator[tuple[int, Answer]]:
         )
 
 
-def decisions(spec: str) -> list[list[Any]]:
-    """What the policy `spec` decides after each poll of the month."""
-    policy = parse(spec)
+def life(policy: PollPolicy) -> Iterator[tuple[Memory, int]]:
+    """What `policy` remembers after each poll of the month, and its instant."""
     memory, now = policy.start(), MONDAY
-    rows: list[list[Any]] = []
     for elapsed, said in month():
         now += elapsed
         moments = {
@@ -76,16 +76,39 @@ def decisions(spec: str) -> list[list[Any]]:
         dates = tuple(now + age for age in said.item_dates)
         answer = Answer(**(vars(said) | moments | {"item_dates": dates}))
         memory = policy.remember(memory, answer, now)
+        yield memory, now
+
+
+def decisions(spec: str) -> list[list[Any]]:
+    """What the policy `spec` decides after each poll of the month, and what it remembers."""
+    policy = parse(spec)
+    rows: list[list[Any]] = []
+    for memory, now in life(policy):
         chosen = policy.decide(memory, now)
         holds = None if chosen.valid_until == FOREVER else chosen.valid_until - now
         rows.append([chosen.wait_seconds, holds, "; ".join(policy.explain(memory, now)[:-1])])
-    return rows
+    return [*rows, [round(number, 6) for number in memory.as_json()["state"]]]
 
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_month_is_decided_as_recorded(spec: str) -> None:
-    """Every wait, how long it holds, and every reason."""
+    """Every wait, how long it holds, every reason, and the memory."""
     assert decisions(spec) == json.loads(VECTORS.read_text())[spec]
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_quiet_polls_change_nothing_before_valid_until(spec: str) -> None:
+    """Skipped or not, the wait stays, and news is answered alike afterwards."""
+    policy = parse(spec)
+    for memory, now in life(policy):
+        wait, until, _ = astuple(policy.decide(memory, now))
+        if now + wait < until:
+            quiet = policy.remember(memory, Answer(304), now + wait)
+            assert policy.decide(quiet, now + wait).wait_seconds == wait
+            later = now + wait + MINUTE
+            news = Answer(200, new_items=1, item_dates=(later,))
+            known, skipped = (policy.remember(one, news, later) for one in (quiet, memory))
+            assert policy.decide(known, later) == policy.decide(skipped, later)
 
 
 if __name__ == "__main__":
