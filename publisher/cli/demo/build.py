@@ -5,10 +5,11 @@ prepared items and are never polled.
 """
 
 import random
+import re
 import tomllib
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from importlib import resources
 from typing import Any
@@ -34,7 +35,7 @@ from publisher.river.following import subscriptions
 from publisher.river.polls import item_store
 from publisher.river.reading.feed_document import FeedItem
 from publisher.river.reading.feed_html import sanitised
-from publisher.storage.tables.blog import Post, PostKind, PostStatus
+from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
 
 ZONE = "Europe/Lisbon"
@@ -51,43 +52,32 @@ _EPISODE = "304.mp3"
 _SILENCE = (bytes([0xFF, 0xFB, 0x18, 0xC0]) + bytes(140)) * 833
 
 
-@dataclass(frozen=True)
-class Text:
-    """A post as in its file; all fields but `source` are in the front matter.
-
-    `day`: how many days ago (negative: in the future); `time`: local civil time, hh:mm. In the
-    source and in `image`, `{lighthouse}` and other names of `pictures/` are replaced by addresses.
-    """
-
-    day: int
-    time: str
-    source: str
-    title: str = ""
-    tags: tuple[str, ...] = ()
-    by: str = "mara"
-    summary: str = ""
-    image: str = ""
-    image_alt: str = ""
-    status: PostStatus = "published"
-    kind: PostKind = "post"
-    episode: bool = False
+def texts(addresses: Mapping[str, str], episode: Accepted, now: datetime) -> list[ImportedPost]:
+    """Every post, in the order of the files' names; in them, `{lighthouse}` and other names of
+    `pictures/` are replaced by `addresses`."""
+    files = sorted(HERE.joinpath("posts").iterdir(), key=lambda path: path.name)
+    written = (path.read_text("utf-8") for path in files if path.name.endswith(".md"))
+    return [_text(text, addresses, episode, now) for text in written]
 
 
-def all_texts() -> list[Text]:
-    """Every post, in the order of the files' names."""
-    found = sorted(HERE.joinpath("posts").iterdir(), key=lambda path: path.name)
-    return [_text(path.read_text("utf-8")) for path in found if path.name.endswith(".md")]
-
-
-def _text(file: str) -> Text:
-    fields, source = markdown_files.split_front_matter(file)
-    values: dict[str, Any] = {
-        **fields,
-        "day": int(fields["day"]),
-        "tags": tuple(fields.get("tags", ())),
-        "episode": "episode" in fields,
-    }
-    return Text(source=source, **values)
+def _text(
+    text: str, addresses: Mapping[str, str], episode: Accepted, now: datetime
+) -> ImportedPost:
+    """A post as in its file. In the front matter, `day` is how many days ago (negative: in the
+    future), `time` the local civil time."""
+    _, typed = markdown_files.split_front_matter(text)
+    whole = re.sub(r"\{([\w-]+)\}", lambda named: addresses.get(named[1], named[0]), text)
+    fields, source = markdown_files.split_front_matter(whole)
+    post = markdown_files.post("", {"state": "published", **fields}, source, UTC)
+    at = moment(int(fields["day"]), fields["time"], now, ZoneInfo(ZONE))
+    return replace(
+        post,
+        where=post.title or source[:30],
+        guid=f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, typed)}",
+        slug="about" if post.kind == "page" else "",
+        published_at=at if post.status != "draft" else None,
+        enclosure=episode.attachment if "episode" in fields else None,
+    )
 
 
 DAYS = 91
@@ -183,13 +173,13 @@ def build(
     for name, upload in uploads.items():
         media.record(session, upload, name, None, now)
     addresses = {name: upload.path for name, upload in uploads.items()}
-    texts = [_imported(text, addresses, uploads[_EPISODE], now) for text in all_texts()]
-    planned = dry_run.make_plan(session, list(ready(Batch(texts), now)), None)
+    found = list(ready(Batch(texts(addresses, uploads[_EPISODE], now)), now))
+    planned = dry_run.make_plan(session, found, None)
     writer.store(session, planned, now)
     past = history(rng, now, ZoneInfo(ZONE))
     update_log.record_all(session, past, "loaded")
     _correct(session, now)
-    return len(texts)
+    return len(found)
 
 
 def check_empty(session: Session) -> None:
@@ -205,32 +195,6 @@ def store_files(kept: MediaFiles, uploads: Mapping[str, Accepted]) -> None:
     """Store the files."""
     for upload in uploads.values():
         media.store(kept, upload)
-
-
-def _imported(
-    text: Text, addresses: Mapping[str, str], episode: Accepted, now: datetime
-) -> ImportedPost:
-    source, image = text.source, text.image
-    for name, address in addresses.items():
-        source, image = (part.replace(f"{{{name}}}", address) for part in (source, image))
-    dated = text.status != "draft"
-    return ImportedPost(
-        where=text.title or text.source[:30],
-        guid=f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, text.source)}",
-        source=source,
-        source_format="markdown",
-        kind=text.kind,
-        status=text.status,
-        title=text.title,
-        slug="about" if text.kind == "page" else "",
-        summary=text.summary,
-        image=image,
-        image_alt=text.image_alt,
-        tags=text.tags,
-        by=(text.by,),
-        published_at=moment(text.day, text.time, now, ZoneInfo(ZONE)) if dated else None,
-        enclosure=episode.attachment if text.episode else None,
-    )
 
 
 def _correct(session: Session, now: datetime) -> None:
