@@ -3,7 +3,7 @@ was sent (form, multipart, JSON), and carried out.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import zip_longest
 from typing import Any
@@ -41,7 +41,6 @@ from publisher.web.micropub.program_posts import (
 )
 
 MAX_JSON_BYTES = 4 * 1024 * 1024
-ACTIONS = ("create", "update", "delete", "undelete")
 
 
 @dataclass(frozen=True)
@@ -53,49 +52,10 @@ class Upload:
     alt: str = ""
 
 
-@dataclass(frozen=True)
-class MicropubRequest:
-    """The action, the post's address, and the entry's properties; its pictures and its sound.
-
-    `update` holds the replace, add and delete of an update.
-    """
-
-    action: str
-    url: str = ""
-    properties: entry.Properties = field(default_factory=dict)
-    update: dict[str, Any] = field(default_factory=dict)
-    photos: tuple[Upload, ...] = ()
-    audio: Upload | None = None
-
-    @property
-    def uploads(self) -> tuple[Upload, ...]:
-        """Every file."""
-        return (*self.photos, self.audio) if self.audio else self.photos
-
-
-def read_request() -> MicropubRequest:
-    """The present request as a value; InvalidInput when it is not valid Micropub."""
-    try:
-        return _read()
-    except RecursionError as error:
-        raise InvalidInput("the values are nested too deeply") from error
-
-
-def _read() -> MicropubRequest:
-    body = _read_json() if request.is_json else None
-    action = str(body.get("action", "create") if body else request.form.get("action", "create"))
-    if action not in ACTIONS:
-        raise InvalidInput(f"action: must be one of {', '.join(ACTIONS)}")
-    if action == "create":
-        return _read_create(body)
-    if body is None and action == "update":
-        raise InvalidInput("an update is sent as JSON")
-    url = body.get("url") if body else request.form.get("url")
-    update = entry.localised(body, site().site_url) if body else {}
-    return MicropubRequest(action, entry.text(url, "url"), update=update)
-
-
-def _read_json() -> dict[str, Any]:
+def _json() -> dict[str, Any] | None:
+    """The request's JSON object; None for a form."""
+    if not request.is_json:
+        return None
     if (request.content_length or 0) > MAX_JSON_BYTES:
         raise InvalidInput(f"a request has at most {MAX_JSON_BYTES:,} bytes")
     body = request.get_json(silent=True)
@@ -104,7 +64,9 @@ def _read_json() -> dict[str, Any]:
     return body
 
 
-def _read_create(body: dict[str, Any] | None) -> MicropubRequest:
+def _sent() -> tuple[entry.Properties, list[Upload], list[Upload]]:
+    """The properties of a new entry, its pictures, and its sound if it has one."""
+    body = _json()
     kind = body.get("type") if body else [f"h-{request.form.get('h', 'entry')}"]
     if kind != ["h-entry"]:
         raise InvalidInput("only an h-entry can be created")
@@ -123,9 +85,7 @@ def _read_create(body: dict[str, Any] | None) -> MicropubRequest:
     pictures, sounds = _accepted(alts[len(photos) :])
     if any(alts[len(photos) + len(pictures) :]):
         raise InvalidInput("mp-photo-alt: there are more descriptions than pictures")
-    properties = entry.localised(properties, site().site_url)
-    audio = sounds[0] if sounds else None
-    return MicropubRequest("create", properties=properties, photos=tuple(pictures), audio=audio)
+    return entry.localised(properties, site().site_url), pictures, sounds
 
 
 def _accepted(alts: list[Any]) -> tuple[list[Upload], list[Upload]]:
@@ -169,7 +129,6 @@ POST_TYPES = {
     "note": "Note", "article": "Article", "photo": "Photo", "audio": "Audio", "reply": "Reply",
     "bookmark": "Bookmark", "like": "Like", "repost": "Repost", "checkin": "Check-in",
 }  # fmt: skip
-QUERIES = ("config", "source", "category", "syndicate-to", "post-types")
 USUAL_ENTRIES, MOST_ENTRIES = 20, 100
 
 
@@ -177,12 +136,13 @@ USUAL_ENTRIES, MOST_ENTRIES = 20, 100
 def act() -> Response:
     """Create, update, delete or undelete a post; the feed has the change when this answers."""
     authorised()
-    wanted = read_request()
-    token = may_write("delete" if wanted.action == "undelete" else wanted.action)
-    for upload in wanted.uploads:
-        media.store(site().environment.media, upload.accepted)
-    with site().database.write() as db:
-        response = _DO[wanted.action](db, token, wanted)
+    try:
+        action = str((_json() or request.form).get("action", "create"))
+        if action not in _DO:
+            raise InvalidInput(f"action: must be one of {', '.join(_DO)}")
+        response = _DO[action]()
+    except RecursionError as error:
+        raise InvalidInput("the values are nested too deeply") from error
     rebuild(site())
     return response
 
@@ -202,85 +162,94 @@ def upload() -> Response:
 
 @blueprint.get("/micropub")
 def query() -> Response:
-    """Answer one of `QUERIES`."""
-    token = authorised()
-    wanted = request.args.get("q", "")
-    if wanted == "config":
-        return jsonify(_config())
-    if wanted == "syndicate-to":
-        return jsonify({"syndicate-to": []})
-    if wanted == "category":
-        return jsonify(_categories(token, request.args.get("filter", "")))
-    if wanted == "post-types":
-        return jsonify({"post-types": _config()["post-types"]})
-    if wanted == "source":
-        return jsonify(_source(token) if "url" in request.args else _sources(token))
-    raise InvalidInput(f"q: must be one of {', '.join(QUERIES)}")
+    """Answer one of `_QUERIES`."""
+    token, wanted = authorised(), request.args.get("q", "")
+    if wanted not in _QUERIES:
+        raise InvalidInput(f"q: must be one of {', '.join(_QUERIES)}")
+    return jsonify(_QUERIES[wanted](token))
 
 
-def _create(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
-    for one in wanted.uploads:
-        media.record(db, one.accepted, one.name, token.author_id, now(), one.alt)
-    shown = [{"value": one.accepted.path, "alt": one.alt} for one in wanted.photos]
-    properties = {**wanted.properties}
-    properties["photo"] = [*properties.get("photo", []), *shown]
-    if wanted.audio:
-        properties["audio"] = [*properties.get("audio", []), wanted.audio.accepted.path]
-    value = _with_enclosure(db, entry.to_content(properties), wanted)
-    if not value.source.strip() and value.enclosure is None:
-        raise InvalidInput("content: write something first; the post would have only a title")
-    name, publish = request.headers.get("Idempotency-Key", ""), _status(properties) == "published"
-    post = created(db, token, value, name, publish, _moment(db, properties))
-    # 202: accepted, but not public at its address yet.
-    return _at(db, post, 201 if is_public(post) else 202)
+def _create() -> Response:
+    properties, photos, sounds = _sent()
+    token, uploads = may_write("create"), [*photos, *sounds]
+    for one in uploads:
+        media.store(site().environment.media, one.accepted)
+    with site().database.write() as db:
+        for one in uploads:
+            media.record(db, one.accepted, one.name, token.author_id, now(), one.alt)
+        shown = [{"value": one.accepted.path, "alt": one.alt} for one in photos]
+        properties["photo"] = [*properties["photo"], *shown]
+        heard = [one.accepted.path for one in sounds]
+        properties["audio"] = [*properties.get("audio", []), *heard]
+        value = entry.to_content(properties)
+        if sounds:
+            value = replace(value, enclosure=sounds[0].accepted.attachment)
+        else:
+            value = _with_enclosure(db, value)
+        if not value.source.strip() and value.enclosure is None:
+            raise InvalidInput("content: write something first; the post would have only a title")
+        name, publish = request.headers.get("Idempotency-Key", ""), _public(properties)
+        post = created(db, token, value, name, publish, _moment(db, properties))
+        # 202: accepted, but not public at its address yet.
+        return _at(db, post, 201 if is_public(post) else 202)
 
 
-def _update(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
-    post = _own(db, token, wanted.url)
-    before = _entry_of(db, post)
-    after = entry.changed(before, wanted.update)
-    post_addresses.given_out(db, post)  # it is how the program knows the post
-    address, old = posts.path(post), posts.content(db, post)
-    value = entry.to_content(after, old)
-    if value.enclosure != old.enclosure:
-        value = _with_enclosure(db, value, wanted)
-    version = post.version
-    posts.save(db, post.id, value, version, token.author_id, now())
-    _move(db, post, before, after, post.version != version)
-    # A 204 says where the post is too: programs show it to their author.
-    return _at(db, post, 204 if posts.path(post) == address else 201)
+def _update() -> Response:
+    if (body := _json()) is None:
+        raise InvalidInput("an update is sent as JSON")
+    url, asked = _url(), entry.localised(body, site().site_url)
+    token = may_write("update")
+    with site().database.write() as db:
+        post = _own(db, token, url)
+        before = _entry_of(db, post)
+        after = entry.changed(before, asked)
+        post_addresses.given_out(db, post)  # it is how the program knows the post
+        address, old = posts.path(post), posts.content(db, post)
+        value = entry.to_content(after, old)
+        if value.enclosure != old.enclosure:
+            value = _with_enclosure(db, value)
+        version = post.version
+        posts.save(db, post.id, value, version, token.author_id, now())
+        _move(db, post, before, after, post.version != version)
+        # A 204 says where the post is too: programs show it to their author.
+        return _at(db, post, 204 if posts.path(post) == address else 201)
 
 
-def _with_enclosure(db: Session, value: Content, wanted: MicropubRequest) -> Content:
+def _with_enclosure(db: Session, value: Content) -> Content:
     """The content with size, type and length of its sound, where the sound is ours."""
-    if wanted.audio:
-        return replace(value, enclosure=wanted.audio.accepted.attachment)
     if value.enclosure is None:
         return value
     own = own_enclosure(db, site().environment.media, value.enclosure.url)
     return replace(value, enclosure=own or value.enclosure)
 
 
-def _delete(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
-    posts.delete(db, _own(db, token, wanted.url), now())
+def _delete() -> Response:
+    url, token = _url(), may_write("delete")
+    with site().database.write() as db:
+        posts.delete(db, _own(db, token, url), now())
     return Response(status=204)
 
 
-def _undelete(db: Session, token: ApiToken, wanted: MicropubRequest) -> Response:
-    post = posts.restore(db, _own(db, token, wanted.url, deleted=True), now())
-    return _at(db, post, 201)
+def _undelete() -> Response:
+    url, token = _url(), may_write("delete")
+    with site().database.write() as db:
+        return _at(db, posts.restore(db, _own(db, token, url, deleted=True), now()), 201)
 
 
-_DO: dict[str, Callable[[Session, ApiToken, MicropubRequest], Response]] = dict(
-    zip(ACTIONS, (_create, _update, _delete, _undelete), strict=True)
-)
+_DO: dict[str, Callable[[], Response]] = {
+    "create": _create, "update": _update, "delete": _delete, "undelete": _undelete,
+}  # fmt: skip
+
+
+def _url() -> str:
+    return entry.text((_json() or request.form).get("url"), "url")
 
 
 def _move(
     db: Session, post: Post, before: entry.Properties, after: entry.Properties, saved: bool
 ) -> None:
     """Apply a change of `published` or `post-status`; `saved`: the content was changed too."""
-    wanted, moment = _status(after), _moment(db, after)
+    publish, moment = _public(after), _moment(db, after)
     same_date = before.get("published") == after.get("published")
     if is_public(post):
         if moment is None and not same_date:
@@ -288,7 +257,7 @@ def _move(
         moment = None if same_date else moment
     elif same_date and before["post-status"] == after.get("post-status"):
         return
-    set_state(db, post, wanted == "published", moment, saved)
+    set_state(db, post, publish, moment, saved)
 
 
 def _own(db: Session, token: ApiToken, url: str, deleted: bool = False) -> Post:
@@ -316,11 +285,11 @@ def _moment(db: Session, properties: entry.Properties) -> datetime | None:
         raise InvalidInput(f"published: {error}") from error
 
 
-def _status(properties: entry.Properties) -> str:
+def _public(properties: entry.Properties) -> bool:
     value = (properties.get("post-status") or ["published"])[0]
     if value not in ("published", "draft"):
         raise InvalidInput("post-status: must be published or draft")
-    return str(value)
+    return bool(value == "published")
 
 
 def _entry_of(db: Session, post: Post) -> entry.Properties:
@@ -328,25 +297,29 @@ def _entry_of(db: Session, post: Post) -> entry.Properties:
     return entry.from_content(posts.content(db, post), post.status, moment)
 
 
-def _config() -> dict[str, Any]:
+def _config(_: ApiToken) -> dict[str, Any]:
     return {
         "media-endpoint": f"{site().site_url}/micropub/media",
         "syndicate-to": [],
-        "q": [*QUERIES],
+        "q": [*_QUERIES],
         "post-types": [{"type": type_, "name": name} for type_, name in POST_TYPES.items()],
     }
 
 
-def _categories(token: ApiToken, contains: str) -> dict[str, list[str]]:
+def _categories(token: ApiToken) -> dict[str, list[str]]:
     """The tags of published posts, and of other posts that the token's author may change."""
     check_scope(token, "create", "update")
+    part = request.args.get("filter", "").casefold()
     with site().database.read() as db:
         names = permissions.tags_seen(db, token.author)
-    return {"categories": [n for n in names if contains.casefold() in n.casefold()]}
+    return {"categories": [name for name in names if part in name.casefold()]}
 
 
 def _source(token: ApiToken) -> dict[str, Any]:
-    """The entry at `url` for editing: all of it, or only the properties in `properties[]`."""
+    """The entry at `url` for editing, all of it or only the properties in `properties[]`; without
+    `url` many."""
+    if "url" not in request.args:
+        return _sources(token)
     check_scope(token, "create", "update")
     with site().database.read() as db:
         return _shown(_entry_of(db, _post_at(db, token, request.args["url"])))
@@ -374,6 +347,15 @@ def _sources(token: ApiToken) -> dict[str, Any]:
         last = rows[limit - 1]
         answer["paging"] = {"after": f"{last.when:%Y-%m-%dT%H:%M:%S.%fZ}~{last.id}"}
     return answer
+
+
+_QUERIES: dict[str, Callable[[ApiToken], dict[str, Any]]] = {
+    "config": _config,
+    "source": _source,
+    "category": _categories,
+    "syndicate-to": lambda _: {"syndicate-to": []},
+    "post-types": lambda token: {"post-types": _config(token)["post-types"]},
+}
 
 
 def _after() -> overview.Cursor | None:
