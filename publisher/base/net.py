@@ -17,7 +17,7 @@ import os
 import re
 import socket
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -26,27 +26,11 @@ if TYPE_CHECKING:
     import aiohttp
     from aiohttp.abc import AbstractResolver
 
-SocketFactory = Callable[[tuple[Any, ...]], socket.socket]
-
 _CONTROL_OR_SPACE = re.compile(r"[\x00-\x20\x7f]")
-
-
-class PrivateAddressError(OSError):
-    """The address is not on the public internet and private ones are not allowed."""
-
-    def __init__(self, address: str) -> None:
-        super().__init__(errno.EACCES, "the address is private, local or reserved")
-        self.address = address
 
 
 class OutgoingError(Exception):
     """A request failed; the message says why in one line."""
-
-
-def check_public(address: str) -> None:
-    """Raise `PrivateAddressError` for a literal address that is not public."""
-    if not is_public(address):
-        raise PrivateAddressError(address)
 
 
 def check_url(url: str) -> str:
@@ -71,35 +55,26 @@ def check_url(url: str) -> str:
     return url
 
 
-def guarded_socket_factory(allow_private: bool = False) -> SocketFactory:
-    """A socket factory for aiohttp that refuses private destinations at connect time."""
-
-    def make(info: tuple[Any, ...]) -> socket.socket:
-        family, kind, proto, _, target = info
-        if not allow_private:
-            check_public(str(target[0]))
-        return socket.socket(family=family, type=kind, proto=proto)
-
-    return make
-
-
 def guarded_connector(
     *,
     allow_private: bool = False,
     resolver: AbstractResolver | None = None,
     limit: int = 100,
 ) -> aiohttp.TCPConnector:
-    """An aiohttp connector behind the guard; needs a running event loop.
+    """An aiohttp connector that refuses private destinations as it connects to them; needs a
+    running event loop.
 
     The addresses a name resolved to are the ones connected to, without a second look-up.
     """
     import aiohttp
 
-    return aiohttp.TCPConnector(
-        resolver=resolver,
-        limit=limit,
-        socket_factory=guarded_socket_factory(allow_private),
-    )
+    def make(info: tuple[Any, ...]) -> socket.socket:
+        family, kind, proto, _, target = info
+        if not (allow_private or is_public(str(target[0]))):
+            raise OSError(errno.EACCES, "the address is private, local or reserved")
+        return socket.socket(family=family, type=kind, proto=proto)
+
+    return aiohttp.TCPConnector(resolver=resolver, limit=limit, socket_factory=make)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,14 +34,13 @@ NOT_PUBLIC = [
 @pytest.mark.parametrize("address", PUBLIC)
 def test_public_addresses_pass(address: str) -> None:
     """An address of the public internet is let through, wrapped or not."""
-    net.check_public(address)
+    assert net.is_public(address)
 
 
 @pytest.mark.parametrize("address", NOT_PUBLIC)
 def test_private_addresses_are_refused(address: str) -> None:
     """Private, local, metadata and reserved addresses are refused, wrapped or not."""
-    with pytest.raises(net.PrivateAddressError):
-        net.check_public(address)
+    assert not net.is_public(address)
 
 
 @pytest.mark.parametrize(
