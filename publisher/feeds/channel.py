@@ -3,6 +3,7 @@
 import hashlib
 import re
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -71,30 +72,12 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Cloud:
-    """Where readers may register to be told of updates (the five attributes of RSS `cloud`)."""
-
-    domain: str
-    port: int
-    path: str
-    register_procedure: str
-    protocol: str
-
-    @property
-    def attributes(self) -> dict[str, str]:
-        """Those of the element."""
-        return {
-            "domain": self.domain, "port": str(self.port), "path": self.path,
-            "registerProcedure": self.register_procedure, "protocol": self.protocol,
-        }  # fmt: skip
-
-
-@dataclass(frozen=True)
 class Channel:
     """A feed: `home_url` is the page that it is about, `feed_url` its own address.
 
     `content_changed_at` is when its content last changed, not when it was built;
     `skip_hours` are hours of the day in GMT; `rhythm` is the author's week, for podcasts;
+    `cloud` has the attributes of RSS's element (where readers may register to be told of updates);
     `accounts` are pairs of service and name; `blogroll_url` is a public OPML list. `complete`:
     these are all posts, so any other that a reader holds was deleted; `deleted` are pairs of guid
     and time of deletion. `older` and `newer` are folders with archive documents (RFC 5005);
@@ -110,7 +93,7 @@ class Channel:
     content_changed_at: datetime = NEVER
     items: tuple[Item, ...] = ()
     hubs: tuple[str, ...] = ()
-    cloud: Cloud | None = None
+    cloud: Mapping[str, str] | None = None
     skip_hours: tuple[int, ...] = ()
     rhythm: Rhythm | None = None
     podcast: Podcast = NO_PODCAST

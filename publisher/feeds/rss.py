@@ -98,7 +98,7 @@ class ChannelExtension:
         for relation, address in channel.history_links("rss.xml"):
             SubElement(target, f"{{{ATOM}}}link", rel=relation, href=address)
         if channel.cloud:
-            SubElement(target, "cloud", channel.cloud.attributes)
+            SubElement(target, "cloud", dict(channel.cloud))
         if channel.skip_hours:
             hours = SubElement(target, "skipHours")
             for hour in sorted(channel.skip_hours):

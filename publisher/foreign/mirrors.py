@@ -200,7 +200,7 @@ def build(site: Site, session: Session, mirror: Mirror, now: datetime) -> Snapsh
     """
     settings, here = load_settings(session), public_address(session, site.environment)
     decision = decision_of(mirror, settings, now)
-    cloud = cloud_element(settings.cloud.split()[0]).attributes if settings.cloud else {}
+    cloud = cloud_element(settings.cloud.split()[0]) if settings.cloud else {}
     hubs = tuple(settings.hubs.split())
     change = HeadChange(decision.ttl_minutes, here + mirror.path, hubs, tuple(cloud.items()))
     body, body_gzip = read(edited, _LIMITS, mirror.body, change)

@@ -12,7 +12,6 @@ from publisher.base.net import OutgoingError, Reply
 from publisher.base.system.logs import get_logger
 from publisher.base.text import number_up_to, one_line
 from publisher.blog.published import WEBMENTION, request_delivery
-from publisher.feeds.channel import Cloud
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
 from publisher.storage.tables.publishing import Delivery
@@ -42,17 +41,17 @@ def ping_form(protocol: str, topic: str) -> dict[str, str]:
     return {"hub.mode": "publish", "hub.url": topic, "hub.topic": topic}
 
 
-def cloud_element(url: str) -> Cloud:
-    """The `cloud` element for the cloud whose `pleaseNotify` is at `url`."""
+def cloud_element(url: str) -> dict[str, str]:
+    """The attributes of `cloud` for the one whose `pleaseNotify` is at `url`."""
     parts = urlsplit(url)
     secure = parts.scheme == "https"
-    return Cloud(
-        domain=parts.hostname or "",
-        port=parts.port or (443 if secure else 80),
-        path=parts.path or "/pleaseNotify",
-        register_procedure="",
-        protocol="https-post" if secure else "http-post",
-    )
+    return {
+        "domain": parts.hostname or "",
+        "port": str(parts.port or (443 if secure else 80)),
+        "path": parts.path or "/pleaseNotify",
+        "registerProcedure": "",
+        "protocol": "https-post" if secure else "http-post",
+    }
 
 
 def ping_address(cloud: str) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 from lxml.etree import fromstring
 
 from publisher.base.media_files import Attachment
-from publisher.feeds.channel import Channel, Cloud, Item, Podcast
+from publisher.feeds.channel import Channel, Item, Podcast
+from publisher.publishing.outbox import cloud_element
 
 GOLDEN = Path(__file__).parent / "golden"
 MORNING = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
@@ -76,7 +77,7 @@ def everything() -> Channel:
         item(4, guid=f"{HOME}/posts/4", guid_is_permalink=True, changed_at=MORNING),
         item(5, guid="4711", html=""),
         hubs=("https://hub.example/",),
-        cloud=Cloud("blog.example", 443, "/pleaseNotify", "", "https-post"),
+        cloud=cloud_element("https://blog.example/pleaseNotify"),
         skip_hours=(1, 2, 3, 23),
         podcast=Podcast(
             image_url=f"{HOME}/media/cover.png",

@@ -15,7 +15,8 @@ from publisher.base.media_files import Attachment
 from publisher.core.durations import update_rate
 from publisher.core.habits import Rhythm
 from publisher.feeds import atom, jsonfeed, rss
-from publisher.feeds.channel import Cloud, content_hash
+from publisher.feeds.channel import content_hash
+from publisher.publishing.outbox import cloud_element
 from tests.feeds.samples import (
     GOLDEN,
     HOME,
@@ -152,7 +153,7 @@ def test_r10_content_type() -> None:
 
 def test_r11_cloud_is_whole() -> None:
     """R11: cloud has all of its five attributes, even where one is empty."""
-    cloud = Cloud("blog.example", 80, "/pleaseNotify", "", "http-post")
+    cloud = cloud_element("http://blog.example/pleaseNotify")
     root = parse(rss.render(channel(item(), cloud=cloud)))
     assert dict(root.find("channel/cloud").attrib) == {
         "domain": "blog.example",
