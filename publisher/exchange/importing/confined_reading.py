@@ -71,7 +71,7 @@ def read_posts(
 
 def prepare(posts: Sequence[ImportedPost], now: datetime, language: str) -> Iterator[Ready]:
     """Check and render posts again that were changed after they had been read."""
-    yield from stream(_prepared, LIMITS, posts, now, language)
+    return stream(dry_run.ready, LIMITS, Batch(posts), now, language)
 
 
 def instants(place: Located, zone: tzinfo) -> list[datetime]:
@@ -114,10 +114,6 @@ def _characters(one: Ready) -> int:
     return len(one.post.source) + len(one.html) + len(one.words)
 
 
-def _prepared(posts: Sequence[ImportedPost], now: datetime, language: str) -> Iterator[Ready]:
-    yield from dry_run.ready(Batch(posts), now, language)
-
-
 def _instants(place: Located, zone: tzinfo) -> list[datetime]:
     with sources.opened(place) as source:
         posts = recognition.read(source, None, zone).posts
@@ -152,10 +148,10 @@ def _beside(source: object, name: str) -> bytes:
 def _media(place: Located, site: ImportedSite) -> Iterator[Accepted]:
     with sources.opened(place) as source:
         if isinstance(source, Folder):
-            yield from media_files(site, source)
+            yield from _media_files(site, source)
 
 
-def media_files(site: ImportedSite, source: Folder) -> Iterator[Accepted]:
+def _media_files(site: ImportedSite, source: Folder) -> Iterator[Accepted]:
     """The files of the media folder, checked and ready to be stored.
 
     Raises InvalidData for a file that is not what its name says.
