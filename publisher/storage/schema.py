@@ -50,16 +50,14 @@ def newest_revision() -> str:
 
 def _migrate(database: Database) -> None:
     from alembic import command
-    from alembic.script import ScriptDirectory
 
     config = _config()
-    scripts = ScriptDirectory.from_config(config)
     writer = database.engine.execution_options(immediate=True)
     with translated(), writer.begin() as connection:
         if database.on_server:
             connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
         current = _revision(connection)
-        _refuse_newer(current, {script.revision for script in scripts.walk_revisions()})
+        _refuse_newer(current)
         if current is None:
             _refuse_others(connection)
         elif not database.on_server and (file := database.engine.url.database):
@@ -90,14 +88,11 @@ def _check_references(connection: Connection) -> None:
 
 def check_known(database: Database) -> None:
     """InvalidData when the database has no schema, or one of a newer program."""
-    from alembic.script import ScriptDirectory
-
-    scripts = ScriptDirectory.from_config(_config())
     with translated(), database.engine.connect() as connection:
         current = _revision(connection)
     if current is None:
         raise InvalidData("this is not a database of Publisher")
-    _refuse_newer(current, {script.revision for script in scripts.walk_revisions()})
+    _refuse_newer(current)
 
 
 def _revision(connection: Connection) -> str | None:
@@ -109,7 +104,11 @@ def _revision(connection: Connection) -> str | None:
     return found
 
 
-def _refuse_newer(current: str | None, known: set[str]) -> None:
+def _refuse_newer(current: str | None) -> None:
+    from alembic.script import ScriptDirectory
+
+    scripts = ScriptDirectory.from_config(_config())
+    known = {script.revision for script in scripts.walk_revisions()}
     if current is not None and current not in known:
         raise InvalidData(
             f"the database has schema {current}, which this version does not know: "

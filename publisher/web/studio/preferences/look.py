@@ -129,8 +129,7 @@ def _page(typed: dict[str, str], errors: dict[str, str]) -> Response:
 @blueprint.get("/navigation")
 def navigation() -> str:
     """The present links, and the pages that could be added."""
-    with site().database.read() as db:
-        return _navigation_page(db, parse_links(load_settings(db).navigation), "")
+    return _navigation_page(parse_links(settings().navigation), "")
 
 
 @blueprint.post("/navigation")
@@ -153,8 +152,7 @@ def save_navigation() -> Any:
             store_settings(db, {"navigation": lines_of(links)})
     except (FieldErrors, InvalidInput) as error:
         problem = error.fields["navigation"] if isinstance(error, FieldErrors) else str(error)
-        with site().database.read() as db:
-            return _navigation_page(db, links, problem), 422
+        return _navigation_page(links, problem), 422
     return done("Saved.", ".navigation")
 
 
@@ -184,22 +182,17 @@ def _problem(link: Link) -> str:
     return ""
 
 
-def _navigation_page(db: Session, links: list[Link], problem: str) -> str:
+def _navigation_page(links: list[Link], problem: str) -> str:
+    with site().database.read() as db:
+        pages = published.pages(db)
+    # Labels are shortened and have no `|`.
+    own = [Link(page.title.replace("|", " ")[:40] or page.slug, f"/{page.slug}") for page in pages]
     there = {link.target for link in links}
-    offered = [*parse_links(BUILT_IN), *_pages(db)]
+    offered = dict.fromkeys([*parse_links(BUILT_IN), *own])
     return render_template(
         "settings/navigation.html",
         links=links,
         problem=problem,
         problems={number: _problem(link) for number, link in enumerate(links) if problem},
-        offered=[link for link in dict.fromkeys(offered) if link.target not in there],
+        offered=[link for link in offered if link.target not in there],
     )
-
-
-def _pages(db: Session) -> list[Link]:
-    """Links to the published pages, by title; labels are shortened and have no `|`."""
-    found = published.pages(db)
-    return [
-        Link(navigation.title.replace("|", " ")[:40] or navigation.slug, f"/{navigation.slug}")
-        for navigation in found
-    ]
