@@ -263,10 +263,9 @@ def _rss(place: WeekPlace, changed: float, posts: list[WeekPost], archive: str =
         lines.append(f'<atom:link rel="current" href="{here}/{FIRST}"/>')
     if stretch.ttl is not None:
         lines.append(f"<ttl>{stretch.ttl}</ttl>")
-    if stretch.sy is not None:
-        period, frequency = stretch.sy
-        lines.append(f"<sy:updatePeriod>{period}</sy:updatePeriod>")
-        lines.append(f"<sy:updateFrequency>{frequency}</sy:updateFrequency>")
+    if stretch.sy_daily is not None:
+        lines.append("<sy:updatePeriod>daily</sy:updatePeriod>")
+        lines.append(f"<sy:updateFrequency>{stretch.sy_daily}</sy:updateFrequency>")
     if hours := sorted(skipped_hours(place, stretch)):
         lines.append(f"<skipHours>{''.join(f'<hour>{hour}</hour>' for hour in hours)}</skipHours>")
     if (day := skipped_day(place, stretch)) is not None:
@@ -277,9 +276,8 @@ def _rss(place: WeekPlace, changed: float, posts: list[WeekPost], archive: str =
 
 def skipped_hours(place: WeekPlace, stretch: Stretch) -> frozenset[int]:
     """The hours of the day, GMT, that a stretch's skipHours names."""
-    if stretch.skip_hours is None:
-        return frozenset()
-    return frozenset(place.moment(hour).hour for hour in range(*stretch.skip_hours))
+    hours = range(*stretch.skip_hours) if stretch.skip_hours else ()
+    return frozenset(place.moment(hour).hour for hour in hours)
 
 
 def skipped_day(place: WeekPlace, stretch: Stretch) -> int | None:

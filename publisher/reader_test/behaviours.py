@@ -5,24 +5,24 @@ Pure. A behaviour that the trace cannot show has no case: it is not seen, which 
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from publisher.base.text import counted
 from publisher.core.durations import duration
 from publisher.reader_test import script
 from publisher.reader_test.answering import (
     WeekAnswer,
-    WeekPlace,
     answer,
     skipped_day,
     skipped_hours,
     subscription_problem,
 )
-from publisher.reader_test.script import FEEDS, HOUR, Stretch, stretch_at
+from publisher.reader_test.script import FEEDS, HOUR, OWN_SECONDS, Stretch, stretch_at
 from publisher.reader_test.tester_trace import LONG_RUNNING, ONE_SHOT, Asked, Trace
 
 SLACK_SHARE, SLACK_SECONDS = 0.95, 30.0  # of a wait, for clocks that differ and timers that round
@@ -30,7 +30,6 @@ REAL_SLACK_SECONDS = 0.1  # for a machine that is busy; multiplied by the speed 
 REDIRECTS = (301, 302, 307, 308)
 TOGETHER_SECONDS = 15.0  # requests within it belong to one visit
 REDIRECT_SECONDS = 120.0
-OWN_SECONDS = 3600.0  # the shortest interval where a feed says nothing
 PATIENCE_SECONDS = 65.0  # a minute, and some for a machine that is busy
 MOVE_SECONDS = 26 * 3600.0  # how long a permanent move may be doubted
 _AGENT = re.compile(r"[A-Za-z][\w.-]*/v?\d")
@@ -86,17 +85,13 @@ class Evidence:
     """A trace with what was answered, arranged for the judge."""
 
     trace: Trace
-    place: WeekPlace = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.place = WeekPlace(self.trace.address, self.trace.begins)
 
     @cached_property
     def exchanges(self) -> list[Exchange]:
         """All requests with their answers, in order of time."""
         ordered = sorted(self.trace.asked, key=lambda one: one.at)
         return [
-            Exchange(one, answer(self.place, one.hours, one.method, one.path, headers))
+            Exchange(one, answer(self.trace.place, one.hours, one.method, one.path, headers))
             for one in ordered
             for headers in [{**one.headers, "accept-encoding": ""}]  # no body is compressed again
         ]
@@ -139,78 +134,35 @@ def _begin_of(name: str) -> float:
     return next(one.begins * HOUR for one in script.WEEK if one.name == name)
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """After an answer with one of `statuses` in one of `stretches`, a wait of `seconds` is asked;
-    words: of the sentence about it."""
-
-    words: str
-    stretches: tuple[str, ...]
-    statuses: tuple[int, ...]
-    seconds: Callable[[Stretch], float | None]
-
-    def __call__(self, seen: Evidence) -> Found:
-        """Whether the visits that follow came after it."""
-        right, early, of, told = 0, 0.0, 0, 0.0
-        for visit, gap in seen.gaps:
-            there = visit.stretch.name in self.stretches
-            wait = self.seconds(visit.stretch) if there else None
-            if wait is None or visit.end.served.status not in self.statuses:
-                continue
-            of += 1
-            if gap >= wait * SLACK_SHARE - seen.slack:
-                right += 1
-            elif not early or gap < early:
-                early, told = gap, wait
-        said = f"{self.words}: of {counted(of, 'wait')} {right} were long enough"
-        if early:
-            said += f"; it came after {duration(early)} where {duration(told)} were asked"
-        return (right, of), said + "."
-
-
-_WHOLE, _ANY = (200, 226), (200, 226, 304)
-_BOTH = ("steady", "burst", "short-ttl", "long-ttl", "after-429", "after-503")
-_WAITS = {
-    "max-age": _Told(
-        "After a 200 with max-age and no ttl", ("max-age", "304", "etag", "same-content"), _WHOLE,
-        lambda said: said.max_age,
-    ),
-    "max-age-304": _Told(
-        "After a 304 whose max-age was longer than that of the 200", ("304",), (304,),
-        lambda said: said.max_age_304,
-    ),
-    "ttl": _Told(
-        "After a document with a ttl of four hours and no other hint", ("ttl",), _WHOLE,
-        lambda said: (said.ttl or 0) * 60.0,
-    ),
-    "ttl-kept": _Told(
-        "After a 304, with the ttl of the document that it holds", ("ttl",), (304,),
-        lambda said: (said.ttl or 0) * 60.0,
-    ),
-    "expires": _Told(
-        "After an answer with Expires alone", ("expires",), _ANY, lambda said: said.expires
-    ),
-    "both": _Told(
-        "After a document whose ttl and max-age both speak, the shorter one", _BOTH, _WHOLE,
-        lambda said: min((said.ttl or 0) * 60.0, said.max_age or 0),
-    ),
-    "sy": _Told(
-        "After a document with sy:updatePeriod alone", ("sy",), _WHOLE, lambda _: 3 * 3600.0
-    ),
-    "own": _Told(
-        "Where the feed says nothing (no-store, no ttl), an hour at least", ("no-store",), _ANY,
-        lambda _: OWN_SECONDS,
-    ),
-    "retry-after": _Told(
-        "After 429 or 503 with Retry-After", ("429", "503"), (429, 503),
-        lambda said: said.retry_after,
-    ),
-}  # fmt: skip
+def _waited(
+    seen: Evidence,
+    after: str,
+    stretches: Sequence[str],
+    statuses: Sequence[int],
+    hints: Sequence[str],
+) -> Found:
+    """Whether the visits after an answer with one of `statuses` in one of `stretches` came after
+    the shortest of its `hints`; after: the beginning of the sentence about it."""
+    right, early, of, told = 0, 0.0, 0, 0.0
+    for visit, gap in seen.gaps:
+        said = visit.stretch
+        if said.name not in stretches or visit.end.served.status not in statuses:
+            continue
+        wait = min(map(said.seconds, hints))
+        of += 1
+        if gap >= wait * SLACK_SHARE - seen.slack:
+            right += 1
+        elif not early or gap < early:
+            early, told = gap, wait
+    words = f"{after}: of {counted(of, 'wait')} {right} were long enough"
+    if early:
+        words += f"; it came after {duration(early)} where {duration(told)} were asked"
+    return (right, of), words + "."
 
 
 def _skipped(seen: Evidence) -> Found:
     """Requests in hours or days that the document held names."""
-    of = wrong = 0
+    of, wrong, place = 0, 0, seen.trace.place
     for name in ("skip-hours", "skip-days"):
         stretch = next(one for one in script.WEEK if one.name == name)
         inside = [visit for visit in seen.visits if visit.stretch is stretch]
@@ -218,10 +170,10 @@ def _skipped(seen: Evidence) -> Found:
         end = script.WEEK[script.WEEK.index(stretch) + 1].begins
         if told is None or seen.trace.ran < end * HOUR:
             continue
-        hours, day = skipped_hours(seen.place, stretch), skipped_day(seen.place, stretch)
+        hours, day = skipped_hours(place, stretch), skipped_day(place, stretch)
         of += 1
         later = [visit.at for visit in inside if visit.at - told.at >= TOGETHER_SECONDS]
-        came = [seen.place.moment(at / HOUR) for at in later]
+        came = [place.moment(at / HOUR) for at in later]
         wrong += any(moment.hour in hours or moment.weekday() == day for moment in came)
     return (of - wrong, of), (
         f"Told to stay away for hours or for a day, it did so {of - wrong} of {of} times."
@@ -268,7 +220,7 @@ def _time_out(seen: Evidence) -> Found:
 def _subscribed(seen: Evidence, path: str) -> Found:
     """What it asked of the hub or the cloud, which verify nothing, so that it must not insist."""
     asked = [one.asked for one in seen.exchanges if (one.asked.method, one.path) == ("POST", path)]
-    wrong = [subscription_problem(seen.place, path, one.headers) for one in asked]
+    wrong = [subscription_problem(seen.trace.place, path, one.headers) for one in asked]
     problem = next((one for one in wrong if one), "")
     soon = sum(later.at - one.at < OWN_SECONDS * SLACK_SHARE for one, later in pairwise(asked))
     return (max(0, wrong.count("") - soon), len(asked)), (
@@ -605,7 +557,6 @@ class Behaviour:
 
 
 _CHECKS: dict[str, Callable[[Evidence], Found]] = {
-    **_WAITS,
     "etag": partial(_echoed, given="ETag", sent_as="If-None-Match"),
     "last-modified": partial(_echoed, given="Last-Modified", sent_as="If-Modified-Since"),
     "invented": _invented,
@@ -632,5 +583,10 @@ _CHECKS: dict[str, Callable[[Evidence], Found]] = {
 }
 
 
+def _behaviour(name: str, wait: dict[str, Any] | None = None, **words: Any) -> Behaviour:
+    check = _CHECKS[name] if wait is None else partial(_waited, **wait)
+    return Behaviour(name, **words, check=check)
+
+
 _WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-BEHAVIOURS = tuple(Behaviour(name, **told, check=_CHECKS[name]) for name, told in _WORDS.items())
+BEHAVIOURS = tuple(_behaviour(name, **told) for name, told in _WORDS.items())

@@ -11,33 +11,21 @@ import os
 import re
 import shlex
 import subprocess
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from secrets import token_urlsafe
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from publisher.base.clock import monotonic_seconds
-from publisher.base.errors import InvalidData, InvalidInput, NotFound, TooMany
+from publisher.base.errors import InvalidData, InvalidInput
 from publisher.base.text import counted
-from publisher.reader_test.answering import WeekAnswer, WeekPlace, answer
-from publisher.reader_test.scorecard import Scorecard, score
 from publisher.reader_test.script import WEEK_HOURS
 from publisher.reader_test.tester_server import serving
-from publisher.reader_test.tester_trace import (
-    LONG_RUNNING,
-    LONGEST_PATH,
-    MOST_REQUESTS,
-    ONE_SHOT,
-    Asked,
-    Trace,
-    kept_headers,
-)
+from publisher.reader_test.tester_trace import LONG_RUNNING, ONE_SHOT, Trace
+from publisher.reader_test.testers import RunDesk
 
 EVERY_SECONDS = 900
 LONGEST_RUN_SECONDS = 100.0  # a silence, and what the program does after it
@@ -48,68 +36,6 @@ FAKETIME = ("/usr/lib/*/faketime/libfaketimeMT.so.1", "/usr/lib64/faketime/libfa
             "/usr/local/lib/faketime/libfaketimeMT.so.1")  # fmt: skip
 _URL = re.compile(r"\bURL\b")
 Tell = Callable[[str], None]
-
-
-@dataclass
-class RunClock:
-    """Seconds of the test: `at` since its last step, and from then on `speed` times real time."""
-
-    at: float = 0.0
-    speed: float = 1.0
-    since: float = field(default_factory=monotonic_seconds)
-
-    def __call__(self) -> float:
-        """The present second of the test."""
-        return self.at + (monotonic_seconds() - self.since) * self.speed
-
-    def jump(self, at: float) -> None:
-        """Go to a second of the test."""
-        self.at, self.since = at, monotonic_seconds()
-
-
-class RunDesk:
-    """One tester, whose trace is kept in memory; its requests are answered by `clock`."""
-
-    def __init__(self, begins: datetime, clock: RunClock, mode: str) -> None:
-        self.word, self.clock, self._lock = token_urlsafe(16), clock, threading.Lock()
-        self.kept = Trace("", begins, mode)
-
-    def answer(
-        self, base: str, word: str, method: str, path: str, headers: Mapping[str, str]
-    ) -> WeekAnswer:
-        """The answer to a request of the program that is tested."""
-        trace = self.trace(base, word)
-        asked = Asked(self.clock(), method[:10], path[:LONGEST_PATH], kept_headers(headers))
-        with self._lock:
-            if len(trace.asked) >= MOST_REQUESTS:
-                raise TooMany(f"more than {MOST_REQUESTS:,} requests", 3600)
-            trace.asked.append(asked)
-        place = WeekPlace(trace.address, trace.begins)
-        return answer(place, asked.hours, asked.method, asked.path, asked.headers)
-
-    def trace(self, base: str, word: str) -> Trace:
-        """What was asked so far."""
-        if word != self.word:
-            raise NotFound("there is no such test")
-        self.kept.address = f"{base}/{self.word}"
-        return self.kept
-
-    def card(self, base: str, word: str) -> Scorecard:
-        """The score so far."""
-        return score(self.trace(base, word))
-
-    def speed(self, word: str) -> float:
-        """How many times faster than the real one the program's clock runs."""
-        return self.kept.speed
-
-    def silence(self, word: str, seconds: float, gave_up: bool) -> None:
-        """A request had no answer; kept in seconds of the program's clock."""
-        with self._lock:
-            self.kept.silences.append((self.clock(), seconds * self.kept.speed, gave_up))
-
-    def begin(self, typed: str) -> str:
-        """The address under test: there is only one."""
-        return self.word
 
 
 def faketime_library() -> str | None:
@@ -160,12 +86,11 @@ def run_each_time(run: CommandRun, tell: Tell) -> Trace:
 
     InvalidInput if it cannot be started, InvalidData if it does not end or never asked.
     """
-    clock = RunClock()
     last_words = ""
-    with _served(run, clock, ONE_SHOT) as (url, trace):
-        words = run.words(url)
+    with _served(run, ONE_SHOT, 1.0) as (url, desk):
+        words, trace = run.words(url), desk.kept
         for at in range(0, int(run.hours * 3600), run.every):
-            clock.jump(float(at))
+            desk.jump(float(at))
             tell(f"hour {at / 3600:g} of {run.hours:g}, {len(trace.asked)} requests")
             with TemporaryFile() as out, TemporaryFile() as errors:
                 before = len(trace.silences)
@@ -199,43 +124,44 @@ def run_once_for_all(run: CommandRun, speed: float, tell: Tell) -> Trace:
             "a program that keeps running needs libfaketime for a faster clock"
             " (Debian: apt install faketime), or --speed 1"
         )
-    clock = RunClock(speed=speed)
-    with _served(run, clock, LONG_RUNNING) as (url, trace), TemporaryFile() as errors:
-        words, trace.speed = run.words(url), speed
-        clock.jump(0.0)
+    with _served(run, LONG_RUNNING, speed) as (url, desk), TemporaryFile() as errors:
+        words, trace = run.words(url), desk.kept
+        desk.jump(0.0)
         until = (
             [min(RESTART_HOUR, run.hours), run.hours] if run.hours > RESTART_HOUR else [run.hours]
         )
         for end in until:
-            at = clock()
+            at = desk.now()
             if end != until[0]:
                 trace.restarts.append(at)
             program = _start(words, run.environment(url, at, speed), subprocess.DEVNULL, errors)
             try:
-                while clock() < end * 3600 and program.poll() is None:
+                while desk.now() < end * 3600 and program.poll() is None:
                     time.sleep(0.05)
-                    tell(f"hour {clock() / 3600:.0f} of {run.hours:g}, {len(trace.asked)} requests")
+                    hour, asked = desk.now() / 3600, len(trace.asked)
+                    tell(f"hour {hour:.0f} of {run.hours:g}, {asked} requests")
             finally:
                 ended = program.poll()
                 _end(program)
             if ended is not None:
                 said = (_tail(errors).strip().splitlines() or [f"exit code {ended}"])[-1]
                 raise InvalidData(
-                    f"{words[0]} ended by itself at hour {clock() / 3600:.1f}: {said}"
+                    f"{words[0]} ended by itself at hour {desk.now() / 3600:.1f}: {said}"
                 )
-        trace.ran = min(clock(), run.hours * 3600)
+        trace.ran = min(desk.now(), run.hours * 3600)
     if not trace.asked:
         raise InvalidData(f"{words[0]} never asked for the feed")
     return trace
 
 
 @contextmanager
-def _served(run: CommandRun, clock: RunClock, mode: str) -> Iterator[tuple[str, Trace]]:
-    """The address of a test feed while it is served, and its trace."""
+def _served(run: CommandRun, mode: str, speed: float) -> Iterator[tuple[str, RunDesk]]:
+    """The address of a test feed while it is served, and who answers there."""
     run.words("")  # an unusable command is refused before anything is started
-    desk = RunDesk(run.begins, clock, mode)
+    desk = RunDesk(run.begins, mode, speed)
     with serving(desk, "127.0.0.1", run.port) as base:
-        yield f"{base}/{desk.word}/feed.xml", desk.trace(base, desk.word)
+        desk.kept.address = f"{base}/{desk.word}"
+        yield f"{desk.kept.address}/feed.xml", desk
 
 
 def _run_once(

@@ -1,14 +1,18 @@
-"""The scripted week as data: stretches of time with what the feed says in them, and its posts.
+"""The scripted week: stretches of time with what the feed says in them (`script.toml`), and posts.
 
 Times are hours since the beginning of the test. Nothing here depends on requests, so what is served
 is a function of the time and the request alone.
 """
 
+import tomllib
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 WEEK_HOURS = 168.0
-HOUR = 3600
+HOUR, DAY_SECONDS = 3600, 86_400
+OWN_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +20,9 @@ class Stretch:
     """A part of the week. `begins`: hours. `purpose`: what it shows, as a sentence.
 
     ttl: minutes; max_age, expires: seconds, None where the header is left out; max_age_304: on 304,
-    if that differs; sy: updatePeriod and updateFrequency. skip_hours: the hours of the test that
-    skipHours names; skip_day: an hour of the test whose weekday skipDays names.
+    if that differs; sy_daily: updateFrequency, of the updatePeriod daily. skip_hours: the first
+    hour of the test that skipHours names, and the first one after; skip_day: an hour of the test
+    whose weekday skipDays names.
     etag: `weak`, `strong` (with a comma, a space and a backslash), `hourly` (changes every hour
     without any new content), or empty. fault: `silent`, `closed` or `cut` (see `answering`).
     """
@@ -30,8 +35,8 @@ class Stretch:
     max_age_304: int | None = None
     expires: int | None = None
     no_store: bool = False
-    sy: tuple[str, int] | None = None
-    skip_hours: tuple[int, int] | None = None
+    sy_daily: int | None = None
+    skip_hours: Sequence[int] = ()
     skip_day: float | None = None
     etag: str = "weak"
     last_modified: bool = True
@@ -41,49 +46,18 @@ class Stretch:
     retry_as_date: bool = False
     fault: str = ""
 
+    def seconds(self, hint: str) -> float:
+        """The wait that a hint asks for: `ttl`, `sy` or one of the names above; "own": the shortest
+        interval where a feed says nothing."""
+        if hint == "ttl":
+            return (self.ttl or 0) * 60.0
+        if hint == "sy":
+            return DAY_SECONDS / (self.sy_daily or 1)
+        return OWN_SECONDS if hint == "own" else float(getattr(self, hint))
 
-WEEK = (
-    Stretch("steady", 0, "A feed that says an hour everywhere.", ttl=60, max_age=3600),
-    Stretch("burst", 6, "Eight posts in four hours; the feed says 15 minutes.", 15, 900),
-    Stretch("ttl", 10, "The ttl element alone says four hours; one post, then silence.", 240),
-    Stretch("max-age", 22, "max-age alone says two hours; the feed has moved (301).", None, 7200),
-    Stretch(
-        "304", 30, "max-age says an hour with the post, then, on 304, four hours.",
-        max_age=3600, max_age_304=4 * HOUR,
-    ),
-    Stretch(
-        "expires", 44, "Expires alone says two hours; there is no ETag; `self` names another "
-        "address.", expires=7200, etag="", wrong_self=True,
-    ),
-    Stretch(
-        "etag", 52, "A strong ETag with odd characters, without Last-Modified.",
-        max_age=3600, etag="strong", last_modified=False,
-    ),
-    Stretch(
-        "same-content", 58, "The ETag changes every hour, the content does not; 302 and 307.",
-        max_age=3600, etag="hourly",
-    ),
-    Stretch("sy", 62, "The syndication module alone says three hours.", sy=("daily", 8)),
-    Stretch("skip-hours", 72, "skipHours names eight hours.", 60, skip_hours=(74, 82)),
-    Stretch("short-ttl", 82, "The element says 15 minutes, max-age two hours.", 15, 7200),
-    Stretch("long-ttl", 88, "The element says four hours, max-age ten minutes.", 240, 600),
-    Stretch("skip-days", 94, "skipDays names the next day.", 60, skip_day=96),
-    Stretch("no-store", 120, "no-store, and nothing about time; moved again (308).", no_store=True),
-    Stretch("429", 123, "429 with Retry-After in seconds: 2 hours.", status=429, retry_after=7200),
-    Stretch("after-429", 126, "As at the beginning: are the validators still there?", 60, 3600),
-    Stretch(
-        "503", 129, "503 with Retry-After as a date, in two hours.",
-        status=503, retry_after=7200, retry_as_date=True,
-    ),
-    Stretch("after-503", 132, "As at the beginning.", 60, 3600),
-    Stretch("closed", 135, "The connection closes without an answer.", fault="closed"),
-    Stretch("500", 137, "A server error.", status=500),
-    Stretch("cut", 139, "The document is cut off, after a pause.", 60, 3600, fault="cut"),
-    Stretch("after-errors", 140, "The feed is back.", 60, 3600),
-    Stretch("silent", 146, "The connection stays open, and no answer comes.", fault="silent"),
-    Stretch("after-silence", 147, "The feed is back again.", 60, 3600),
-    Stretch("gone", 150, "410: the feed is gone for good.", status=410),
-)  # fmt: skip
+
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+WEEK = tuple(Stretch(**row) for row in _DATA["stretch"])
 _BEGINS = [stretch.begins for stretch in WEEK]
 
 # The addresses, relative to a tester's own: the feed's, and where it moves.

@@ -7,17 +7,17 @@ document off.
 import select
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Protocol
+from typing import Any
 
 from publisher.base.errors import InvalidData, PublisherError
 from publisher.reader_test import scorecard
 from publisher.reader_test.answering import WeekAnswer
-from publisher.reader_test.scorecard import Scorecard
 from publisher.reader_test.tester_trace import form_fields
+from publisher.reader_test.testers import Desk
 
 MOST_BODY, MOST_AT_ONCE = 65_536, 64
 PATIENCE_SECONDS = 20.0
@@ -31,32 +31,6 @@ margin:2rem auto;padding:0 1rem}.test-score strong{font-size:2rem;display:block}
 padding-left:.8rem;border-left:.25rem solid #2c8f5c;overflow-wrap:anywhere}.bad li{border-color:
 #c43c33}ul.partly li{border-color:#b98500}ul.not-seen li{border-color:#8a949c}code{overflow-wrap:
 anywhere}"""
-
-
-class Desk(Protocol):
-    """Who answers the server's requests."""
-
-    def answer(
-        self, base: str, word: str, method: str, path: str, headers: Mapping[str, str]
-    ) -> WeekAnswer:
-        """The answer to a request for a tester's address."""
-        ...
-
-    def speed(self, word: str) -> float:
-        """How many times faster than the real one a tester's clock runs."""
-        ...
-
-    def silence(self, word: str, seconds: float, gave_up: bool) -> None:
-        """A request had no answer for so many real seconds; whether the reader hung up."""
-        ...
-
-    def card(self, base: str, word: str) -> Scorecard:
-        """The score so far."""
-        ...
-
-    def begin(self, typed: str) -> str:
-        """The word of a new tester; `typed`: its speed, or ""."""
-        ...
 
 
 @contextmanager

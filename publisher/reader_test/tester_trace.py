@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl
 
 from publisher.base.dates import format_rfc3339, parse_rfc3339
 from publisher.base.errors import InvalidData
+from publisher.reader_test.answering import WeekPlace
 
 MOST_REQUESTS = 20_000
 LONGEST_VALUE, LONGEST_PATH = 300, 200
@@ -71,6 +72,11 @@ class Trace:
     shown: list[tuple[float, list[str]]] = field(default_factory=list)
     silences: list[tuple[float, float, bool]] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
+
+    @property
+    def place(self) -> WeekPlace:
+        """Where and when the test ran."""
+        return WeekPlace(self.address, self.begins)
 
     def to_json(self) -> str:
         """The trace as compact JSON."""

@@ -34,6 +34,7 @@ from publisher.reader_test.tester_trace import (
 
 MOST_TESTERS = 100
 MOST_BYTES = 2_000_000  # of one tester's file
+_HEAD_BYTES = 100  # more than its first line has
 NEW_AN_HOUR = 30  # testers that one process makes
 REQUESTS_A_SECOND = 20  # of one tester, in real time
 SCORE_KEPT, QUICK_SECONDS = 50, 0.03
@@ -222,4 +223,59 @@ class ReaderTests:
         return left
 
 
-_HEAD_BYTES = 100  # more than the first line has
+class RunDesk:
+    """One tester, whose trace is kept in memory. Its clock shows the second of the test of its last
+    `jump`, and from then on runs as many times faster than the real one as its trace says."""
+
+    def __init__(self, begins: datetime, mode: str, speed: float = 1.0) -> None:
+        self.word, self._lock = secrets.token_urlsafe(16), threading.Lock()
+        self.kept = Trace("", begins, mode, speed=speed)
+        self.jump(0.0)
+
+    def jump(self, at: float) -> None:
+        """Go to a second of the test."""
+        self._at, self._since = at, monotonic_seconds()
+
+    def now(self) -> float:
+        """The present second of the test."""
+        return self._at + (monotonic_seconds() - self._since) * self.kept.speed
+
+    def answer(
+        self, base: str, word: str, method: str, path: str, headers: Mapping[str, str]
+    ) -> WeekAnswer:
+        """The answer to a request of the program that is tested."""
+        trace = self.trace(base, word)
+        asked = Asked(self.now(), method[:10], path[:LONGEST_PATH], kept_headers(headers))
+        with self._lock:
+            if len(trace.asked) >= MOST_REQUESTS:
+                raise TooMany(f"more than {MOST_REQUESTS:,} requests", 3600)
+            trace.asked.append(asked)
+        return answer(trace.place, asked.hours, asked.method, asked.path, asked.headers)
+
+    def trace(self, base: str, word: str) -> Trace:
+        """What was asked so far."""
+        if word != self.word:
+            raise NotFound("there is no such test")
+        self.kept.address = f"{base}/{word}"
+        return self.kept
+
+    def card(self, base: str, word: str) -> Scorecard:
+        """The score so far."""
+        return score(self.trace(base, word))
+
+    def speed(self, _word: str) -> float:
+        """How many times faster than the real one the program's clock runs."""
+        return self.kept.speed
+
+    def silence(self, _word: str, seconds: float, gave_up: bool) -> None:
+        """A request had no answer; kept in seconds of the program's clock."""
+        with self._lock:
+            self.kept.silences.append((self.now(), seconds * self.kept.speed, gave_up))
+
+    def begin(self, _typed: str) -> str:
+        """The address under test: there is only one."""
+        return self.word
+
+
+Desk = ReaderTests | RunDesk
+"""Who answers the requests of a server of test feeds."""

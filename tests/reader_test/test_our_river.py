@@ -7,11 +7,11 @@ import pytest
 from sqlalchemy import select
 
 from publisher.installation import Site
-from publisher.reader_test.command_runs import RunClock, RunDesk
 from publisher.reader_test.scorecard import lines, score
 from publisher.reader_test.script import WEEK_HOURS
 from publisher.reader_test.tester_server import serving
 from publisher.reader_test.tester_trace import FROM_AFAR
+from publisher.reader_test.testers import RunDesk
 from publisher.river.fetching import fetch
 from publisher.storage.tables.river import RiverFeed
 from tests.conftest import FakeClock
@@ -26,14 +26,13 @@ def test_the_river_scores_100(
     """The scheduler looks every five minutes what is due, a week long, over real connections."""
     monkeypatch.setattr(fetch, "FetchLimits", partial(fetch.FetchLimits, total_seconds=2.0))
     clock.moment = MONDAY
-    at = RunClock(speed=0.0)
-    desk = RunDesk(MONDAY, at, FROM_AFAR)
+    desk = RunDesk(MONDAY, FROM_AFAR)
     river = River(site, clock, OPTIONS)
     with serving(desk, "127.0.0.1", 0) as base:
         river.add(f"{base}/{desk.word}/feed.xml", policy)
         for step in range(int(WEEK_HOURS * 12)):
             clock.moment = MONDAY + timedelta(minutes=5 * step, seconds=7)
-            at.jump(300.0 * step + 7)
+            desk.jump(300.0 * step + 7)
             if river_is_due(river, clock):
                 river.poll()
     desk.kept.ran = WEEK_HOURS * 3600

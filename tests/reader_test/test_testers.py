@@ -16,11 +16,16 @@ import pytest
 from publisher.base.errors import InvalidInput, NotFound, TooMany
 from publisher.reader_test import tester_server
 from publisher.reader_test import testers as testers_module
-from publisher.reader_test.command_runs import RunClock, RunDesk
 from publisher.reader_test.scorecard import score
 from publisher.reader_test.tester_server import serving
 from publisher.reader_test.tester_trace import ONE_SHOT
-from publisher.reader_test.testers import MOST_TESTERS, NEW_AN_HOUR, REQUESTS_A_SECOND, ReaderTests
+from publisher.reader_test.testers import (
+    MOST_TESTERS,
+    NEW_AN_HOUR,
+    REQUESTS_A_SECOND,
+    ReaderTests,
+    RunDesk,
+)
 from tests.conftest import FakeClock
 from tests.reader_test.invented import MONDAY
 from tests.serving import wait_until
@@ -169,13 +174,12 @@ def test_garbage_does_not_hurt(base: str, sent: bytes) -> None:
 
 def test_faults_on_the_wire() -> None:
     """A connection that closes without an answer, and a document that is cut off."""
-    clock = RunClock(speed=0.0)
-    desk = RunDesk(MONDAY, clock, ONE_SHOT)
+    desk = RunDesk(MONDAY, ONE_SHOT)
     with serving(desk, "127.0.0.1", 0) as base:
-        clock.jump(136 * 3600)
+        desk.jump(136 * 3600)
         with pytest.raises((ConnectionError, urllib.error.URLError)):
             get(f"{base}/{desk.word}/last.xml")
-        clock.jump(139.5 * 3600)
+        desk.jump(139.5 * 3600)
         with pytest.raises(Exception, match="IncompleteRead"):
             get(f"{base}/{desk.word}/last.xml")
     assert [one.path for one in desk.kept.asked] == ["last.xml", "last.xml"]
@@ -186,10 +190,8 @@ def test_silence_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     connections are closed at once."""
     monkeypatch.setattr(tester_server, "MOST_SILENCES", 2)
     monkeypatch.setattr(tester_server, "LEAST_SILENCE", 1.0)
-    clock = RunClock(speed=0.0)
-    clock.jump(146.5 * 3600)
-    desk = RunDesk(MONDAY, clock, ONE_SHOT)
-    desk.kept.speed = 70.0  # the silence lasts a second
+    desk = RunDesk(MONDAY, ONE_SHOT, speed=70.0)  # the silence lasts a second
+    desk.jump(146.5 * 3600)
 
     def ask(seconds: float) -> float:
         begun = time.monotonic()
