@@ -100,7 +100,7 @@ def _answer(here: "Site", at: datetime) -> dict[str, Any]:
         "reasons": signals.reasons,
         "expected_updates": decision.expected_updates,
         "next_change_at": format_rfc3339(change) if change else None,
-        "histogram": list(known.winer if winers else known.decayed(at)),
+        "histogram": list(known.tables.winer if winers else known.decayed(at)),
         "timezone": decision.zone,
         "menu": decision.rule.menu.text,
         "warm_up": {

@@ -41,7 +41,7 @@ def weekly_rhythm(activity: Activity, now: datetime) -> Rhythm | None:
     half_life = activity.half_life_days * DAY_SECONDS
     weeks = bare_days((), activity.first, seconds(now), half_life) / 7
     fading = decay(seconds(now) - activity.as_of, half_life)
-    rates = [count * fading / weeks for count in activity.weekdays]
+    rates = [count * fading / weeks for count in activity.tables.weekdays]
     days = [day for day in range(7) if rates[day] >= REGULAR[0]]
     stray = sum(rates) - sum(rates[day] for day in days)
     if not days or max(rates) > REGULAR[1] or stray > STRAY_SHARE * sum(rates):
@@ -56,7 +56,7 @@ def _first_occurrence(activity: Activity, days: list[int]) -> datetime:
     """The first of `days` (0 = Monday) on or after the day of the first update, at the busiest
     local hour."""
     zone, first = zone_table(activity.zone), activity.first or 0
-    hour = max(range(24), key=lambda hour: activity.hours[hour])
+    hour = max(range(24), key=lambda hour: activity.tables.hours[hour])
     local = local_second(zone, first)
     midnight = local - local % DAY_SECONDS
     while instant(midnight).weekday() not in days:
@@ -112,9 +112,9 @@ def moved_hours(activity: Activity) -> MovedHours | None:
     if activity.last is None or activity.beliefs[RECENT] < LEAST_BELIEF:
         return None
     faded = decay(activity.last - activity.as_of, RECENT_SECONDS)
-    if sum(activity.recent) * faded < LEAST_RECENT:
+    if sum(activity.tables.recent) * faded < LEAST_RECENT:
         return None
-    usual, recent = shares(activity.hours), shares(activity.recent)
+    usual, recent = shares(activity.tables.hours), shares(activity.tables.recent)
     before, lately = usual.index(max(usual)), recent.index(max(recent))
     apart = abs(before - lately)
     if min(apart, 24 - apart) < LEAST_HOURS or recent[lately] < CLEARLY * usual[lately]:

@@ -18,13 +18,22 @@ HALF_LIFE_DAYS = 90
 FORMAT = 11  # version of `to_dict`; a stored checkpoint of another version is rebuilt from the log
 
 
+def _fixed(counts: Iterable[Iterable[float]]) -> Tables:
+    """Tables of tuples, which cannot be changed in place."""
+    tables: Any = map(tuple, counts)
+    return Tables(*tables)
+
+
+NO_COUNTS = _fixed([0.0] * size for size in SIZES.values())
+
+
 @dataclass(frozen=True, slots=True)
 class Activity:
     """The checkpoint. Instants are whole UTC seconds; counts are decayed to `as_of`.
 
-    as_of to updates are `counts.Past`, the tables those of `counts.Tables`, in their order. first,
-    last: the first and the last update, None while there is none. updates: how many, not decayed.
-    beliefs, settled: see `counts.History`.
+    as_of to updates are `counts.Past`: first, last: the first and the last update, None while there
+    is none; updates: how many, not decayed. tables: never changed in place. beliefs, settled: see
+    `counts.History`.
     """
 
     zone: str
@@ -33,15 +42,7 @@ class Activity:
     first: int | None = None
     last: int | None = None
     updates: int = 0
-    hours: tuple[float, ...] = (0.0,) * SIZES["hours"]
-    weekdays: tuple[float, ...] = (0.0,) * SIZES["weekdays"]
-    week: tuple[float, ...] = (0.0,) * SIZES["week"]
-    minutes: tuple[float, ...] = (0.0,) * SIZES["minutes"]
-    seen: tuple[float, ...] = (0.0,) * SIZES["seen"]
-    due: tuple[float, ...] = (0.0,) * SIZES["due"]
-    recent: tuple[float, ...] = (0.0,) * SIZES["recent"]
-    early: tuple[float, ...] = (0.0,) * SIZES["early"]
-    winer: tuple[float, ...] = (0.0,) * SIZES["winer"]
+    tables: Tables = NO_COUNTS
     beliefs: tuple[float, ...] = START
     settled: float = 0.0
 
@@ -62,11 +63,6 @@ class Activity:
     def last_update(self) -> datetime | None:
         return None if self.last is None else instant(self.last)
 
-    @property
-    def tables(self) -> Tables:
-        """A copy of the counts, as the decision's functions take them."""
-        return Tables(*(list(getattr(self, name)) for name in Tables._fields))
-
     def past(self, now: int) -> Past:
         """The updates in short; first and last are `now` (seconds) while there is no update."""
         first = now if self.first is None else self.first
@@ -74,35 +70,36 @@ class Activity:
 
     def history(self, now: int) -> History:
         """The input of a decision at `now` (seconds); the counts are a copy."""
-        zone, beliefs = zone_table(self.zone), list(self.beliefs)
-        return History(self.tables, zone, (), self.past(now), beliefs, [self.settled])
+        tables, zone = Tables(*map(list, self.tables)), zone_table(self.zone)
+        return History(tables, zone, (), self.past(now), list(self.beliefs), [self.settled])
 
     def decayed(self, now: datetime) -> tuple[float, ...]:
         """The 24 hourly counts, decayed to `now`."""
         factor = decay(seconds(now) - self.as_of, self.half_life_days * DAY_SECONDS)
-        return tuple(count * factor for count in self.hours)
+        return tuple(count * factor for count in self.tables.hours)
 
     def by_dates(self) -> "Activity":
         """The same without `early`, for updates known only by the dates of a feed's items: the
         second in such a date is not when the item became visible."""
-        return replace(self, early=(0.0,) * SIZES["early"])
+        return replace(self, tables=self.tables._replace(early=NO_COUNTS.early))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON or table rows; `from_dict` restores the same bits."""
-        return {"format": FORMAT, **asdict(self)}
+        values = asdict(self)
+        return {"format": FORMAT, **values, **values.pop("tables")._asdict()}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> "Activity":
         """Restore a checkpoint; ValueError if it is not of this format (rebuild from the log)."""
         if stored.get("format") != FORMAT:
             raise ValueError("a checkpoint of another format")
-        values = {name: stored[name] for name in cls.__dataclass_fields__}
-        for name, size in SIZES.items():
-            values[name] = tuple(float(count) for count in values[name])
-            if len(values[name]) != size:
-                raise ValueError(f"a checkpoint with {len(values[name])} {name}, not {size}")
-        values["beliefs"] = tuple(float(belief) for belief in values["beliefs"])
-        return cls(**values)
+        tables = _fixed(map(float, stored[name]) for name in Tables._fields)
+        for name, table in tables._asdict().items():
+            if len(table) != SIZES[name]:
+                raise ValueError(f"a checkpoint with {len(table)} {name}, not {SIZES[name]}")
+        values = {name: stored[name] for name in cls.__dataclass_fields__ if name != "tables"}
+        beliefs = tuple(map(float, values["beliefs"]))
+        return cls(**values | {"tables": tables, "beliefs": beliefs})
 
 
 def fold(activity: Activity, updates: Iterable[datetime]) -> Activity:
@@ -117,9 +114,10 @@ def fold(activity: Activity, updates: Iterable[datetime]) -> Activity:
         history = after(history, seconds(update), half_life)
     if history.past.number == activity.updates:
         return activity
-    counts = (tuple(table) for table in (*history.tables, history.beliefs))
-    values: list[Any] = [*history.past, *counts, history.settled[0]]
-    return Activity(activity.zone, activity.half_life_days, *values)
+    return Activity(
+        activity.zone, activity.half_life_days, *history.past,
+        _fixed(history.tables), tuple(history.beliefs), history.settled[0],
+    )  # fmt: skip
 
 
 def histogram(

@@ -52,7 +52,7 @@ def test_a_short_half_life_forgets_and_a_year_of_silence_is_no_mistake() -> None
     updates = [START + timedelta(days=7 * week) for week in (0, 1, 2, 60)]
     known = fold(Activity.empty("UTC", 7), updates)
     assert sum(known.decayed(updates[-1])) == pytest.approx(1.0 + 2.0**-58)
-    assert sum(known.winer) == 4.0
+    assert sum(known.tables.winer) == 4.0
 
 
 @pytest.mark.parametrize(
@@ -71,8 +71,8 @@ def test_a_short_half_life_forgets_and_a_year_of_silence_is_no_mistake() -> None
 def test_an_update_counts_in_its_civil_hour(zone: str, utc: str, hour: int) -> None:
     """The slot is what the author's clock shows, daylight saving included."""
     activity = fold(Activity.empty(zone), [datetime.fromisoformat(utc + "+00:00")])
-    assert [slot for slot, count in enumerate(activity.hours) if count] == [hour]
-    assert [slot % 24 for slot, count in enumerate(activity.week) if count] == [hour]
+    assert [slot for slot, count in enumerate(activity.tables.hours) if count] == [hour]
+    assert [slot % 24 for slot, count in enumerate(activity.tables.week) if count] == [hour]
 
 
 def test_bad_input_is_refused() -> None:
@@ -91,4 +91,4 @@ def test_weekdays_are_the_authors() -> None:
     """Sunday evening in New York is Monday in UTC and still counts for Sunday."""
     sunday = datetime(2021, 11, 7, 22, tzinfo=ZoneInfo("America/New_York"))
     activity = fold(Activity.empty("America/New_York"), [sunday])
-    assert [slot for slot, count in enumerate(activity.week) if count] == [6 * 24 + 22]
+    assert [slot for slot, count in enumerate(activity.tables.week) if count] == [6 * 24 + 22]

@@ -74,7 +74,7 @@ def test_winers_counters_never_decay_and_are_read_forwards() -> None:
     first = datetime(2019, 3, 1, 12, 30, tzinfo=UTC)
     updates = [first + timedelta(days=day) for day in range(10)]
     activity = histogram([*updates, first + timedelta(days=365)], MONDAY, "UTC")
-    assert sum(activity.winer) == activity.winer[12] == 11.0
+    assert sum(activity.tables.winer) == activity.tables.winer[12] == 11.0
     rule, early = TtlRule.parse(planner="winer"), histogram(updates, updates[-1], "UTC")
     later = decide(early, updates[-1].replace(minute=45), rule)
     assert later.winers == pytest.approx((10 * 0.25 / (9 + 0.25 / 24),) * 2)
