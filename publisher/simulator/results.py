@@ -31,22 +31,21 @@ Row = dict[str, Any]
 # Fields that `with_intervals` adds.
 BOOTSTRAP = ("efficiency_geometric_mean", "efficiency_low", "efficiency_high")
 
-# Column of the table, field, digits after the point.
+# Columns of the tables: title, field, format.
 TABLE = (
-    ("days", "days", 0),
-    ("updates", "updates", 0),
-    ("polls/day", "polls_per_day", 1),
-    ("polls/upd", "polls_per_update", 2),
-    ("hit", "hit_rate", 3),
-    ("delay", "delay_mean_minutes", 1),
-    ("median", "delay_median_minutes", 1),
-    ("p95", "delay_p95_minutes", 0),
-    ("stale", "stale_share", 3),
-    ("missed", "missed_updates", 1),
-    ("pending", "pending", 1),
-    ("kB/day", "bytes_per_day", 0),
-    ("efficiency", "efficiency", 3),
-)
+    ("days", "days", ".0f"), ("updates", "updates", ".0f"), ("polls/day", "polls_per_day", ".1f"),
+    ("polls/upd", "polls_per_update", ".2f"), ("hit", "hit_rate", ".3f"),
+    ("delay", "delay_mean_minutes", ".1f"), ("median", "delay_median_minutes", ".1f"),
+    ("p95", "delay_p95_minutes", ".0f"), ("stale", "stale_share", ".3f"),
+    ("missed", "missed_updates", ".1f"), ("pending", "pending", ".1f"),
+    ("kB/day", "kilobytes_per_day", ".0f"), ("efficiency", "efficiency", ".3f"),
+)  # fmt: skip
+SUMMARY = (
+    ("timelines", "timelines", "d"), ("polls/day", "polls_per_day_median", ".1f"),
+    ("delay", "delay_mean_minutes_median", ".1f"), ("missed", "missed_share", ".1%"),
+    ("efficiency", "efficiency_geometric_mean", ".3f"), ("median", "efficiency_median", ".3f"),
+    ("worst", "efficiency_worst", ".3f"), ("(which)", "worst_timeline", ""),
+)  # fmt: skip
 
 
 def row(timeline: str, publisher: str, client: str, found: Figures) -> Row:
@@ -101,9 +100,12 @@ def as_csv(rows: Sequence[Row]) -> str:
 def as_table(rows: Sequence[Row]) -> str:
     """A table for people, delays in minutes; with a summary if there are several timelines, and the
     intervals of `with_intervals` if the rows have them."""
-    head = ["timeline", "publisher", "client", *(title for title, _, _ in TABLE)]
-    lines = [[str(one[name]) for name in head[:3]] + _cells(one) for one in rows]
-    text = aligned([head, *lines], names=3)
+    sizes = [one["bytes_per_day"] for one in rows]
+    sized = [
+        {**one, "kilobytes_per_day": None if size is None else size / 1000}
+        for one, size in zip(rows, sizes, strict=True)
+    ]
+    text = _columns(sized, ("timeline", "publisher", "client"), TABLE)
     if len({one["timeline"] for one in rows}) > 1:
         text += "\n" + as_summary(rows)
     if rows and "efficiency_low" in rows[0]:
@@ -111,11 +113,18 @@ def as_table(rows: Sequence[Row]) -> str:
     return text
 
 
-def _cells(one: Row) -> list[str]:
-    if one["efficiency"] is None:
-        return ["-"] * len(TABLE)
-    values = {**one, "bytes_per_day": one["bytes_per_day"] / 1000}
-    return [f"{values[field]:.{digits}f}" for _, field, digits in TABLE]
+def _columns(
+    rows: Sequence[Row], names: Sequence[str], columns: Sequence[tuple[str, str, str]]
+) -> str:
+    """A table of the `names` and the formatted figures of each row."""
+    lines = [
+        [
+            *(str(row[name]) for name in names),
+            *("-" if row[field] is None else format(row[field], as_) for _, field, as_ in columns),
+        ]
+        for row in rows
+    ]
+    return aligned([[*names, *(title for title, _, _ in columns)], *lines], len(names))
 
 
 def by_rule(rows: Sequence[Row]) -> dict[tuple[str, str], list[Row]]:
@@ -155,25 +164,8 @@ def geometric_mean(values: Iterable[float]) -> float:
 
 def as_summary(rows: Sequence[Row]) -> str:
     """The summary as a table."""
-    head = ["publisher", "client", "timelines", "polls/day", "delay", "missed", "efficiency",
-            "median", "worst", "(which)"]  # fmt: skip
-    lines = [
-        [
-            one["publisher"],
-            one["client"],
-            str(one["timelines"]),
-            f"{one['polls_per_day_median']:.1f}",
-            f"{one['delay_mean_minutes_median']:.1f}",
-            f"{one['missed_share']:.1%}",
-            f"{one['efficiency_geometric_mean']:.3f}",
-            f"{one['efficiency_median']:.3f}",
-            f"{one['efficiency_worst']:.3f}",
-            one["worst_timeline"],
-        ]
-        for one in summary(rows)
-    ]
     title = "Over timelines: medians of polls and delay, geometric mean of efficiency\n"
-    return title + aligned([head, *lines], names=2)
+    return title + _columns(summary(rows), ("publisher", "client"), SUMMARY)
 
 
 def as_intervals(rows: Sequence[Row]) -> str:
