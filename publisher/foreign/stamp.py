@@ -4,13 +4,12 @@ It runs as a step of a build. Another run within the hour changes nothing.
 """
 
 import re
-from collections.abc import Callable, Mapping
+import tomllib
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
-from types import MappingProxyType
-from typing import NamedTuple
+from string import Template
 
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.base.system.whole_files import check_folder_of, whole_file
@@ -71,7 +70,7 @@ def stamp(options: StampOptions, now: datetime) -> Stamped:
         raise InvalidData(f"{feed}: {_what_else(before, feed) or problem}") from problem
     files = {out: after, history_file: lesson.history.to_json().encode()}
     if options.headers != "none":
-        file = (options.root or feed.parent) / HOSTS[options.headers].name
+        file = (options.root or feed.parent) / HOSTS[options.headers]["file"]
         # The header stays the same until the next build, so its max-age is the element's ttl.
         text = with_feed(
             _text(file), options.headers, address, MEDIA_TYPES[kind], advice.ttl_minutes * 60
@@ -136,66 +135,13 @@ def _write(path: Path, content: bytes, like: Path) -> bool:
     return True
 
 
-# Files that tell hosts of static sites which headers to send: all other content of such a file
-# stays; our lines are between two marks, and are replaced.
+# Files that tell hosts of static sites which headers to send (`stamp.toml`): all other content of
+# such a file stays; our lines are between two marks, and are replaced.
 BEGIN = "# begin of what `publisher stamp` says of {}"
 END = "# end of what `publisher stamp` says of {}"
-
-
-class HostFile(NamedTuple):
-    """A host's file (below the site's root), and its lines for (path, media type, max-age)."""
-
-    name: str
-    lines: Callable[[str, str, int], list[str]]
-
-
-def _underscore_headers(path: str, kind: str, max_age_seconds: int) -> list[str]:
-    return [
-        path,
-        f"  Cache-Control: public, max-age={max_age_seconds}",
-        f"  CDN-Cache-Control: max-age={SHARED_MAX_AGE_SECONDS}",
-        f"  Content-Type: {kind}",
-    ]
-
-
-def _cloudflare(path: str, kind: str, max_age_seconds: int) -> list[str]:
-    # Cloudflare joins the values of all matching rules, so those of others are removed first.
-    removals = ["  ! Cache-Control", "  ! Content-Type"]
-    address, *lines = _underscore_headers(path, kind, max_age_seconds)
-    return [address, *removals, *lines]
-
-
-def _nginx(path: str, kind: str, max_age_seconds: int) -> list[str]:
-    # Not `add_header`: one here would disable all those of the server block.
-    return [
-        f"location = {path} {{",
-        "    types { }",
-        f"    default_type {kind};",
-        f"    expires {max_age_seconds}s;",
-        "}",
-    ]
-
-
-def _apache(path: str, kind: str, max_age_seconds: int) -> list[str]:
-    # Not `<Files>`: it matches every file of that name, and Hugo writes an index.xml for each tag.
-    # mod_deflate adds -gzip to the ETag, and then does not know its own tag again: never a 304.
-    return [
-        f"<If \"%{{REQUEST_URI}} == '{path}'\">",
-        f"    ForceType {kind}",
-        "    <IfModule mod_headers.c>",
-        """        RequestHeader edit If-None-Match '-gzip"' '"'""",
-        f'        Header set Cache-Control "public, max-age={max_age_seconds}"',
-        "    </IfModule>",
-        "</If>",
-    ]
-
-
-HOSTS: Mapping[str, HostFile] = MappingProxyType({
-    "netlify": HostFile("_headers", _underscore_headers),
-    "cloudflare": HostFile("_headers", _cloudflare),
-    "nginx": HostFile("feed-headers.nginx.conf", _nginx),
-    "apache": HostFile(".htaccess", _apache),
-})  # fmt: skip
+HOSTS: dict[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text("utf-8")
+)
 
 
 def with_feed(present: str, host: str, path: str, kind: str, max_age_seconds: int) -> str:
@@ -204,7 +150,8 @@ def with_feed(present: str, host: str, path: str, kind: str, max_age_seconds: in
     kind: the feed's media type. max_age_seconds: what Cache-Control is to say.
     """
     begin, end = BEGIN.format(path), END.format(path)
-    ours = "\n".join([begin, *HOSTS[host].lines(path, kind, max_age_seconds), end])
+    known = {"path": path, "kind": kind, "age": max_age_seconds, "shared": SHARED_MAX_AGE_SECONDS}
+    ours = f"{begin}\n{Template(HOSTS[host]['lines']).substitute(known)}\n{end}"
     block = re.compile(f"{re.escape(begin)}\n.*?{re.escape(end)}", re.DOTALL)
     if block.search(present):
         return block.sub(lambda _: ours, present, count=1)

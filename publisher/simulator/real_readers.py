@@ -1,7 +1,15 @@
 """Real feed readers as clients, by name, with the polling rules and defaults of their code.
 
-The rules were taken from the programs' sources; `SOURCES` names the commit and the line. Programs
-started by cron poll 0 to 20 seconds late. miniflux is a policy of `core.polling`.
+The rules were taken from the programs' sources, by commit and line:
+
+    freshrss        FreshRSS 6c58b905 feedController.php:475; simplepie 2d4c5b9 SimplePie.php:2108
+    commafeed       CommaFeed 689c20d3 FeedRefreshIntervalCalculator.java:34
+    netnewswire     NetNewsWire 834decfad LocalAccountRefresher.swift:542
+    lemon24-reader  lemon24/reader fb77ceee _update/__init__.py:245
+    lion-reader     lion-reader 1592c756 cache-headers.ts:167, scheduling.ts:302
+    feed2exec       feed2exec 0.23 and cachecontrol 0.14 controller.py:230
+
+Programs started by cron poll 0 to 20 seconds late. miniflux is a policy of `core.polling`.
 """
 
 from collections.abc import Callable
@@ -14,15 +22,6 @@ from publisher.core.specs import Option
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 LATE_SECONDS = 20  # at most, after the tick
-
-SOURCES = {
-    "freshrss": "FreshRSS 6c58b905 feedController.php:475; simplepie 2d4c5b9 SimplePie.php:2108",
-    "commafeed": "CommaFeed 689c20d3 FeedRefreshIntervalCalculator.java:34",
-    "netnewswire": "NetNewsWire 834decfad LocalAccountRefresher.swift:542",
-    "lemon24-reader": "lemon24/reader fb77ceee _update/__init__.py:245",
-    "lion-reader": "lion-reader 1592c756 cache-headers.ts:167, scheduling.ts:302",
-    "feed2exec": "feed2exec 0.23 and cachecontrol 0.14 controller.py:230",
-}
 
 # state: instant of the last response; instant until which the copy is fresh; seconds for which it
 # was said to be fresh, or mean gap between items (commafeed)

@@ -159,7 +159,7 @@ def test_a_history_comes_back_as_it_was(feed: Path) -> None:
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_host_is_told_beside_what_it_was_told_before(feed: Path, host: str) -> None:
     """The owner's lines stay; ours stand once and follow the ttl."""
-    file = feed.parent / HOSTS[host].name
+    file = feed.parent / HOSTS[host]["file"]
     file.write_text("# mine\n/x\n  X-Frame-Options: DENY\n")
     done = stamp(StampOptions(feed, headers=host), NOW)
     text = file.read_text()
