@@ -211,10 +211,11 @@ def import_(files: tuple[Path, ...], every: bool, as_json: bool) -> None:
 @_every_option
 def follow(file: Path, every: bool) -> None:
     """Count the polls in FILE as they are written, through its rotations, until stopped."""
-    from publisher.readers.access_logs.intake import Follower
+    from publisher.readers.access_logs.intake import Follower, LogReader
 
     here = site()
-    follower = Follower(here.database, file.absolute(), _feeds(), here.clock, every)
+    reader = LogReader(here.database, _feeds(), here.clock, every)
+    follower = Follower(reader, file.absolute())
     first, never = True, threading.Event()
     while True:
         try:

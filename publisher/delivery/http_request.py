@@ -6,6 +6,7 @@ and time while it is received, and on disk when it is long.
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Protocol
 
@@ -77,14 +78,12 @@ class Body:
             )
 
 
+@dataclass(slots=True, eq=False)
 class Message:
     """A request as far as it has been received."""
 
-    __slots__ = ("body", "head")
-
-    def __init__(self, head: Head, body: Body | None) -> None:
-        self.head = head
-        self.body = body
+    head: Head
+    body: Body | None
 
     def drop(self) -> None:
         """Discard its body."""

@@ -14,25 +14,8 @@ from zlib import crc32
 from publisher.base.dates import format_rfc822
 from publisher.core.validators import http_date, preferred_coding, tags_in
 from publisher.feeds.feed_answer import CODINGS, GZIP, gzipped, packed
-from publisher.reader_test.script import (
-    ARCHIVES,
-    CHANGES,
-    CLOUD,
-    DELTAS_UNTIL,
-    FEEDS,
-    FIRST,
-    HOUR,
-    HUB,
-    MOVED,
-    POSTS,
-    WRONG_SELF,
-    Stretch,
-    WeekPost,
-    changed_at,
-    move_at,
-    posts_at,
-    stretch_at,
-)
+from publisher.reader_test import script
+from publisher.reader_test.script import HOUR, Stretch, WeekPost, stretch_at
 
 _TYPE = ("Content-Type", "application/rss+xml; charset=utf-8")
 _NOT_KEPT = ("Cache-Control", "no-store")
@@ -75,7 +58,7 @@ def answer(
     bare = path.partition("?")[0]
     date = ("Date", format_rfc822(place.moment(hours)))
     if method not in ("GET", "HEAD"):
-        if method == "POST" and bare in (HUB, CLOUD):
+        if method == "POST" and bare in (script.HUB, script.CLOUD):
             return _subscription(bare, subscription_problem(place, bare, headers), date)
         return WeekAnswer(405, (date, ("Allow", "GET, HEAD")))
     served = _get(place, hours, bare, headers)
@@ -86,8 +69,8 @@ def answer(
 def subscription_problem(place: WeekPlace, path: str, said: Mapping[str, str]) -> str:
     """What is wrong with a request to the hub (WebSub, 5.1) or the cloud (rssCloud); empty if
     nothing is. said: its form fields, names in lower case."""
-    topics = {f"{place.address}/{path}" for path in (*FEEDS, WRONG_SELF)}
-    if path == HUB:
+    topics = {f"{place.address}/{path}" for path in (*script.FEEDS, script.WRONG_SELF)}
+    if path == script.HUB:
         right = {
             "hub.mode": said.get("hub.mode") in ("subscribe", "unsubscribe"),
             "hub.topic": said.get("hub.topic") in topics,
@@ -109,7 +92,7 @@ def _subscription(path: str, problem: str, date: tuple[str, str]) -> WeekAnswer:
     if problem:
         words = f"missing or wrong: {problem}\n".encode()
         return WeekAnswer(400, (date, _NOT_KEPT, ("Content-Type", "text/plain")), words)
-    if path == HUB:
+    if path == script.HUB:
         return WeekAnswer(202, (date, _NOT_KEPT))
     words = b'<notifyResult success="false" msg="this test notifies nobody: go on polling"/>'
     return WeekAnswer(200, (date, _NOT_KEPT, ("Content-Type", "text/xml")), words)
@@ -117,13 +100,13 @@ def _subscription(path: str, problem: str, date: tuple[str, str]) -> WeekAnswer:
 
 def _get(place: WeekPlace, hours: float, path: str, headers: Mapping[str, str]) -> WeekAnswer:
     stretch = stretch_at(hours)
-    if path not in FEEDS:
+    if path not in script.FEEDS:
         return _other(place, path)
     if stretch.status == 410:
         return WeekAnswer(410, (_NOT_KEPT,), b"This feed is gone.\n")
-    if move := move_at(path, hours):
+    if move := script.move_at(path, hours):
         return WeekAnswer(move.status, (("Location", f"{place.address}/{move.to}"), _NOT_KEPT))
-    if path not in (FIRST, MOVED) and not _led_to(path, hours):
+    if path not in (script.FIRST, script.MOVED) and not _led_to(path, hours):
         return WeekAnswer(404, (_NOT_KEPT,), b"Nothing here.\n")
     if stretch.fault in ("silent", "closed"):
         return WeekAnswer(0, fault=stretch.fault)
@@ -134,7 +117,9 @@ def _get(place: WeekPlace, hours: float, path: str, headers: Mapping[str, str]) 
 
 def _led_to(path: str, hours: float) -> bool:
     """Whether a redirect leads to `path` at that hour."""
-    return any((move := move_at(source, hours)) and move.to == path for source in FEEDS)
+    return any(
+        (move := script.move_at(source, hours)) and move.to == path for source in script.FEEDS
+    )
 
 
 def _refusal(place: WeekPlace, hours: float, stretch: Stretch) -> WeekAnswer:
@@ -154,7 +139,7 @@ def _document_answer(
     fixed = [("Vary", "Accept-Encoding"), *_links(place)]
     if tag:
         fixed.append(("ETag", tag))
-    modified = place.moment(changed_at(hours))
+    modified = place.moment(script.changed_at(hours))
     if stretch.last_modified:
         fixed.append(("Last-Modified", format_rfc822(modified)))
     known = headers.get("if-none-match")
@@ -165,11 +150,11 @@ def _document_answer(
         same = stretch.last_modified and since is not None and since >= modified
     if same:
         return WeekAnswer(304, (*fixed, *_freshness(place, hours, stretch, True)))
-    body = document(place, changed_at(hours))
+    body = document(place, script.changed_at(hours))
     fresh = _freshness(place, hours, stretch, False)
     if known is not None and "feed" in headers.get("a-im", "").lower().split(","):
         newer = _newer(place, hours, tags_in(known))
-        if newer is not None and hours < DELTAS_UNTIL:
+        if newer is not None and hours < script.DELTAS_UNTIL:
             return WeekAnswer(226, (*fixed, ("IM", "feed"), *fresh, _TYPE), newer)
     coding = preferred_coding(headers.get("accept-encoding", ""), CODINGS)
     if coding:
@@ -195,12 +180,15 @@ def _freshness(
 
 def _links(place: WeekPlace) -> list[tuple[str, str]]:
     here = place.address
-    return [("Link", f'<{here}/{HUB}>; rel="hub"'), ("Link", f'<{here}/{FIRST}>; rel="self"')]
+    return [
+        ("Link", f'<{here}/{script.HUB}>; rel="hub"'),
+        ("Link", f'<{here}/{script.FIRST}>; rel="self"'),
+    ]
 
 
 def tag_at(place: WeekPlace, hours: float) -> str:
     """The ETag at that hour, as sent; empty where the feed has none."""
-    return _tag(place, changed_at(hours))
+    return _tag(place, script.changed_at(hours))
 
 
 @lru_cache(maxsize=256)
@@ -219,30 +207,30 @@ def _tag(place: WeekPlace, changed: float) -> str:
 def _newer(place: WeekPlace, hours: float, known: list[str]) -> bytes | None:
     """The document with only the posts that are not in the one that a tag of `known` names
     (RFC 3229); None if no tag names an earlier document, or nothing is new."""
-    for at in reversed([at for at in CHANGES if at <= hours]):
+    for at in reversed([at for at in script.CHANGES if at <= hours]):
         if not set(tags_in(tag_at(place, at))).isdisjoint(known):
             held = {(post.number, post.edited is not None and post.edited <= at)
-                    for post in posts_at(at)}  # fmt: skip
+                    for post in script.posts_at(at)}  # fmt: skip
             posts = [
                 post
-                for post in posts_at(hours)
+                for post in script.posts_at(hours)
                 if (post.number, post.edited is not None and post.edited <= hours) not in held
             ]
-            return _rss(place, changed_at(hours), posts) if posts else None
+            return _rss(place, script.changed_at(hours), posts) if posts else None
     return None
 
 
 @lru_cache(maxsize=256)
 def document(place: WeekPlace, changed: float) -> bytes:
     """The feed's document from the hour of its change `changed` on."""
-    return _rss(place, changed, posts_at(changed))
+    return _rss(place, changed, script.posts_at(changed))
 
 
 def _rss(place: WeekPlace, changed: float, posts: list[WeekPost], archive: str = "") -> bytes:
     """The document; archive: the name of the archive that it is (RFC 5005, 4)."""
     stretch, here = stretch_at(changed), escape(place.address)
-    own = archive or (WRONG_SELF if stretch.wrong_self else FIRST)
-    older = ARCHIVES[ARCHIVES.index(archive) + 1 :] if archive else ARCHIVES
+    own = archive or (script.WRONG_SELF if stretch.wrong_self else script.FIRST)
+    older = script.ARCHIVES[script.ARCHIVES.index(archive) + 1 :] if archive else script.ARCHIVES
     host, _, rest = place.address.partition("://")[2].partition("/")
     name, _, port = host.partition(":")
     lines = [
@@ -253,14 +241,14 @@ def _rss(place: WeekPlace, changed: float, posts: list[WeekPost], archive: str =
         f"<description>{escape(stretch.purpose)}</description><language>en</language>",
         f'<atom:link rel="self" href="{here}/{own}" type="application/rss+xml"/>',
         *(f'<atom:link rel="prev-archive" href="{here}/{name}"/>' for name in older[:1]),
-        f'<atom:link rel="hub" href="{here}/{HUB}"/>',
-        f'<cloud domain="{escape(name)}" port="{port or 80}" path="/{escape(rest)}/{CLOUD}"',
+        f'<atom:link rel="hub" href="{here}/{script.HUB}"/>',
+        f'<cloud domain="{escape(name)}" port="{port or 80}" path="/{escape(rest)}/{script.CLOUD}"',
         '  registerProcedure="" protocol="http-post"/>',
         f"<lastBuildDate>{format_rfc822(place.moment(changed))}</lastBuildDate>",
     ]
     if archive:
         lines.append('<fh:archive xmlns:fh="http://purl.org/syndication/history/1.0"/>')
-        lines.append(f'<atom:link rel="current" href="{here}/{FIRST}"/>')
+        lines.append(f'<atom:link rel="current" href="{here}/{script.FIRST}"/>')
     if stretch.ttl is not None:
         lines.append(f"<ttl>{stretch.ttl}</ttl>")
     if stretch.sy_daily is not None:
@@ -300,10 +288,10 @@ def _item(place: WeekPlace, post: WeekPost, changed: float) -> str:
 def _other(place: WeekPlace, path: str) -> WeekAnswer:
     """The archive, the posts' pages and the site's page; 404 for everything else."""
     html = ("Content-Type", "text/html; charset=utf-8")
-    if path in ARCHIVES:
-        old = [post for post in POSTS if post.at < 0][::-1]
+    if path in script.ARCHIVES:
+        old = [post for post in script.POSTS if post.at < 0][::-1]
         half = len(old) // 2
-        body = _rss(place, 0.0, old[:half] if path == ARCHIVES[0] else old[half:], path)
+        body = _rss(place, 0.0, old[:half] if path == script.ARCHIVES[0] else old[half:], path)
         return WeekAnswer(200, (_TYPE, ("Cache-Control", "max-age=604800")), body)
     number = path.removeprefix("post/")
     if path == "" or (path.startswith("post/") and number.isdecimal() and len(number) < 6):

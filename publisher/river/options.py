@@ -38,9 +38,6 @@ class RiverOptions:
     on_demand_minutes: float = Settings.river_on_demand_minutes
     quarantine_polls: int = 3
     quarantine_hours: float = 24.0
-    keep_days: int = Settings.river_keep_days
-    keep_items: int = Settings.river_keep_items
-    keep_visit_days: int = Settings.river_keep_visit_days
     clock_speed: float = 1.0
     locks_folder: Path | None = None
 

@@ -32,9 +32,6 @@ def options(site: Site) -> RiverOptions:
         allow_private=site.environment.allow_private,
         host_delay_seconds=float(chosen.river_host_delay_seconds),
         on_demand_minutes=float(chosen.river_on_demand_minutes),
-        keep_days=chosen.river_keep_days,
-        keep_items=chosen.river_keep_items,
-        keep_visit_days=chosen.river_keep_visit_days,
         clock_speed=1.0 / real_seconds(site.clock, 1.0),
         locks_folder=site.environment.instance / "river-turns",
     )
@@ -90,11 +87,12 @@ def keep_working(site: Site, stop: threading.Event) -> None:
 
 def tidy(site: Site) -> None:
     """Delete items and visits that exceed the retention settings; safe at any time."""
-    chosen, now = options(site), site.clock()
+    now = site.clock()
     try:
         with site.database.write() as session:
-            item_store.prune(session, now, chosen.keep_days, chosen.keep_items)
-            item_store.prune_visits(session, now, chosen.keep_visit_days)
-            observe.prune_visits(session, now, chosen.keep_visit_days)
+            chosen = load_settings(session)
+            item_store.prune(session, now, chosen.river_keep_days, chosen.river_keep_items)
+            item_store.prune_visits(session, now, chosen.river_keep_visit_days)
+            observe.prune_visits(session, now, chosen.river_keep_visit_days)
     except PublisherError as error:
         log.warning("upkeep postponed", reason=str(error))

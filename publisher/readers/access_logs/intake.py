@@ -84,7 +84,7 @@ class LogReader:
     def __init__(
         self, database: Database, feeds: FeedAddresses, clock: Clock, every: bool = False
     ) -> None:
-        self._database, self._feeds, self._clock, self._every = database, feeds, clock, every
+        self.database, self._feeds, self._clock, self._every = database, feeds, clock, every
 
     def take_in(self, path: Path, whole: bool = True) -> Intake:
         """Count the lines of a log that were not counted yet.
@@ -101,7 +101,7 @@ class LogReader:
     def _step(self, stream: IO[bytes], path: Path, whole: bool) -> Intake | None:
         """Count the next lines in one transaction; None when there are no more."""
         now = self._clock()
-        with self._database.read() as session:
+        with self.database.read() as session:
             known = position_of(session, stream)
             offset, number = (known.offset, known.lines) if known else (0, 0)
             found, end = line_formats.lines_from(stream, offset, whole)
@@ -111,14 +111,14 @@ class LogReader:
         step = Intake(lines=len(found))
         lines = self._readable(found, number, step, now)
         named = {_number(line.key): line for line in lines if line.key}
-        weeks = keys(self._database, now)
-        with self._database.read() as session:
+        weeks = keys(self.database, now)
+        with self.database.read() as session:
             counted = _known(session, named)
         first = {id(line) for number, line in named.items() if number not in counted}
         kept = [line for line in lines if not line.key or id(line) in first]
         step.doubles, step.polls = len(lines) - len(kept), len(kept)
         batches = to_payloads(grouped(kept, versions, self._feeds, weeks))
-        with self._database.write() as session:  # all slow work is done: others wait for this lock
+        with self.database.write() as session:  # all slow work is done: others wait for this lock
             row = position_of(session, stream, lock=True)
             if (row.offset if row else 0) != offset or _known(session, named) != counted:
                 return Intake()  # another process counted them meanwhile: try again
@@ -168,23 +168,15 @@ class LogReader:
 _ROTATED = re.compile(r"[.\-_](?:[\d.\-_]+|old)(?:\.gz)?|\.gz")
 
 
-class Follower(LogReader):
+class Follower:
     """Counts the new lines of a log and of its rotated files, at each call of `look`.
 
     A pause loses nothing: rotated files whose beginning is known are read to their end, and so are
     unknown ones that were written to after the last count.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        path: Path,
-        feeds: FeedAddresses,
-        clock: Clock,
-        every: bool = False,
-    ) -> None:
-        super().__init__(database, feeds, clock, every)
-        self._path = path
+    def __init__(self, reader: LogReader, path: Path) -> None:
+        self._reader, self._path = reader, path
         self._looked: dict[Path, tuple[int, int, int]] = {}
 
     def look(self) -> Intake:
@@ -198,7 +190,7 @@ class Follower(LogReader):
                 if self._looked.get(path) == state:
                     continue
                 if path == self._path or self._is_ours(path):
-                    total.add(self.take_in(path, whole=path.suffix == ".gz"))
+                    total.add(self._reader.take_in(path, whole=path.suffix == ".gz"))
             except FileNotFoundError:  # rotated away just now, or not there yet
                 found.pop(path, None)
         self._looked = found
@@ -217,7 +209,7 @@ class Follower(LogReader):
 
     def _is_ours(self, path: Path) -> bool:
         """Whether a rotated file was read in part, or was written while nobody looked."""
-        with self._database.read() as session, line_formats.opened(path) as stream:
+        with self._reader.database.read() as session, line_formats.opened(path) as stream:
             if position_of(session, stream) is not None:
                 return True
             names = select(LogPosition.name).where(

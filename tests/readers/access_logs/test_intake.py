@@ -188,14 +188,14 @@ def test_a_log_is_followed_through_its_rotation(
     (tmp_path / "log.9").write_text(minutes(99))  # from before we came
     os.utime(tmp_path / "log.9", (1e9, 1e9))
     (tmp_path / "log.txt").write_text(minutes(98))  # another one
-    follower = Follower(site.database, log, FEEDS, site.clock)
+    follower = Follower(LogReader(site.database, FEEDS, site.clock), log)
     assert follower.look() == Intake()  # not there yet
     log.write_text(minutes(1, 2))
     assert follower.look().polls == 2
     with log.open("a") as file:
         file.write(minutes(3))
     if not watching:
-        follower = Follower(site.database, log, FEEDS, site.clock)
+        follower = Follower(LogReader(site.database, FEEDS, site.clock), log)
     else:
         follower.look()
     rotate(log)
@@ -212,11 +212,11 @@ def test_a_log_that_was_rotated_twice_while_nobody_looked(site: Site, tmp_path: 
     """The file between, which nobody has seen, is read too."""
     log = tmp_path / "log"
     log.write_text(minutes(1))
-    assert Follower(site.database, log, FEEDS, site.clock).look().polls == 1
+    assert Follower(LogReader(site.database, FEEDS, site.clock), log).look().polls == 1
     log.rename(tmp_path / "log.2")
     (tmp_path / "log.1").write_text(minutes(2, 3))
     log.write_text(minutes(4))
-    assert Follower(site.database, log, FEEDS, site.clock).look().polls == 3
+    assert Follower(LogReader(site.database, FEEDS, site.clock), log).look().polls == 3
 
 
 def test_a_cache_that_hides_polls_is_noticed(
