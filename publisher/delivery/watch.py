@@ -31,8 +31,7 @@ class Watch:
         pause_seconds: float,
         make_bell: Callable[[], Bell] = lambda: Bell(None),
     ) -> None:
-        self._looking = looking
-        self._pause_seconds = pause_seconds
+        self.looking, self.pause_seconds = looking, pause_seconds
         self._make_bell = make_bell
         self._lock = threading.Lock()
         self._thread: _Thread | None = None
@@ -54,7 +53,7 @@ class Watch:
             if self._thread is not None:
                 log.warning("the watch had stopped and is started again")
                 self._thread.end()  # if it hangs, it ends when its check returns
-            self._thread = _Thread(self._looking, self._pause_seconds, self._make_bell())
+            self._thread = _Thread(self, self._make_bell())
             self._thread.start()
 
     def stop(self) -> None:
@@ -75,16 +74,9 @@ class Watch:
 class _Thread(threading.Thread):
     """The thread of a watch, with its bell."""
 
-    def __init__(
-        self,
-        looking: Callable[[], AbstractContextManager[Look]],
-        pause_seconds: float,
-        bell: Bell,
-    ) -> None:
+    def __init__(self, watch: Watch, bell: Bell) -> None:
         super().__init__(name="watch", daemon=True)
-        self._looking = looking
-        self._pause_seconds = pause_seconds
-        self._bell = bell
+        self._watch, self._bell = watch, bell
         self._closing = threading.Lock()
         self._stop_asked = self._closed = False
         self.looked_at = monotonic_seconds()
@@ -98,9 +90,9 @@ class _Thread(threading.Thread):
 
     def run(self) -> None:
         """Run the check until asked to end."""
-        with self._looking() as look:
+        with self._watch.looking() as look:
             while not self._stop_asked:
-                pause = self._pause_seconds
+                pause = self._watch.pause_seconds
                 try:
                     look()
                 except Exception as error:  # the next check may succeed

@@ -57,39 +57,28 @@ class _Exchange:
 
     async def send(self, message: Message) -> None:
         """Receive a message from the application."""
-        if self._passing or message["type"] not in ("http.response.start", "http.response.body"):
+        kind = message["type"]
+        if self._passing or kind not in ("http.response.start", "http.response.body"):
             await self._send(message)
-        elif message["type"] == "http.response.start":
-            await self._begin(message)
+        elif kind == "http.response.start":
+            self._start = {"headers": [], **message}  # ASGI lets an application leave them out
+            headers, status = _text(self._start["headers"]), message["status"]
+            feed = status == 200 and freshener.is_feed(headers)
+            if status != 304 and not (feed and freshener.is_editable(headers)):
+                await self._pass_on(feed)
         else:
-            await self._more(message)
+            self._held += message.get("body", b"")
+            if len(self._held) > freshener.MOST_BYTES:  # too long to edit
+                await self._pass_on(True)
+                await self._send({**message, "body": bytes(self._held)})
+            elif not message.get("more_body", False):
+                await self._end()
 
-    async def _begin(self, message: Message) -> None:
-        message = {"headers": [], **message}  # ASGI lets an application leave them out
-        headers = _text(message["headers"])
-        feed = message["status"] == 200 and freshener.is_feed(headers)
-        if (feed and freshener.is_editable(headers)) or message["status"] == 304:
-            self._start = message
-            return
-        self._passing = True
-        if feed:
-            message = {**message, "headers": _bytes(self._said.fresh(headers))}
-        await self._send(message)
-
-    async def _more(self, message: Message) -> None:
-        self._held += message.get("body", b"")
-        if len(self._held) > freshener.MOST_BYTES:
-            await self._pass_on(message)
-        elif not message.get("more_body", False):
-            await self._end()
-
-    async def _pass_on(self, message: Message) -> None:
-        """Send what is held with new headers only, as the body is too long to edit."""
-        self._passing = True
-        start = self._start
-        fresh = self._said.fresh(_text(start["headers"]))
-        await self._send({**start, "headers": _bytes(fresh)})
-        await self._send({**message, "body": bytes(self._held)})
+    async def _pass_on(self, feed: bool) -> None:
+        """Send the start, of a feed with new headers; the body follows as it is."""
+        self._passing, headers = True, self._start["headers"]
+        fresh = _bytes(self._said.fresh(_text(headers))) if feed else headers
+        await self._send({**self._start, "headers": fresh})
 
     async def _end(self) -> None:
         start = self._start
