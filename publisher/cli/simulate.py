@@ -19,7 +19,6 @@ from publisher.cli import timelines
 from publisher.cli.parameters import Days, InputFile, Instant, check_source
 
 if TYPE_CHECKING:
-    from publisher.simulator.clients import Population
     from publisher.simulator.grid import ReplayOptions, Result, Source, Task
 
 
@@ -171,7 +170,7 @@ def simulate(
     from publisher.simulator.replaying.engine import WINDOW
 
     population = _population(asked["population"], asked["clients"])
-    clients = population.clients if population else _clients(asked["clients"])
+    clients = tuple(population) if population else _clients(asked["clients"])
     window = asked["window"] or (timelines.my_settings().feed_items if asked["mine"] else WINDOW)
     days = timelines.scored_days(asked["score_days"])
     options = grid.ReplayOptions(
@@ -258,7 +257,7 @@ def _clients(specs: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(parse_client(spec).spec for spec in specs or ["ttl"]))
 
 
-def _population(path: Path | None, clients: tuple[str, ...]) -> Population | None:
+def _population(path: Path | None, clients: tuple[str, ...]) -> dict[str, float] | None:
     from publisher.simulator.clients import read_population
 
     if path is None:

@@ -233,9 +233,9 @@ class _Folding:
         self._readers, self._first_at = _readers(session, groups, here, changed)
         self._versions = _versions(session, groups)
         held = [feed.seen_at for feed in self._readers.feeds.values()]
-        self._news = News.since(session, [*held, *(group.document.modified for group in groups)])
+        self._news = News(session, [*held, *(group.document.modified for group in groups)])
         times = [burst[0] for group in groups for burst in group.bursts]
-        self._arrivals = Arrivals.between(session, min(times, default=0), max(times, default=0))
+        self._arrivals = Arrivals(session, min(times, default=0), max(times, default=0))
         self._days: dict[tuple[int, int], ReaderSums] = defaultdict(ReaderSums)
         self._hours: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
         self._programs: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0, 0, 0])

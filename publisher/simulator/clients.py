@@ -1,6 +1,5 @@
 """The clients that poll: every policy of `core`, real readers, the oracle, and populations."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from publisher.base.errors import InvalidData
@@ -53,16 +52,9 @@ def parse_client(spec: str) -> PollPolicy:
     return PollPolicy(spec, rule, read_options(spec, rule.options))
 
 
-@dataclass(frozen=True)
-class Population:
-    """Kinds of clients and their shares, which add up to 1."""
-
-    shares: tuple[float, ...]
-    clients: tuple[str, ...]
-
-
-def read_population(path: Path) -> Population:
-    """Read lines of ``share client``; shares are scaled to add up to 1, # begins a comment."""
+def read_population(path: Path) -> dict[str, float]:
+    """The share of each kind of client, from lines of ``share client``; scaled to add up to 1. #
+    begins a comment."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
@@ -86,4 +78,4 @@ def read_population(path: Path) -> Population:
     if not shares:
         raise InvalidData(f"{path}: no clients (one a line: share client)")
     total = sum(shares.values())
-    return Population(tuple(share / total for share in shares.values()), tuple(shares))
+    return {client: share / total for client, share in shares.items()}

@@ -8,7 +8,7 @@ over timelines of the ratio.
 import csv
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from statistics import median
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from publisher.base.errors import InvalidData
 from publisher.base.text import to_cell
-from publisher.simulator.clients import Population
 from publisher.simulator.grid import Result
 from publisher.simulator.replaying.figures import Figures, figures, mixture
 
@@ -27,6 +26,8 @@ WHOLE = "population"
 SMALLEST_EFFICIENCY = 0.01  # an oracle's 0 would make every geometric mean 0
 
 Row = dict[str, Any]
+Shares = Mapping[str, float] | None
+"""Of the kinds of clients in a population (see `read_population`)."""
 
 # Fields that `with_intervals` adds.
 BOOTSTRAP = ("efficiency_geometric_mean", "efficiency_low", "efficiency_high")
@@ -55,7 +56,7 @@ def row(timeline: str, publisher: str, client: str, found: Figures) -> Row:
 
 
 def blank_rows(
-    timeline: str, publishers: Sequence[str], clients: Sequence[str], population: Population | None
+    timeline: str, publishers: Sequence[str], clients: Sequence[str], population: Shares
 ) -> list[Row]:
     """The rows of a timeline that cannot be scored: as `rows` gives them, without figures."""
     figures = dict.fromkeys(field.name for field in fields(Figures))
@@ -67,16 +68,16 @@ def blank_rows(
     ]
 
 
-def rows(results: Sequence[Result], window: int, population: Population | None = None) -> list[Row]:
+def rows(results: Sequence[Result], window: int, population: Shares = None) -> list[Row]:
     """A row per result, and one for the whole `population` after its kinds."""
     lines: list[Row] = []
-    kinds = len(population.clients) if population else 0
+    kinds = len(population or ())
     for place, result in enumerate(results):
         found = figures(result.tally, window)
         lines.append(row(result.timeline, result.publisher, result.client, found))
         if population and (place + 1) % kinds == 0:
             parts = [part.tally for part in results[place + 1 - kinds : place + 1]]
-            mixed = mixture(list(population.shares), parts, window)
+            mixed = mixture(list(population.values()), parts, window)
             lines.append(row(result.timeline, result.publisher, WHOLE, mixed))
     return lines
 

@@ -107,8 +107,8 @@ def test_population_is_reported_per_kind_and_in_total(tmp_path: Path) -> None:
     file = tmp_path / "readers.txt"
     file.write_text("# who reads\n30% fixed:60\n10 fixed:480  # the lazy ones\n\n")
     population = read_population(file)
-    assert population.shares == (0.75, 0.25)
-    rows = report.rows(results(*population.clients, lines=1), 20, population)
+    assert tuple(population.values()) == (0.75, 0.25)
+    rows = report.rows(results(*population, lines=1), 20, population)
     assert [row["client"] for row in rows] == ["fixed:60", "fixed:480", "population"]
     often, seldom, whole = rows
     assert whole["polls_per_day"] == pytest.approx(

@@ -6,7 +6,7 @@ minute is counted too; with few readers that is rare.
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
@@ -47,17 +47,10 @@ class PushResult:
 
 
 class Arrivals:
-    """The pings of a period, and the fetches that followed them."""
+    """The pings that may have caused polls between two moments (milliseconds), and the fetches that
+    followed them."""
 
-    def __init__(self, pings: Sequence[_Ping]) -> None:
-        self._pings = pings
-        self._times = [ping.at for ping in pings]
-        self._delays: dict[int, Counter[int]] = defaultdict(Counter)
-        self._hubs: Counter[int] = Counter()
-
-    @classmethod
-    def between(cls, session: Session, first_ms: int, last_ms: int) -> "Arrivals":
-        """The pings that may have caused polls between these moments (milliseconds)."""
+    def __init__(self, session: Session, first_ms: int, last_ms: int) -> None:
         begin = datetime.fromtimestamp(first_ms / 1000, UTC) - timedelta(seconds=WITHIN_SECONDS)
         end = datetime.fromtimestamp(last_ms / 1000, UTC)
         rows = session.execute(
@@ -66,10 +59,14 @@ class Arrivals:
             .where(Delivery.protocol.in_(PINGS))
             .order_by(Delivery.delivered_at)
         )
-        return cls([
+        self._pings = [
             _Ping(at.timestamp(), number, name, _mirror_of(topic))
-            for at, number, name, topic in rows if at
-        ])  # fmt: skip
+            for at, number, name, topic in rows
+            if at
+        ]
+        self._times = [ping.at for ping in self._pings]
+        self._delays: dict[int, Counter[int]] = defaultdict(Counter)
+        self._hubs: Counter[int] = Counter()
 
     def count(self, at: float, poll: PollGroup, news: bool, polls: int) -> None:
         """Count equal fetches for the last ping that may have caused them.

@@ -135,19 +135,11 @@ def _counted(programs: Mapping[str, Mapping[str, int]]) -> dict[str, Counter[int
 
 
 class News:
-    """The updates that entered the feed lately, and the delays of readers that got them."""
+    """The updates later than the oldest of the versions that readers hold (`held`: seconds since
+    1970), and the delays of readers that got them."""
 
-    def __init__(self, updates: Sequence[tuple[datetime, int, str]]) -> None:
-        self._updates = updates
-        self._times = [float(int(at.timestamp())) for at, _, _ in updates]
-        self._had: dict[int, dict[str, Counter[int]]] = defaultdict(lambda: defaultdict(Counter))
-
-    @classmethod
-    def since(cls, session: Session, held: Sequence[float]) -> "News":
-        """The updates later than the oldest version that any reader holds."""
-        if not held:
-            return cls([])
-        begin = datetime.fromtimestamp(min(held), UTC)
+    def __init__(self, session: Session, held: Sequence[float]) -> None:
+        begin = datetime.fromtimestamp(min(held, default=2.0**32), UTC)  # 2106: none
         carried = (
             select(Post.id)
             .where(listed())
@@ -164,7 +156,9 @@ class News:
         found: dict[tuple[datetime, int], str] = {}
         for row in rows:
             found.setdefault((row.at, row.post_id), row.kind)
-        return cls([(at, post_id, kind) for (at, post_id), kind in found.items()])
+        self._updates = [(at, post_id, kind) for (at, post_id), kind in found.items()]
+        self._times = [float(int(at.timestamp())) for at, _, _ in self._updates]
+        self._had: dict[int, dict[str, Counter[int]]] = defaultdict(lambda: defaultdict(Counter))
 
     def count(self, feed: ReaderFeed, at: float, poll: PollGroup) -> None:
         """Count the updates that a reader has since this answer; a 304 shows that it has all."""
