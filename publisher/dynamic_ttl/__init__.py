@@ -58,16 +58,9 @@ def ttl_for(
     `any` or `any:15-1440`.
     Raises ValueError for an unknown zone, an invalid menu, a datetime without a zone.
     """
-    times = tuple(sorted(seconds_checked(updates)))
-    queue = tuple(sorted(at for at in seconds_checked(scheduled) if at > now))
+    times = tuple(sorted(updates, key=seconds))
+    queue = tuple(at for at in sorted(scheduled, key=seconds) if at > now)
     return at_moment(times, now, timezone, queue, TtlRule.parse(menu=menu))
-
-
-def seconds_checked(moments: Iterable[datetime]) -> Iterable[datetime]:
-    """The same moments; ValueError for one without a zone."""
-    for moment in moments:
-        seconds(moment)
-        yield moment
 
 
 def at_moment(

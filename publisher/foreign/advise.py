@@ -174,7 +174,7 @@ def _said(subject: Subject, now: datetime) -> dict[str, Any]:
         "last_modified": headers.get("last-modified"),
         "conditional_status": subject.again.status if subject.again else None,
         "conditional_max_age_seconds": again.max_age_seconds,
-        "redirects": [[hop.status, hop.url] for hop in subject.first.hops] if subject.first else [],
+        "redirects": list(map(list, subject.first.hops)) if subject.first else [],
         "content_type": headers.get("content-type"),
         "compressed": "content-encoding" in headers if subject.first else None,
         "bytes": len(subject.body),

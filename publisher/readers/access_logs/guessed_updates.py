@@ -29,15 +29,6 @@ class GuessedChange(NamedTuple):
     seen: int
 
 
-class LoggedVisit(NamedTuple):
-    """One answered request for the feed; `who`: a number for the reader; `sent`: bytes."""
-
-    at: int
-    who: int
-    status: int
-    sent: int
-
-
 class GuessedUpdates(NamedTuple):
     """The changes of the feed at `path`, in order of time; how many polls and readers were seen
     there, and until when."""
@@ -80,7 +71,7 @@ def guess_updates(path: Path) -> GuessedUpdates:
     feed = max(polls, key=polls.__getitem__)
     who: dict[tuple[str, str], int] = {}
     visits = sorted(
-        LoggedVisit(
+        (
             line.at_ms // 1000,
             who.setdefault((line.address, line.agent), len(who)),
             line.status,
@@ -92,11 +83,12 @@ def guess_updates(path: Path) -> GuessedUpdates:
     changes = tuple(settled(intervals(visits)))
     if not changes:
         raise InvalidData(f"{path}: nobody was sent {feed} twice with a change in between")
-    return GuessedUpdates(feed, changes, len(visits), len(who), visits[-1].at)
+    return GuessedUpdates(feed, changes, len(visits), len(who), visits[-1][0])
 
 
-def intervals(visits: Iterable[LoggedVisit]) -> Iterator[GuessedChange]:
-    """A change for each visit, in order of time, at which a reader got another size than before."""
+def intervals(visits: Iterable[tuple[int, int, int, int]]) -> Iterator[GuessedChange]:
+    """A change for each visit at which a reader got another size than before. visits: when, a
+    number for the reader, status and bytes, in order of time."""
     before: dict[int, int] = {}
     sizes: dict[int, int] = {}
     for at, who, status, sent in visits:

@@ -10,7 +10,7 @@ day; the busiest programs have a layer each, the others one together.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -226,11 +226,21 @@ def chart(session: Session, begin: datetime, end: datetime, program: str = "") -
     query = select(ProgramDay).where(ProgramDay.day >= first, ProgramDay.day <= last)
     rows = session.scalars(query.where(ProgramDay.name == program) if program else query).all()
     layers = _layers(rows)
+    sums: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)  # of each day and layer
+    for row in rows:
+        layer = layers.index(row.name) if row.name in layers else len(layers) - 1
+        for measure in MEASURES:
+            sums[row.day - first, layer][measure] += getattr(row, measure)
+    lines = []
+    for place, name in enumerate(layers):
+        own = [part for (_, layer), part in sums.items() if layer == place]
+        totals = (sum(part[measure] for part in own) for measure in MEASURES)
+        lines.append(ProgramTotals(name or "not told apart", *totals))
     return ProgramChart(
         tuple(datetime.fromtimestamp(d * DAY_SECONDS, UTC).date() for d in range(first, last + 1)),
         layers,
-        tuple(_picture(rows, layers, measure, first) for measure in MEASURES) if rows else (),
-        tuple(_line(name, rows, layers) for name in layers),
+        tuple(_picture(sums, measure) for measure in MEASURES) if rows else (),
+        tuple(lines),
     )
 
 
@@ -243,32 +253,14 @@ def _layers(rows: Sequence[ProgramDay]) -> tuple[str, ...]:
     return (*busiest, OTHERS) if unnamed or len(total) > LAYERS else tuple(busiest)
 
 
-def _layer(name: str, layers: tuple[str, ...]) -> int:
-    return layers.index(name) if name in layers else len(layers) - 1
-
-
-def _picture(
-    rows: Sequence[ProgramDay], layers: tuple[str, ...], measure: str, first: int
-) -> Picture:
-    days: dict[int, Counter[int]] = defaultdict(Counter)
-    for row in rows:
-        days[row.day][_layer(row.name, layers)] += getattr(row, measure)
-    highest = max(day.total() for day in days.values())
+def _picture(sums: Mapping[tuple[int, int], Counter[str]], measure: str) -> Picture:
+    days = Counter[int]()
+    for (day, _), part in sums.items():
+        days[day] += part[measure]
+    highest, tops = max(days.values()), dict.fromkeys(days, 100.0)
     parts = []
-    for day, counts in sorted(days.items()):
-        top = 100.0
-        for layer in sorted(counts):
-            height = 100.0 * counts[layer] / highest if highest else 0.0
-            top -= height
-            parts.append(DayShare((day - first) * 100, round(top, 1), round(height, 1), layer))
+    for (day, layer), part in sorted(sums.items()):
+        height = 100.0 * part[measure] / highest if highest else 0.0
+        tops[day] -= height
+        parts.append(DayShare(day * 100, round(tops[day], 1), round(height, 1), layer))
     return Picture(measure, highest, tuple(parts))
-
-
-def _line(name: str, rows: Sequence[ProgramDay], layers: tuple[str, ...]) -> ProgramTotals:
-    own = [row for row in rows if layers[_layer(row.name, layers)] == name]
-    return ProgramTotals(
-        name or "not told apart",
-        sum(row.requests for row in own),
-        sum(row.not_modified for row in own),
-        sum(row.bytes for row in own),
-    )

@@ -44,21 +44,13 @@ class Credentials:
     scheme: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Hop:
-    """One redirect: the status that sent us on, and where to."""
-
-    status: int
-    url: str
-
-
 @dataclass(slots=True)
 class Fetched:
     """The result of one poll. `status` is 0 when no answer came at all.
 
-    `asked` are the hosts that were sent a request, in order, each by its work unit; `requests`
-    counts redirects and second tries too. `waits_for` is the busy host at which the poll was
-    broken off.
+    `hops` are the redirects: the status that sent us on, and where to. `asked` are the hosts that
+    were sent a request, in order, each by its work unit; `requests` counts redirects and second
+    tries too. `waits_for` is the busy host at which the poll was broken off.
     """
 
     requested_url: str
@@ -66,7 +58,7 @@ class Fetched:
     status: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
-    hops: tuple[Hop, ...] = ()
+    hops: tuple[tuple[int, str], ...] = ()
     conditional: bool = False
     problem: str = ""
     detail: str = ""
@@ -98,8 +90,8 @@ class Fetched:
     @property
     def permanent_url(self) -> str | None:
         """Where the permanent redirects (301, 308) before the first temporary one lead, if any."""
-        permanent = list(takewhile(lambda hop: hop.status in PERMANENT, self.hops))
-        return permanent[-1].url if permanent else None
+        permanent = list(takewhile(lambda hop: hop[0] in PERMANENT, self.hops))
+        return permanent[-1][1] if permanent else None
 
 
 def _echoable(value: str | None) -> str | None:

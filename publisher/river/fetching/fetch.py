@@ -19,7 +19,7 @@ from yarl import URL
 from publisher.base import net
 from publisher.base.encryption import is_encrypted
 from publisher.base.system import confined
-from publisher.river.fetching.answers import Credentials, Fetched, Hop, Validators
+from publisher.river.fetching.answers import Credentials, Fetched, Validators
 from publisher.river.fetching.frontier import HostGate, work_unit
 from publisher.river.fetching.host_names import AddressBook
 from publisher.river.fetching.http_response import (
@@ -145,10 +145,10 @@ class Fetcher:
             if not 300 <= trip.status < 400 or trip.status == 304:
                 return
             target = target_of(trip.url, trip.headers.get("location"), trip.status)
-            visited = {trip.requested_url, *(hop.url for hop in trip.hops)}
+            visited = {trip.requested_url, *(url for _, url in trip.hops)}
             if target in visited or len(trip.hops) >= MAX_HOPS:
                 raise ProblemError("redirect-loop", "redirects go round in circles")
-            trip.hops += (Hop(trip.status, target),)
+            trip.hops += ((trip.status, target),)
             trip.url = target
 
     async def _once(

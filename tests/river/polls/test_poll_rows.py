@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import event, select, update
 
 from publisher.installation import Site
-from publisher.river.fetching.answers import Fetched, Hop
+from publisher.river.fetching.answers import Fetched
 from publisher.river.following import subscriptions
 from publisher.river.polls import due_polls
 from publisher.river.polls.feed_visit import Visit
@@ -141,4 +141,4 @@ def test_a_feed_that_moved_is_found_by_the_next_that_moves_there(
 
 
 def moved(url: str, new: str) -> Fetched:
-    return Fetched(url, new, 200, hops=(Hop(301, new),))
+    return Fetched(url, new, 200, hops=((301, new),))
