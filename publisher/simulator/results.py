@@ -34,19 +34,30 @@ BOOTSTRAP = ("efficiency_geometric_mean", "efficiency_low", "efficiency_high")
 
 # Columns of the tables: title, field, format.
 TABLE = (
-    ("days", "days", ".0f"), ("updates", "updates", ".0f"), ("polls/day", "polls_per_day", ".1f"),
-    ("polls/upd", "polls_per_update", ".2f"), ("hit", "hit_rate", ".3f"),
-    ("delay", "delay_mean_minutes", ".1f"), ("median", "delay_median_minutes", ".1f"),
-    ("p95", "delay_p95_minutes", ".0f"), ("stale", "stale_share", ".3f"),
-    ("missed", "missed_updates", ".1f"), ("pending", "pending", ".1f"),
-    ("kB/day", "kilobytes_per_day", ".0f"), ("efficiency", "efficiency", ".3f"),
-)  # fmt: skip
+    ("days", "days", ".0f"),
+    ("updates", "updates", ".0f"),
+    ("polls/day", "polls_per_day", ".1f"),
+    ("polls/upd", "polls_per_update", ".2f"),
+    ("hit", "hit_rate", ".3f"),
+    ("delay", "delay_mean_minutes", ".1f"),
+    ("median", "delay_median_minutes", ".1f"),
+    ("p95", "delay_p95_minutes", ".0f"),
+    ("stale", "stale_share", ".3f"),
+    ("missed", "missed_updates", ".1f"),
+    ("pending", "pending", ".1f"),
+    ("kB/day", "kilobytes_per_day", ".0f"),
+    ("efficiency", "efficiency", ".3f"),
+)
 SUMMARY = (
-    ("timelines", "timelines", "d"), ("polls/day", "polls_per_day_median", ".1f"),
-    ("delay", "delay_mean_minutes_median", ".1f"), ("missed", "missed_share", ".1%"),
-    ("efficiency", "efficiency_geometric_mean", ".3f"), ("median", "efficiency_median", ".3f"),
-    ("worst", "efficiency_worst", ".3f"), ("(which)", "worst_timeline", ""),
-)  # fmt: skip
+    ("timelines", "timelines", "d"),
+    ("polls/day", "polls_per_day_median", ".1f"),
+    ("delay", "delay_mean_minutes_median", ".1f"),
+    ("missed", "missed_share", ".1%"),
+    ("efficiency", "efficiency_geometric_mean", ".3f"),
+    ("median", "efficiency_median", ".3f"),
+    ("worst", "efficiency_worst", ".3f"),
+    ("(which)", "worst_timeline", ""),
+)
 
 
 def row(timeline: str, publisher: str, client: str, found: Figures) -> Row:

@@ -126,34 +126,6 @@ def _describe(feed: FeedRow, document: FeedDocument) -> None:
     feed.window = pack(document)
 
 
-def _note(feed: FeedRow, visit: Visit, problem: str) -> None:
-    feed.last_polled_at = visit.job.at
-    feed.status = visit.fetched.status
-    feed.leads_to = visit.leads_to
-    feed.problem = problem
-    feed.detail = visit.detail if problem else ""
-    if problem == subscriptions.SHRUNK:
-        feed.detail = "it names less than half of what it did; believed if it says so tomorrow"
-    elif problem == ANOTHER_FEED:
-        feed.detail = f"moved to {visit.fetched.permanent_url}, which looks like another feed"
-
-
-def _record(feed: FeedRow, visit: Visit, problem: str, new_items: int) -> dict[str, Any]:
-    """The row that logs a visit; a plain dict, as a 304 writes little else."""
-    return {
-        "feed_id": feed.id,
-        "at": visit.job.at,
-        "status": visit.fetched.status,
-        "conditional": visit.fetched.conditional,
-        "size_bytes": len(visit.fetched.body),
-        "new_items": new_items,
-        "content_hash": visit.content_hash,
-        "told_seconds": visit.told_seconds,
-        "problem": problem,
-        "requests": visit.fetched.requests,
-    }
-
-
 _COMPLAINTS = 5
 
 _FEEDS = (
@@ -273,7 +245,7 @@ class _Batch:
                 self.lists.append((feed, visit))
             memory = policy.remember(memory, answer_of(visit, new, changed), int(now.timestamp()))
             feed.content_hash, feed.memory = visit.content_hash, memory.as_json()
-        _note(feed, visit, problem)
+        self._note(feed, visit, problem, len(new))
         stakes = None if problem else self._stakes(feed, visit, new)
         next_at, reasons = plan(
             policy, memory, feed, visit, self.options, self.rng, waited=waited, stakes=stakes
@@ -282,7 +254,31 @@ class _Batch:
         feed.next_poll_at = next_at if active else None
         remarks = [] if problem else _remarks(visit, self.gaps.get(feed.id))
         feed.reasons = [*remarks, *(reasons if active else [f"not polled: {feed.state}"])]
-        self.visits.append(_record(feed, visit, problem, len(new)))
+
+    def _note(self, feed: FeedRow, visit: Visit, problem: str, new_items: int) -> None:
+        """Note a visit with its feed and in the log (a plain dict, as a 304 writes little else)."""
+        fetched = visit.fetched
+        feed.last_polled_at = visit.job.at
+        feed.status = fetched.status
+        feed.leads_to = visit.leads_to
+        feed.problem = problem
+        feed.detail = visit.detail if problem else ""
+        if problem == subscriptions.SHRUNK:
+            feed.detail = "it names less than half of what it did; believed if it says so tomorrow"
+        elif problem == ANOTHER_FEED:
+            feed.detail = f"moved to {fetched.permanent_url}, which looks like another feed"
+        self.visits.append({
+            "feed_id": feed.id,
+            "at": visit.job.at,
+            "status": fetched.status,
+            "conditional": fetched.conditional,
+            "size_bytes": len(fetched.body),
+            "new_items": new_items,
+            "content_hash": visit.content_hash,
+            "told_seconds": visit.told_seconds,
+            "problem": problem,
+            "requests": fetched.requests,
+        })  # fmt: skip
 
     def _weigh(self, feed: FeedRow, visit: Visit) -> str:
         """Handle the address that a poll was permanently redirected to; "" or the problem with it.
@@ -363,11 +359,10 @@ class _Batch:
         words = {BUSY: visit.detail, OVERLOADED: "this site was too busy to read the answer"}.get(
             problem, "we are offline"
         )
-        _note(feed, visit, problem)
+        self._note(feed, visit, problem, 0)
         feed.asked_at = None
         feed.next_poll_at = visit.job.at + wait
         feed.reasons = [f"{words}: next try in {duration(wait.total_seconds())}"]
-        self.visits.append(_record(feed, visit, problem, 0))
 
     def follow_list(self, feed: FeedRow, visit: Visit) -> None:
         """Apply a followed list; what changed is noted before the reasons."""
