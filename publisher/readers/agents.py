@@ -43,14 +43,16 @@ _TOOLS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """A parsed User-Agent; `subscribers` is its own claim, 0 where it makes none."""
+    """A parsed User-Agent; `subscribers` is its own claim, 0 where it makes none; `without_claim`:
+    the text without that number, which changes."""
 
     text: str
+    without_claim: str
     name: str
     version: str
     subscribers: int
     subscribers_capped: bool
-    kind: Kind = "reader"
+    kind: Kind
 
     @property
     def one_program(self) -> bool:
@@ -65,11 +67,6 @@ class Agent:
             return 0
         return max(self.subscribers, 1)
 
-    @property
-    def without_claim(self) -> str:
-        """The text without the number of subscribers, which changes."""
-        return _without_claim(self.text)
-
 
 @lru_cache(maxsize=8192)
 def parse_agent(raw: str) -> Agent:
@@ -79,17 +76,13 @@ def parse_agent(raw: str) -> Agent:
     claim = max((int(found) for found in _SUBSCRIBERS.findall(text)), default=0)
     return Agent(
         text,
+        _SUBSCRIBERS.sub("", text),
         name[:LONGEST_NAME].strip() or "unnamed",
         version[:LONGEST_VERSION],
         min(claim, MOST_SUBSCRIBERS),
         claim > MOST_SUBSCRIBERS,
         _kind(text),
     )
-
-
-@lru_cache(maxsize=8192)
-def _without_claim(text: str) -> str:
-    return _SUBSCRIBERS.sub("", text)
 
 
 def is_hub(raw: str) -> bool:

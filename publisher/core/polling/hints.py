@@ -5,6 +5,8 @@ freshness), mod_syndication (sy:updatePeriod, sy:updateFrequency); and the code 
 hints count on a 200 only and a 304 removes them.
 """
 
+from dataclasses import replace
+
 from publisher.core.durations import duration
 from publisher.core.polling.policy import (
     ABSENT,
@@ -145,16 +147,14 @@ def explain(state: State, options: Numbers, now: int, wait: int, reason: int) ->
     return reasons + ([ends[reason]] if reason in ends else [])
 
 
-_LIMITS = (
-    Option("floor", 5, 1, 43200, "shortest wait, minutes"),
-    Option("ceiling", 1440, 1, 525600, "longest wait, minutes"),
-    Option("default", 60, 1, 43200, "wait where nothing is said, minutes"),
-)
-
 TTL_RULE = Rule(
     name="ttl",
     summary="what the feed says: ttl, max-age, Expires, sy, skipHours and skipDays",
-    options=_LIMITS,
+    options=(
+        Option("floor", 5, 1, 43200, "shortest wait, minutes"),
+        Option("ceiling", 1440, 1, 525600, "longest wait, minutes"),
+        Option("default", 60, 1, 43200, "wait where nothing is said, minutes"),
+    ),
     size=lambda options: SLOTS,
     remember=remember,
     decide=decide,
@@ -162,15 +162,11 @@ TTL_RULE = Rule(
     memoryless=True,
 )
 
-MAX_AGE_RULE = Rule(
+MAX_AGE_RULE = replace(
+    TTL_RULE,
     name="max-age",
     summary="Cache-Control: max-age less Age, else Expires, of the last answer",
-    options=_LIMITS,
-    size=lambda options: SLOTS,
-    remember=remember,
     decide=decide_by_headers,
-    explain=explain,
-    memoryless=True,
 )
 
 
@@ -192,16 +188,14 @@ def longest_hint(state: State, options: Numbers, now: int) -> tuple[int, int, in
     return seconds, FOREVER if seconds == options[FLOOR] * 60 else now, reason
 
 
-MINIFLUX = Rule(
+MINIFLUX = replace(
+    TTL_RULE,
     name="miniflux",
     summary="min(max(60, ttl, max-age, Expires), 1440), hints from a 200 only",
     options=(
         Option("floor", 60, 1, 43200, "shortest wait, minutes"),
         Option("ceiling", 1440, 1, 525600, "longest wait, minutes"),
     ),
-    size=lambda options: SLOTS,
     remember=remember_document,
     decide=longest_hint,
-    explain=explain,
-    memoryless=True,
 )
