@@ -1,6 +1,6 @@
 """WSGI: `app = DynamicTtl(app, "/feed.xml", updates)` gives a feed its ttl, on 200 and on 304."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -34,13 +34,24 @@ class DynamicTtl(Middleware[WsgiApp]):
 
 
 class _Exchange:
-    """One request: holds the beginning of the application's response to decide what to do."""
+    """One request: holds the beginning of the application's response to decide what to do. As a
+    body it is the application's: the parts that were held, then the rest."""
 
     def __init__(self, asked: RequestHeaders, said: Said, start_response: StartResponse) -> None:
         self._asked, self._said = asked, said
         self._start_response = start_response
         self._status, self._headers = "", Headers()
         self._held: list[bytes] = []
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._held
+        yield from self._parts
+
+    def close(self) -> None:
+        """Close the application's body; called by the server (PEP 3333)."""
+        close = getattr(self._body, "close", None)
+        if close is not None:
+            close()
 
     def run(self, app: WsgiApp, environ: Environ) -> Iterable[bytes]:
         """The body of the response: the application's own or the edited one."""
@@ -50,35 +61,34 @@ class _Exchange:
             inner.pop(key, None)
             if value:
                 inner[key] = value
-        body = app(inner, self._start)
+        self._body = app(inner, self._start)
         try:
-            return self._answer(body)
+            self._parts = iter(self._body)
+            return self._answer()
         except BaseException:
-            _close(body)  # the server never sees it
+            self.close()  # the server never sees it
             raise
 
-    def _answer(self, body: Iterable[bytes]) -> Iterable[bytes]:
-        parts, held = iter(body), self._held
+    def _answer(self) -> Iterable[bytes]:
         if not self._status:
             # An application may call start_response as late as with the first part of its body.
-            held.extend(islice(parts, 1))
+            self._held.extend(islice(self._parts, 1))
         code = self._status[:3]
         if code == "304":
-            answer = freshener.not_modified(self._asked, self._said, self._headers)
-            return self._whole(answer, body)
+            return self._whole(freshener.not_modified(self._asked, self._said, self._headers))
         if code != "200" or not freshener.is_feed(self._headers):
             self._start_response(self._status, self._headers)
-            return _Rest(held, parts, body)
-        if not freshener.is_editable(self._headers) or not self._gather(parts):
+            return self
+        if not freshener.is_editable(self._headers) or not self._gather():
             self._start_response(self._status, self._said.fresh(self._headers))
-            return _Rest(held, parts, body)
-        answer = freshener.answer(self._asked, self._said, self._headers, b"".join(held))
-        return self._whole(answer, body)
+            return self
+        body = b"".join(self._held)
+        return self._whole(freshener.answer(self._asked, self._said, self._headers, body))
 
-    def _gather(self, parts: Iterable[bytes]) -> bool:
+    def _gather(self) -> bool:
         """Hold the rest of the body; False as soon as it is too long."""
         size = sum(map(len, self._held))
-        for part in parts:
+        for part in self._parts:
             self._held.append(part)
             size += len(part)
             if size > freshener.MOST_BYTES:
@@ -94,28 +104,7 @@ class _Exchange:
         self._status, self._headers = status, headers
         return self._held.append
 
-    def _whole(self, answer: freshener.Response, body: Iterable[bytes]) -> Iterable[bytes]:
-        _close(body)
+    def _whole(self, answer: freshener.Response) -> Iterable[bytes]:
+        self.close()
         self._start_response(_REASONS[answer.status], answer.headers)
         return [answer.body] if answer.body else []
-
-
-class _Rest:
-    """A body: the parts that were held, then the rest."""
-
-    def __init__(self, held: list[bytes], parts: Iterable[bytes], body: Iterable[bytes]) -> None:
-        self._held, self._parts, self._body = held, parts, body
-
-    def __iter__(self) -> Any:
-        yield from self._held
-        yield from self._parts
-
-    def close(self) -> None:
-        """Close the application's body; called by the server (PEP 3333)."""
-        _close(self._body)
-
-
-def _close(body: Iterable[bytes]) -> None:
-    close = getattr(body, "close", None)
-    if close is not None:
-        close()
