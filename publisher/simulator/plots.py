@@ -212,7 +212,8 @@ def raster(
     pairs = [(publisher, client) for client in options.clients for publisher in documents]
     for publisher, client in pairs[:MOST_ROWS]:
         names.append(_folded(f"{publisher}, {client}" if len(documents) > 1 else client))
-        events.append(_polls(timeline, documents[publisher], client, options, begin, end))
+        polls = (poll.at for poll in first_client(timeline, documents[publisher], client, options))
+        events.append(np.array([at for at in polls if begin <= at < end], np.int64))
     days = [(instants - begin) / DAY for instants in events]
     colours = ["black"] + [COLOURS[place % len(COLOURS)] for place in range(len(events) - 1)]
     lines = range(len(events))[::-1]
@@ -222,19 +223,6 @@ def raster(
     axes.spines["left"].set_visible(False)
     axes.set(xlabel=f"days; {timeline.name}", xlim=(0, (end - begin) / DAY))
     axes.set_title("A week of updates and polls")
-
-
-def _polls(
-    timeline: Timeline,
-    documents: Documents,
-    client: str,
-    options: ReplayOptions,
-    begin: int,
-    end: int,
-) -> NDArray[np.int64]:
-    """Instants of the polls of one client between `begin` and `end`."""
-    polls = (poll.at for poll in first_client(timeline, documents, client, options))
-    return np.array([at for at in polls if begin <= at < end], np.int64)
 
 
 def _folded(name: str) -> str:

@@ -5,7 +5,7 @@ rows per reader, however many polls there were.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -63,7 +63,12 @@ class Report:
     @property
     def cache_note(self) -> str:
         """A warning when a cache seems to hide polls, else ""."""
-        return hidden_by_cache(self.sources)
+        if any(part.source not in (SITE, PROXY) for part in self.sources):
+            return ""
+        for part in self.sources:
+            if part.source == PROXY and part.requests >= ENOUGH_POLLS and not part.conditional:
+                return HIDDEN.format(count=part.requests)
+        return ""
 
     def to_dict(self) -> dict[str, Any]:
         """The report as `publisher readers --json` prints it."""
@@ -234,13 +239,3 @@ def sources_between(session: Session, begin: datetime, end: datetime) -> list[So
     query = select(PollSource.source, *sums).where(PollSource.day.between(first, last))
     grouped = query.group_by(PollSource.source).order_by(sums[0].desc(), PollSource.source)
     return list(session.execute(grouped))
-
-
-def hidden_by_cache(sources: Sequence[SourceTotals]) -> str:
-    """A warning when a cache seems to hide polls, else ""."""
-    if any(part.source not in (SITE, PROXY) for part in sources):
-        return ""
-    for part in sources:
-        if part.source == PROXY and part.requests >= ENOUGH_POLLS and not part.conditional:
-            return HIDDEN.format(count=part.requests)
-    return ""
