@@ -8,7 +8,7 @@ shows which posts it has.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -132,30 +132,24 @@ def progress(
     by_program: dict[str, list[AudienceReader]] = defaultdict(list)
     for follower in followers:
         by_program[follower.program].append(follower)
-    programs = [_of_program(name, group, row.at, first, now) for name, group in by_program.items()]
+    entered, moment = float(int(row.at.timestamp())), now.timestamp()
+    programs = []
+    for name, group in by_program.items():
+        waiting = [one for one in group if one.has < entered]
+        coming = [at for one in waiting if (at := one.expected(moment, moment)) is not None]
+        programs.append(
+            ProgramProgress(
+                name,
+                people_in(group),
+                people_in(group) - people_in(waiting),
+                first.get(name),
+                datetime.fromtimestamp(min(coming), UTC) if coming else None,
+            )
+        )
     return Progress(
         row.id,
         row.title or first_words(row.html) or "a note",
         people_in(followers),
         sum(program.have for program in programs),
         tuple(sorted(programs, key=lambda program: (-program.people, program.name))),
-    )
-
-
-def _of_program(
-    name: str,
-    group: Sequence[AudienceReader],
-    published: datetime,
-    first: Mapping[str, datetime],
-    now: datetime,
-) -> ProgramProgress:
-    entered, moment = float(int(published.timestamp())), now.timestamp()
-    waiting = [one for one in group if one.has < entered]
-    coming = [at for one in waiting if (at := one.expected(moment, moment)) is not None]
-    return ProgramProgress(
-        name,
-        people_in(group),
-        people_in(group) - people_in(waiting),
-        first.get(name),
-        datetime.fromtimestamp(min(coming), UTC) if coming else None,
     )
