@@ -94,12 +94,17 @@ def run_each_time(run: CommandRun, tell: Tell) -> Trace:
             tell(f"hour {at / 3600:g} of {run.hours:g}, {len(trace.asked)} requests")
             with TemporaryFile() as out, TemporaryFile() as errors:
                 before = len(trace.silences)
-                ended = _run_once(words, run.environment(url, at, 1.0), out, errors)
-                if not ended and len(trace.silences) == before:
-                    raise InvalidData(
-                        f"{words[0]} did not end within {LONGEST_RUN_SECONDS:.0f} s; a program"
-                        " that keeps running is tested with --long-running"
-                    )
+                program = _start(words, run.environment(url, at, 1.0), out, errors)
+                try:
+                    program.wait(LONGEST_RUN_SECONDS)
+                except subprocess.TimeoutExpired:
+                    if len(trace.silences) == before:
+                        raise InvalidData(
+                            f"{words[0]} did not end within {LONGEST_RUN_SECONDS:.0f} s; a program"
+                            " that keeps running is tested with --long-running"
+                        ) from None
+                finally:
+                    _end(program)
                 trace.runs += 1
                 shown = _items(_tail(out))
                 last_words = (_tail(errors).strip().splitlines() or [""])[-1]
@@ -162,21 +167,6 @@ def _served(run: CommandRun, mode: str, speed: float) -> Iterator[tuple[str, Run
     with serving(desk, "127.0.0.1", run.port) as base:
         desk.kept.address = f"{base}/{desk.word}"
         yield f"{desk.kept.address}/feed.xml", desk
-
-
-def _run_once(
-    words: list[str], environment: dict[str, str], out: IO[bytes], errors: IO[bytes]
-) -> bool:
-    """Run a program; whether it ended by itself."""
-    program = _start(words, environment, out, errors)
-    try:
-        program.wait(LONGEST_RUN_SECONDS)
-    except subprocess.TimeoutExpired:
-        return False
-    else:
-        return True
-    finally:
-        _end(program)
 
 
 def _start(
