@@ -186,18 +186,12 @@ def _load(session: Session, urls: dict[bytes, str], estimator: Estimator) -> dic
     """The stored state of the addresses, and an empty one for each new address."""
     fresh = estimator.policy.start().state
     pages = {d: _Page(url, 0, -1.0, "", None, list(fresh)) for d, url in urls.items()}
-    columns = _CRAWLS.c
-    wanted = select(
-        columns.digest, columns.visits, columns.last_visit_epoch, columns.last_hash,
-        columns.estimated_frequency_seconds, columns.state,
-    )  # fmt: skip
     digests = list(urls)
     for start in range(0, len(digests), _CHUNK):
-        part = wanted.where(columns.digest.in_(digests[start : start + _CHUNK]))
-        for digest, visits, epoch, last_hash, estimate, packed in session.execute(part):
+        part = select(_CRAWLS).where(_CRAWLS.c.digest.in_(digests[start : start + _CHUNK]))
+        for digest, url, visits, epoch, last_hash, estimate, packed in session.execute(part):
             state = list(array("d", packed))
             known = state if len(state) == len(fresh) else list(fresh)
-            url = urls[digest]
             pages[digest] = _Page(url, visits, epoch, last_hash, estimate, known)
     return pages
 
