@@ -24,7 +24,7 @@ from publisher.delivery.watch import Watch
 from publisher.feeds.conditional import Served
 from publisher.feeds.feed_answer import FeedAnswer, Moved, as_page, navigates, too_soon
 from publisher.installation import Site
-from publisher.installation.settings import Settings, load_settings
+from publisher.installation.settings import Settings, allow_invalid, load_settings
 from publisher.publishing.outbox import link_headers
 from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.publishing.snapshots import served
@@ -177,6 +177,7 @@ class FeedFront:
         with self._refreshing, self._site.database.read() as session:
             current = session.execute(select(Snapshot.name, Snapshot.serial)).all()
             new = [name for name, serial in current if self._serials.get(name) != serial]
+            allow_invalid(session)  # what was built before is served on
             settings = load_settings(session)
             found = select(Snapshot).where(Snapshot.name.in_(new))
             rows = session.scalars(found).all() if new else []

@@ -335,10 +335,22 @@ def load_settings(session: Session) -> Settings:
         try:
             values |= {name: CHECKS[name](text)} if name in CHECKS else {}
         except ValueError as error:  # changed by hand, or a time zone that is no longer known
-            mend = f"`publisher settings {name} VALUE` sets it anew"
+            if (wrong := session.info.get("wrong_settings")) is not None:
+                wrong[name] = str(error)
+                continue
+            mend = f"`publisher settings {name} VALUE` sets it anew, and so does /studio/settings"
             raise StorageUnavailable(f"the stored {name} is invalid ({error}): {mend}") from error
     session.info["settings"] = settings = Settings(**values)
     return settings
+
+
+def allow_invalid(session: Session) -> dict[str, str]:
+    """Let this session have the default of each stored setting that is invalid: to set it anew.
+
+    Returns what is wrong with each, by its name; filled when they are loaded.
+    """
+    wrong: dict[str, str] = session.info.setdefault("wrong_settings", {})
+    return wrong
 
 
 def smallest_ttl(session: Session) -> int:

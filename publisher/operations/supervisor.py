@@ -29,7 +29,7 @@ from types import FrameType
 
 from publisher.base.clock import ShiftedClock, monotonic_seconds
 from publisher.base.environment import METRICS_FOLDER, Environment
-from publisher.base.errors import InvalidInput, PublisherError
+from publisher.base.errors import InvalidInput, PublisherError, StorageUnavailable
 from publisher.base.media_files import Bucket
 from publisher.base.system import logs, processes, whole_files
 from publisher.base.system.logs import get_logger
@@ -260,7 +260,10 @@ def serve(
             claim_clock(site)
             claim_key(site)
             _bring_up_to_date(site)
-            refresh(site)
+            try:
+                refresh(site)
+            except StorageUnavailable as error:  # a stored setting is invalid; the studio mends it
+                log.error("the feed is served as it was", reason=str(error))
             greeting = _greeting(site, here)
             site.database.close()
             log.info("serving starts", host=host, port=port, workers=workers)

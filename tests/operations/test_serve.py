@@ -14,8 +14,11 @@ import pytest
 
 from publisher.base.environment import METRICS_FOLDER, Environment
 from publisher.base.system import processes
+from publisher.installation import open_site
 from publisher.operations import supervisor
-from tests.databases import settings_of
+from publisher.publishing.rebuild import rebuild
+from publisher.storage.tables.blog import Preference
+from tests.databases import database_url, make_ready, settings_of
 from tests.serving import Server, alive, answers, free_port, kill, serving, wait_until
 
 
@@ -104,6 +107,19 @@ def test_workers_that_cannot_start_end_the_server(tmp_path: Path) -> None:
     assert told.strip().splitlines()[-1] == (
         "publisher: no worker can start: what is printed above says why"
     )
+
+
+def test_a_setting_that_became_invalid_keeps_the_feed_from_nobody(tmp_path: Path) -> None:
+    """It is served as it was built last; the health check says what to do."""
+    make_ready(tmp_path)
+    site = open_site(Environment(tmp_path, database_url(tmp_path)))
+    rebuild(site)
+    with site.database.write() as db:
+        db.merge(Preference(name="timezone", value="US/Nowhere"))
+    site.database.close()
+    with serving(tmp_path) as server:
+        status, _, said = server.get("/healthz")
+        assert (status, b"/studio/settings" in said) == (503, True)
 
 
 def test_a_start_can_be_stopped(tmp_path: Path) -> None:

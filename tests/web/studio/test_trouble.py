@@ -14,11 +14,13 @@ from sqlalchemy import Engine, event, select
 from publisher.base.environment import Environment
 from publisher.blog.writing.posts import content
 from publisher.installation import Site
+from publisher.publishing.rebuild import rebuild
 from publisher.storage import postgresql
 from publisher.storage.database import Database
-from publisher.storage.tables.blog import Post, Revision, Update
+from publisher.storage.tables.blog import Post, Preference, Revision, Update
+from publisher.web.application import close_app, create_app
 from tests.databases import check_whole, database_url
-from tests.factories import make_post
+from tests.factories import PASSWORD, make_post
 from tests.serving import lines_until_killed
 from tests.web.studio.browser import Browser, number, the_post
 
@@ -95,6 +97,32 @@ def test_full_disk(ada: Browser, site: Site, app: Flask) -> None:
     assert (the_post(site).source, the_post(site).version, count(site)) == ("As it was.", 1, 1)
     check_whole(site.environment.instance)
     assert ada.post("/studio/posts/1", source=text, base_version="1").status_code == 302
+
+
+def test_a_stored_setting_that_is_invalid_is_set_anew_in_the_studio(
+    browser: Browser, site: Site, environment: Environment
+) -> None:
+    """A time zone that an upgrade of the system took away: the feed is served on as it was, the
+    pages say what is wrong, and the owner logs in and chooses another one, even the default."""
+    rebuild(site)
+    feed = browser.client.get("/rss.xml").data
+    for name, value in (("timezone", "US/Nowhere"), ("feed_items", "many")):
+        with site.database.write() as db:
+            db.merge(Preference(name=name, value=value))
+    anew = create_app(environment, site.clock)
+    browser.client = anew.test_client()
+    assert browser.client.get("/rss.xml").data == feed
+    assert "/studio/settings" in browser.client.get("/search").text
+    browser.get("/studio/login")
+    assert browser.post("/studio/login", name="ada", password=PASSWORD).status_code == 302
+    page = browser.get("/studio/settings")
+    assert "no time zone is called" in page.lower()
+    assert "US/Nowhere" in page
+    browser.get("/studio/settings/technical")
+    assert browser.post("/studio/settings/technical", feed_items="20").status_code == 503
+    assert browser.post("/studio/settings", timezone="UTC").status_code == 302
+    assert browser.client.get("/search").status_code == 200
+    close_app(anew)
 
 
 def test_feed_that_cannot_be_built_now(

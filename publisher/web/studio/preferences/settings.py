@@ -14,7 +14,7 @@ from publisher.base.text import counted
 from publisher.blog import update_log
 from publisher.core.replay.knob import POSITIONS
 from publisher.installation import public_address
-from publisher.installation.settings import CHECKS, load_settings, store_settings
+from publisher.installation.settings import CHECKS, allow_invalid, load_settings, store_settings
 from publisher.publishing.rebuild import rebuild
 from publisher.web.context import done, need_admin, now, site
 from publisher.web.day_strip import strip
@@ -37,12 +37,13 @@ def page(tab: str) -> Any:
     """The settings of a tab."""
     here, moment = site(), now()
     with here.database.read() as db:
+        allow_invalid(db)
         replayed = _replayed(db)
     if tab == "visits" and replayed.key:
         ask = partial(background_commands.run, here, *CHOICES)
         replayed = background_commands.answered(here, replayed, replayed.key, moment, ask)
     with here.database.read() as db:
-        return _page(db, tab, replayed, {}, {})
+        return _page(db, tab, replayed, {}, allow_invalid(db))
 
 
 @blueprint.post("/settings", defaults={"tab": "blog"})
@@ -56,11 +57,13 @@ def save(tab: str) -> Any:
         typed.pop("site_url", None)
     try:
         with site().database.write() as db:
+            wrong = allow_invalid(db)
             before = _texts(db)
-            changed = {name: text for name, text in typed.items() if text != before[name]}
+            changed = {n: text for n, text in typed.items() if text != before[n] or n in wrong}
             store_settings(db, changed)
     except FieldErrors as error:
         with site().database.read() as db:
+            allow_invalid(db)
             return _page(db, tab, _replayed(db), typed, error.fields), error.http_status
     if changed:
         rebuild(site())
