@@ -15,6 +15,7 @@ SIMULATOR := $(VENV)/.simulator
 PASSKEYS := $(VENV)/.passkeys
 BENCH := $(VENV)/.bench
 DOCS := $(VENV)/.docs
+MUTATION := $(VENV)/.mutation
 EVERYTHING := $(VENV)/.everything
 
 # $(call install,purpose,extras): pip's lines become one line of progress; its errors are shown.
@@ -31,7 +32,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help run install passkeys simulator test test-all test-system coverage test-postgresql check format bench demo docs image pictures wheels lock fuzz losses kills kills-postgresql stress clean
+.PHONY: help run install passkeys simulator test test-all test-system coverage test-postgresql check format bench mutants demo docs image pictures wheels lock fuzz losses kills kills-postgresql stress clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -51,6 +52,9 @@ $(PASSKEYS): pyproject.toml
 
 $(BENCH): pyproject.toml $(EVERYTHING)
 	$(call install,the measurements need,[bench])
+
+$(MUTATION): pyproject.toml $(EVERYTHING)
+	$(call install,mutation testing needs,[mutation])
 
 $(DOCS): pyproject.toml
 	$(call install,the documentation's site needs,[docs])
@@ -89,6 +93,9 @@ coverage: $(EVERYTHING) ## print the branch coverage of each room by the tests o
 	@$(BIN)/coverage run -m pytest -q -n auto -m "not system"
 	@$(BIN)/coverage combine -q
 	@$(BIN)/python scripts/coverage_by_room.py
+
+mutants: $(MUTATION) ## change core and feeds at random, MUTANTS (100) times, SEED (1), and see which changes no test notices
+	@$(BIN)/python scripts/mutants.py $${MUTANTS:-100} $${SEED:-1}
 
 fuzz: $(EVERYTHING) ## fuzz whatever reads strangers' input, for FUZZ_SECONDS (60); FUZZ_ONLY=markdown,river FUZZ_SEED=1
 	@$(BIN)/python -m tests.fuzz
