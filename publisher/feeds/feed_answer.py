@@ -26,7 +26,7 @@ class FeedAnswer:
     headers: Headers
     body: list[bytes]
     sent_bytes: int = 0
-    wires: dict[str, Any] = field(default_factory=dict, compare=False)
+    wires: dict[str, Any] = field(default_factory=dict)
 
 
 NOT_ALLOWED = FeedAnswer(

@@ -24,7 +24,7 @@ _one_at_a_time = threading.Lock()
 def render(channel: Channel) -> bytes:
     """The RSS 2.0 document; the same values give the same bytes, in any process."""
     feed = FeedGenerator()
-    feed.register_extension("ours", ChannelExtension, ItemExtension, atom=False)
+    feed.register_extension("ours", ChannelExtension, ItemExtension)
     feed.ours.channel = channel
     feed.title(channel.title)
     feed.description(channel.description)

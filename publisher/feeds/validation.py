@@ -163,9 +163,7 @@ def _item(item: Element) -> Iterator[tuple[str, str]]:
             yield "R7", "its guid says that it is a permalink, but is not an address"
     names = [child.tag for child in item]
     encoded = f"{{{CONTENT}}}encoded"
-    if encoded in names and names.index(encoded) < (
-        names.index("description") if "description" in names else len(names)
-    ):
+    if encoded in names and "description" not in names[: names.index(encoded)]:
         yield "R8", "content:encoded stands before the description"
     for html in (description, item.findtext(encoded, "")):
         for address_text in relative_addresses(html):

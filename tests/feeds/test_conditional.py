@@ -96,6 +96,25 @@ def test_h1_if_modified_since(header: str, code: int) -> None:
     assert ask(served(), if_modified_since=header).code == code
 
 
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [
+        ({"if_match": "*"}, 200),
+        ({"if_match": TAG}, 412),  # weak tags never match strongly
+        ({"if_match": '"other"'}, 412),
+        ({"if_unmodified_since": format_rfc822(MODIFIED)}, 200),
+        ({"if_unmodified_since": format_rfc822(MODIFIED + SECOND)}, 200),
+        ({"if_unmodified_since": format_rfc822(MODIFIED - SECOND)}, 412),
+        ({"if_unmodified_since": "yesterday"}, 200),
+        ({"if_unmodified_since": format_rfc822(MODIFIED - SECOND), "if_match": "*"}, 200),
+        ({"if_match": TAG, "if_none_match": TAG}, 412),
+    ],
+)
+def test_preconditions_of_who_would_change_it(asked: dict[str, str], code: int) -> None:
+    """RFC 9110, 13.2.2: If-Match comes first, and If-Unmodified-Since counts without it only."""
+    assert ask(served(), **asked).code == code  # type: ignore[arg-type]
+
+
 def test_h2_not_modified_repeats_what_caches_need() -> None:
     """H2: no body; ETag, Cache-Control, Vary, Date and Expires as in the 200."""
     full, short = ask(served()), ask(served(), if_none_match=TAG)
@@ -283,6 +302,33 @@ def test_the_date_follows_the_clock() -> None:
     document = served()
     for moment in (NOW, NOW + SECOND, NOW + 61 * SECOND, NOW):
         assert dict(ask(document, moment).headers)["Date"] == format_rfc822(moment)
+
+
+def test_a_second_prepares_its_answers_once() -> None:
+    """From its beginning to its end; then the next one does."""
+    document = served()
+    begins = document.second(MODIFIED)
+    assert document.second(MODIFIED + SECOND * 0.999) is begins
+    assert document.second(MODIFIED + SECOND) is not begins
+
+
+def test_what_was_packed_once_is_taken_over() -> None:
+    """By an equal document only, and neither by what is packed already nor from what is not."""
+    packed, plain = served().packed(), served()
+    assert plain.packed_as(packed).is_packed
+    assert plain.packed_as(None) is plain
+    assert plain.packed_as(served()) is plain
+    assert packed.packed_as(served().packed()) is packed
+    other = served(history={"contents": {"a": 1}, "items": {}})
+    for changed in (served(body=b"<rss></rss>"), other):
+        assert changed.packed_as(packed) is changed
+
+
+def test_a_strangers_document_runs_nothing() -> None:
+    """Browsers are told to keep it from doing anything; our own need no such words."""
+    headers = dict(ask(served(foreign=True)).headers)
+    assert "sandbox" in headers["Content-Security-Policy"]
+    assert "Content-Security-Policy" not in dict(ask(served()).headers)
 
 
 def test_links_are_sent_with_both_answers() -> None:

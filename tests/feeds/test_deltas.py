@@ -95,7 +95,24 @@ def test_the_same_words_in_other_bytes() -> None:
     digest = content_hash(posts(1))
     again = followed(history, digest, rss.CONTENT_TYPE, other)
     assert again["contents"].keys() == {digest[:8]}
+    assert again["contents"] != history["contents"]
     assert followed(again, digest, rss.CONTENT_TYPE, other) == again
+
+
+def test_a_history_of_version_1_0_goes_on() -> None:
+    """What it stored of a document means the same today: nothing of it is new."""
+    body = b'{"items": [{"id": "1", "title": "One"}]}'
+    stored = {"contents": {"01234567": 1}, "items": {"3d3f22c9ae40a0ce": 1}}
+    assert followed(None, "0123456789", jsonfeed.CONTENT_TYPE, body) == stored
+
+
+def test_a_short_json_feed_looks_like_the_whole_one() -> None:
+    """Its lines are those of the document, but for the commas between items."""
+    history, form, body = _told(jsonfeed, posts(), posts(1))
+    (delta,) = {d.body for d in deltas(history, form, body).values() if titles(d.body)}
+    assert {x.rstrip(b",") for x in delta.split(b"\n")} < {
+        x.rstrip(b",") for x in body.split(b"\n")
+    }
 
 
 def test_history_is_bounded() -> None:

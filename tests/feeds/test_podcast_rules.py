@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from publisher.feeds import rss
+from publisher.feeds.channel import guid_of
 from publisher.installation.settings import CATEGORIES
 from tests.feeds.samples import HOME, NAMESPACES, channel, everything, item, parse
 
@@ -98,3 +99,15 @@ def test_texts_without_times_are_no_captions(kind: str) -> None:
     one = replace(episode, transcript=(f"{HOME}/media/3.x", kind))
     root = parse(rss.render(channel(one)))
     assert find(root, "channel/item/podcast:transcript").get("rel") is None
+
+
+@pytest.mark.parametrize(
+    ("address", "guid"),
+    [
+        ("https://mp3s.nashownotes.com/pc20rss.xml", "917393e3-1b1e-5cef-ace4-edaa54e1f810"),
+        ("http://podnews.net/rss/", "9b024349-ccf0-5f69-a609-6b82873eab3c"),
+    ],
+)
+def test_the_guids_of_the_namespaces_own_page(address: str, guid: str) -> None:
+    """podcastindex.org names these two: of an address without scheme and slash at its end."""
+    assert guid_of(address) == guid

@@ -14,7 +14,7 @@ from publisher.base.text import clean
 from publisher.blog.markup.markdown import render as markdown
 from publisher.blog.markup.safe_html import absolute
 from publisher.feeds import atom, jsonfeed, rss, validation
-from publisher.feeds.channel import Channel
+from publisher.feeds.channel import Channel, relative_addresses
 from publisher.installation import Site
 from publisher.publishing import snapshots
 from publisher.publishing.rebuild import rebuild
@@ -95,6 +95,19 @@ def test_some_hours_are_left() -> None:
         assert rules(rss.render(meant), meant) == broken
 
 
+@pytest.mark.parametrize(
+    ("html", "found"),
+    [
+        ('<a href="#note">x</a><a href="mailto:a@b.example">y</a><a href=" https://c/ ">z</a>', ()),
+        ('<a href="/p">x</a><img src="p.png"><a href="//c/">y</a>', ("/p", "p.png", "//c/")),
+        ('<a name="/p" href>x</a>', ("",)),
+    ],
+)
+def test_addresses_that_readers_cannot_follow(html: str, found: tuple[str, ...]) -> None:
+    """R9: an address needs a scheme, unless it is a place in the same text."""
+    assert relative_addresses(html) == found
+
+
 def test_determinism() -> None:
     """R13 is about making it twice."""
     bodies = iter([BODY.replace(b"15", b"16"), BODY])
@@ -140,6 +153,18 @@ NEEDS_DATE = "each item needs a pubDate of RFC 822 with a year of four digits"
         ),
         (after_ttl(SY % 1), []),
         (after_ttl(SY % 2), ["R12 sy says ('hourly', '2'), the ttl is 60 minutes"]),
+        (
+            FOREIGN.replace(b"60</ttl>", b"7</ttl><sy:updatePeriod>hourly</sy:updatePeriod>"),
+            ["R12 sy says ('hourly', None), the ttl is 7 minutes"],
+        ),
+        (
+            after_ttl(b"<skipHours><hour>3</hour></skipHours>" * 2),
+            ["R3 there is more than one skipHours"],
+        ),
+        (
+            after_ttl(b'<atom:link rel="self" href="https://f.example"/>' * 2),
+            [f"R9 one self link with a whole address is enough, not {['https://f.example'] * 2}"],
+        ),
         (
             FOREIGN.replace(b"60</ttl>", b"x</ttl>" + SY % 2),
             ["R2 ttl must be one whole number of minutes, not ['x']"],
