@@ -15,7 +15,6 @@ SIMULATOR := $(VENV)/.simulator
 PASSKEYS := $(VENV)/.passkeys
 BENCH := $(VENV)/.bench
 DOCS := $(VENV)/.docs
-MUTATION := $(VENV)/.mutation
 EVERYTHING := $(VENV)/.everything
 
 # $(call install,purpose,extras): pip's lines become one line of progress; its errors are shown.
@@ -52,9 +51,6 @@ $(PASSKEYS): pyproject.toml
 
 $(BENCH): pyproject.toml $(EVERYTHING)
 	$(call install,the measurements need,[bench])
-
-$(MUTATION): pyproject.toml $(EVERYTHING)
-	$(call install,mutation testing needs,[mutation])
 
 $(DOCS): pyproject.toml
 	$(call install,the documentation's site needs,[docs])
@@ -94,7 +90,7 @@ coverage: $(EVERYTHING) ## print the branch coverage of each room by the tests o
 	@$(BIN)/coverage combine -q
 	@$(BIN)/python scripts/coverage_by_room.py
 
-mutants: $(MUTATION) ## change core and feeds at random, MUTANTS (100) times, SEED (1), and see which changes no test notices
+mutants: $(BENCH) ## change core and feeds at random, MUTANTS (100) times, SEED (1), and see which changes no test notices
 	@$(BIN)/python scripts/mutants.py $${MUTANTS:-100} $${SEED:-1}
 
 fuzz: $(EVERYTHING) ## fuzz whatever reads strangers' input, for FUZZ_SECONDS (60); FUZZ_ONLY=markdown,river FUZZ_SEED=1
