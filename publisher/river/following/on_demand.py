@@ -135,8 +135,13 @@ class OnDemandPoller:
         with self._given_back():
             first = await self._first_visit(address, secret)
             if first.problem == "not-a-feed":
-                address = _announced(first, choose_first)
+                page, address = address, _announced(first, choose_first)
                 self._check_new(address)
+                if secret and not subscriptions.login_may_follow(page, address):
+                    raise InvalidData(
+                        f"the page announces {address}, where its login was not sent: add that "
+                        "address itself, with the login that is meant for it"
+                    )
                 self._give_back(self.held - {work_unit_of(address)})
                 first = await self._first_visit(address, secret)
         return address, first

@@ -62,6 +62,13 @@ def tidy_url(text: str) -> tuple[str, Credentials | None]:
         raise InvalidInput(f"{text[:80]!r}: {problem}") from problem
 
 
+def login_may_follow(url: str, new: str) -> bool:
+    """Whether a login for `url` may be sent to `new`, which what is there names: to the same host
+    alone, and not from https to http."""
+    before, after = urlsplit(url), urlsplit(new)
+    return before.netloc == after.netloc and after.scheme in ("https", before.scheme)
+
+
 def known_url(session: Session, url: str) -> RiverFeed | None:
     """The subscription that polls this address, or was added under it."""
     same = (RiverFeed.url == url) | (RiverFeed.added_url == url)

@@ -60,9 +60,12 @@ def _forget_offer(feed: FeedRow) -> None:
 def take_address(session: Session, feed: FeedRow, url: str, now: datetime) -> None:
     """Move a feed to a new address, or merge it into the feed that has it already.
 
-    Does nothing if a person has undone the same move before.
+    Does nothing if a person has undone the same move before, or if a login would go with it to
+    another host or over http: whoever redirects could have it sent to themselves.
     """
     _forget_offer(feed)
+    if feed.username and not subscriptions.login_may_follow(feed.url, url):
+        return
     refused = select(RiverMove.id).where(
         RiverMove.feed_id == feed.id, RiverMove.to_url == url, RiverMove.undone_at.is_not(None)
     )

@@ -81,3 +81,22 @@ def test_retrieve_all(site: Site, clock: FakeClock, everywhere: Origin) -> None:
     with site.database.write() as db:
         assert on_demand.ask_all(db, clock(), OPTIONS, folder="elsewhere") == (0, 0)
         assert on_demand.ask_all(db, clock(), OPTIONS) == (2, 1)
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_a_login_is_not_sent_to_the_host_that_a_page_announces(
+    site: Site, clock: FakeClock, everywhere: Origin, elsewhere: bool
+) -> None:
+    """Who may write a line of the page's head would have the password."""
+    there = everywhere.url.replace("127.0.0.1", "127.0.5.9") if elsewhere else everywhere.url
+    link = f'<link rel="alternate" type="application/rss+xml" href="{there}/f">'
+    everywhere.serve("/", Reply(200, f"<html><head>{link}</head></html>".encode()))
+    everywhere.serve("/f", Reply(200, rss("a")))
+    poller = OnDemandPoller(site.database, clock, OPTIONS)
+    address = f"{everywhere.url}/".replace("://", "://ada:secret@")
+    if elsewhere:
+        with pytest.raises(InvalidData, match="add that address itself"):
+            poller.add(address)
+    else:
+        assert poller.add(address).username == "ada"
+    assert [entry.target for entry in everywhere.log] == ["/"] + ["/f"] * (not elsewhere)

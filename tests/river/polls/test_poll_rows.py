@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import event, select, update
 
 from publisher.installation import Site
-from publisher.river.fetching.answers import Fetched
+from publisher.river.fetching.answers import Credentials, Fetched
 from publisher.river.following import subscriptions
 from publisher.river.polls import due_polls
 from publisher.river.polls.feed_visit import Visit
@@ -138,6 +138,31 @@ def test_a_feed_that_moved_is_found_by_the_next_that_moves_there(
         first, second = db.scalars(select(RiverFeed).order_by(RiverFeed.id))
     assert (first.url, first.state) == (new, "active")
     assert (second.state, second.merged_into) == ("merged", first.id)
+
+
+@pytest.mark.parametrize(
+    ("new", "moves"),
+    [
+        ("https://elsewhere.example/f", False),
+        ("http://a.example/new", False),
+        ("https://a.example:8443/f", False),
+        ("https://a.example/new", True),
+    ],
+)
+def test_a_login_moves_with_its_feed_only_within_its_host(
+    site: Site, clock: FakeClock, new: str, moves: bool
+) -> None:
+    """A redirect is followed without the login; a stored one would have it sent there."""
+    url, login = "https://a.example/f", Credentials("ada", "secret")
+    with site.database.write() as db:
+        subscriptions.subscribe(db, url, clock(), clock(), credentials=login)
+    now = clock()
+    with site.database.write_rows() as db:
+        jobs = due_polls.claim(db, "one.1", now, now + OPTIONS.lease, 9)
+    with site.database.write_rows() as db:
+        settle(db, [Visit(job, moved(job.url, new)) for job in jobs], now, OPTIONS, random.Random())
+    with site.database.read() as db:
+        assert db.scalars(select(RiverFeed.url)).one() == (new if moves else url)
 
 
 def moved(url: str, new: str) -> Fetched:
