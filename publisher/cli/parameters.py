@@ -4,6 +4,7 @@ Every module of this folder imports only light modules at its top, and heavy one
 that needs them: `--help`, a wrong option and a missing file are then answered at once.
 """
 
+import io
 import json
 import os
 import re
@@ -212,6 +213,8 @@ def run(command: click.Command, name: str, arguments: list[str] | None = None) -
         sys.exit(exit_code)
 
     os.umask(0o077)  # files hold hashes, drafts and backups: only their owner may read them
+    if sys.stdin is None:  # it was closed by who started this, which reads as nothing
+        sys.stdin = io.TextIOWrapper(io.BytesIO())
     try:
         command.main(arguments, standalone_mode=False)
     except NoArgsIsHelpError as error:

@@ -19,14 +19,20 @@ if TYPE_CHECKING:
     from publisher.storage.tables.blog import Post
 
 
+def _text(_context: click.Context, _option: click.Parameter, value: Any) -> Any:
+    """`value` as it is; UnicodeError for bytes that are not UTF-8, else a post would drop them."""
+    "".join(value or ()).encode()
+    return value
+
+
 @click.group()
 def post() -> None:
     """Publish, list, edit and delete posts."""
 
 
 @post.command("add")
-@click.option("--title", default="")
-@click.option("--tag", "tags", multiple=True, help="can be repeated")
+@click.option("--title", default="", callback=_text)
+@click.option("--tag", "tags", multiple=True, callback=_text, help="can be repeated")
 @click.option("--author", "author_name", help="(default: the oldest admin)")
 @click.option("--at", type=Instant(), help="schedule the post for this moment, or backdate it")
 @click.argument("file", type=InputFile(dash=True), default="-")
@@ -96,8 +102,10 @@ def list_(state: str | None, limit: int | None, as_json: bool) -> None:
 
 
 @post.command("edit")
-@click.option("--title", help="a new title")
-@click.option("--tag", "tags", multiple=True, help="replace the tags; can be repeated")
+@click.option("--title", callback=_text, help="a new title")
+@click.option(
+    "--tag", "tags", multiple=True, callback=_text, help="replace the tags; can be repeated"
+)
 @click.option("--minor", is_flag=True, help="a minor edit: not announced as an update")
 @click.argument("address")
 @click.argument("file", type=InputFile(dash=True), default="-")

@@ -43,6 +43,8 @@ FAULTS: list[tuple[str, int, str]] = [
     ("token revoke 99999999999999999999999", 2, "is not in the range"),
     ("post add --author nobody", 2, "no author called 'nobody'"),
     ("post edit nowhere", 2, "no post at 'nowhere'"),
+    ("post add --title Gr\udcff\udcdfe", 2, "not text in UTF-8"),
+    ("post edit a --tag \udcff", 2, "not text in UTF-8"),
     ("post edit \udcff", 2, "not text in UTF-8"),  # as Python shows a byte that is none
     ("post edit https://elsewhere.example/posts/a", 2, "no post at 'https://elsewhere"),
     ("post delete /posts/nowhere", 2, "no post at '/posts/nowhere'"),
@@ -223,6 +225,16 @@ def test_a_name_of_any_length_is_not_repeated_whole(capsys: pytest.CaptureFixtur
     assert "no post at 'aaa" in err
     assert len(err) < 2_100
     assert short.count("\n") == err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("here")
+def test_a_standard_input_that_was_closed_is_empty(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by `<&-`: a sentence, no traceback."""
+    monkeypatch.setattr(sys, "stdin", None)
+    got, out, err = answer("post add", capsys)
+    assert (got, out, err.count("\n")) == (2, "", 1)
 
 
 def test_the_table_has_every_command() -> None:

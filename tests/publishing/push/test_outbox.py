@@ -140,6 +140,21 @@ def test_failures_are_tried_again_with_growing_pauses(
     assert len(hub.pings) == 9
 
 
+def test_what_was_planned_while_the_clock_was_ahead_waits_for_no_second_day(
+    pushing: Site, hub: Hub, clock: FakeClock
+) -> None:
+    """The clock goes a day and two hours ahead, a try fails, and the clock is set right."""
+    make_post(pushing)
+    rebuild(pushing)
+    hub.answers = [(503, {})] * 100
+    clock.forward(hours=26)
+    deliver(pushing)
+    clock.forward(hours=-26)
+    hub.answers = []
+    deliver(pushing)
+    assert all(row.delivered_at == clock() for row in rows(pushing))
+
+
 def test_after_the_last_pause_it_is_given_up(pushing: Site, hub: Hub, clock: FakeClock) -> None:
     """A hub that is gone costs a bounded number of tries."""
     make_post(pushing)
