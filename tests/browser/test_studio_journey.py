@@ -650,6 +650,22 @@ def test_a_pasted_document_is_markdown(ada: Page) -> None:
         "\n\nlayout"
     )
     ada.fill(SOURCE, "")
+    google = """<b style="font-weight:normal"><ul><li><p>one</p></li><ul><li><p>in it</p></li></ul>
+      <li>two</li></ul><p><span style="text-decoration:line-through">old</span></p></b>"""
+    assert ada.evaluate(paste, [google, "one"])
+    expect(ada.locator(SOURCE)).to_have_value("- one\n    - in it\n- two\n\n~~old~~")
+    ada.fill(SOURCE, "")
+    sign = "<![if !x]><span style='mso-list:Ignore'>%s<span>&nbsp; </span></span><![endif]>"
+    word = f"""<p><b style='mso-bidi-font-weight:normal'>Bold</b>, <i style='mso-bidi-font-style:
+      normal'>slanted</i><a href="#_ftn1" name="_ftnref1">[1]</a></p>
+      <p style='text-indent:-18.0pt;mso-list:l0 level1 lfo1'>{sign % "·"}One</p>
+      <p style='mso-list:l0 level2 lfo1'>{sign % "o"}In it</p>
+      <p style='mso-list:l1 level1 lfo2'>{sign % "7."}Seventh</p><p>After<br>it.<br></p>"""
+    assert ada.evaluate(paste, [word, "Bold"])
+    expect(ada.locator(SOURCE)).to_have_value(
+        "**Bold**, *slanted*\\[1\\]\n\n- One\n    - In it\n7. Seventh\n\nAfter  \nit."
+    )
+    ada.fill(SOURCE, "")
     assert not ada.evaluate(paste, ["<span style='color:red'>plain</span>", "plain"])
 
 

@@ -4,11 +4,13 @@ import re
 
 import pytest
 
+from publisher.blog.writing import posts
+from publisher.blog.writing.content import Content
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
 from publisher.storage.tables.blog import Post
 from tests.conftest import SITE_URL, FakeClock
-from tests.factories import make_post
+from tests.factories import make_author, make_post
 from tests.web.studio.browser import Browser, number, the_post
 
 
@@ -100,8 +102,29 @@ def test_two_tabs(ada: Browser, site: Site, clock: FakeClock) -> None:
     assert "down &lt;b&gt;" in answer.text
     assert "The cat sat down &lt;b&gt;.</textarea>" in answer.text
     assert "The black cat sat.</textarea>" in answer.text
+    assert "This post was changed in another tab" in answer.text
     ada.post("/studio/posts/1", source="The black cat sat down.", base_version="2")
     assert the_post(site).source == "The black cat sat down."
+    ben = make_author(site, "ben")
+    with site.database.write() as db:
+        posts.save(db, 1, Content("Of Ben."), 3, ben.id, clock())
+    answer = ada.post("/studio/posts/1", source="Of Ada.", base_version="3")
+    assert f"This post was changed by {ben.display_name}" in answer.text
+
+
+def test_an_address_that_is_taken(ada: Browser, site: Site) -> None:
+    """Who asks for the address of another post, present or former, is told which one it became."""
+    make_post(site, "One.", title="First", author_id=1)
+    make_post(site, "Two.", title="Second", author_id=1)
+    ada.post("/studio/posts/1", source="One.", slug="moved", base_version="1", place="keep")
+    for slug, made in (("moved", "moved-2"), ("First", "first-2")):
+        version = str(the_post(site, 2).version)
+        answer = ada.post("/studio/posts/2", source="Two.", slug=slug, base_version=version)
+        told = f"The address {slug.lower()} is taken: this one is {made}."
+        assert told in ada.get(answer.location or "")
+    version = str(the_post(site, 2).version)
+    answer = ada.post("/studio/posts/2", source="Two.", slug="Second", base_version=version)
+    assert "taken" not in ada.get(answer.location or "")
 
 
 def test_a_draft_that_went_out_meanwhile(ada: Browser, site: Site) -> None:

@@ -77,7 +77,7 @@ export class Autosave {
     if (told.id) this.born(told);
     const saved = `${this.notice}Saved ${told.saved}`;
     if (told.stale) {
-      this.say(`${saved}. This post was changed in another tab. When you save, you will see both texts.`, true);
+      this.say(`${saved}. This post was changed in another tab or by somebody else. When you save, you will see both texts.`, true);
     } else if (told.apart) {
       this.say(`${saved}, beside another text, of another tab or device: `, true);
       this.state.append(link(`/studio/posts/${told.id ?? (Number(this.form.dataset.post) || 0)}/unsaved`, "compare them"), ".");

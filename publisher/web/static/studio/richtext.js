@@ -1,13 +1,14 @@
 // Converts text pasted from a document or a page to Markdown: structure stays, appearance does not.
 
-const SHAPED = "a[href], b, strong, i, em, h1, h2, h3, h4, h5, h6, ul, ol, blockquote, pre, img[src], s, del, strike, table";
+const SHAPED = "a[href], b, strong, i, em, h1, h2, h3, h4, h5, h6, ul, ol, blockquote, pre, img[src], s, del, strike, table, [style*=mso-list]";
 
 // The Markdown of some HTML; "" if it is the same as its plain text.
 export function markdownOf(html) {
   const page = new DOMParser().parseFromString(html, "text/html");
   for (const gone of page.querySelectorAll("script, style, meta, title")) gone.remove();
   if (!page.body.querySelector(SHAPED)) return "";
-  return blocks(page.body).replace(/[ \t]+\n/g, "\n").replace(/\n{3,}/g, "\n\n").trim();
+  // Two blanks before a line that goes on are a <br>.
+  return blocks(page.body).replace(/[ \t]+\n(?=\s*\n)/g, "\n").replace(/([^ \t])[ \t]\n/g, "$1\n").replace(/\n{3,}/g, "\n\n").trim();
 }
 
 function blocks(node, depth = 0) {
@@ -19,6 +20,8 @@ function block(node, depth) {
   if (node.nodeType !== Node.ELEMENT_NODE) return "";
   const name = node.localName;
   const inner = () => blocks(node, depth);
+  // Read as text, because our Content-Security-Policy disables style attributes.
+  const style = node.getAttribute("style") ?? "";
   if (/^h[1-6]$/.test(name)) return `\n\n${"#".repeat(Number(name[1]))} ${inner().trim()}\n\n`;
   if (name === "ul" || name === "ol") return `${depth ? "\n" : "\n\n"}${items(node, depth)}${depth ? "" : "\n\n"}`;
   if (name === "pre") return `\n\n\`\`\`\n${node.textContent.replace(/\n$/, "")}\n\`\`\`\n\n`;
@@ -26,26 +29,35 @@ function block(node, depth) {
   if (name === "hr") return "\n\n---\n\n";
   if (name === "br") return "  \n";
   if (name === "code") return `\`${node.textContent}\``;
-  if (name === "img") return /^https?:/.test(node.src) ? `![${escape(node.alt)}](${node.src})` : "";
-  if (name === "a" && /^(https?|mailto):/.test(node.href)) return around(inner(), "[", `](${node.href})`);
+  if (name === "img") return /^https?:/.test(node.getAttribute("src")) ? `![${escape(node.alt)}](${node.src})` : "";
+  // What is relative would lead into the studio.
+  if (name === "a" && /^(https?|mailto):/.test(node.getAttribute("href"))) return around(inner(), "[", `](${node.href})`);
   if (name === "table" && !node.querySelector("table") && node.querySelector("tr > :nth-child(2)")) return table(node);
+  const level = /mso-list:[^;]*level(\d)/.exec(style)?.[1]; // Word's lists are paragraphs with a sign
+  if (level) {
+    const sign = node.querySelector("[style*='mso-list:Ignore']");
+    const number = /\d+(?=[.)])/.exec(sign?.textContent);
+    sign?.remove();
+    return `\n${"    ".repeat(level - 1)}${number ? `${number}.` : "-"} ${inner().trim()}`;
+  }
   if (/^(p|div|section|article|table|tr)$/.test(name)) return `\n\n${inner().trim()}\n\n`;
   // Editors wrap whole documents in <b style="font-weight:normal">, and say bold with styles.
-  // Read as text, because our Content-Security-Policy disables style attributes.
-  const style = node.getAttribute("style") ?? "";
-  const weight = /font-weight:\s*(\w+)/.exec(style)?.[1];
-  const slant = /font-style:\s*(\w+)/.exec(style)?.[1];
+  const weight = /(?:^|[;\s])font-weight:\s*(\w+)/.exec(style)?.[1]; // not Word's mso-bidi-font-weight
+  const slant = /(?:^|[;\s])font-style:\s*(\w+)/.exec(style)?.[1];
   const bold = weight ? Number(weight) >= 600 || weight === "bold" : /^(b|strong)$/.test(name);
   const slanted = slant ? slant === "italic" : /^(i|em)$/.test(name);
   const text = inner();
   if (text.includes("\n\n")) return text;
-  const mark = (/^(s|del|strike)$/.test(name) ? "~~" : "") + (bold ? "**" : "") + (slanted ? "*" : "");
+  const struck = /^(s|del|strike)$/.test(name) || /text-decoration[\w-]*:[^;]*line-through/.test(style);
+  const mark = (struck ? "~~" : "") + (bold ? "**" : "") + (slanted ? "*" : "");
   return mark ? around(text, mark, [...mark].reverse().join("")) : text;
 }
 
 function items(list, depth) {
   let number = Number(list.getAttribute("start") ?? 1);
-  return [...list.children].filter((child) => child.localName === "li").map((item) => {
+  return [...list.children].map((item, index) => {
+    // Google Docs puts a list that belongs to an item beside the item.
+    if (/^[uo]l$/.test(item.localName)) return items(item, depth + Math.min(index, 1));
     const sign = list.localName === "ol" ? `${number++}.` : "-";
     return `${"    ".repeat(depth)}${sign} ${blocks(item, depth + 1).trim().replace(/\n{2,}/g, "\n")}`;
   }).join("\n");

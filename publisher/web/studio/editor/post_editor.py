@@ -10,6 +10,7 @@ from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, Pu
 from publisher.base.text import sentence, whole_number
 from publisher.blog import post_addresses
 from publisher.blog.members import permissions
+from publisher.blog.slugs import slugify
 from publisher.blog.writing import autosave, editing, revisions
 from publisher.blog.writing.revisions import Piece, difference
 from publisher.river.following import reading_list
@@ -81,7 +82,10 @@ def save(post_id: int) -> Any:
         notice = f"This was not saved: {error}. Your text is still here."
         return show(typed, post_id, notice=notice), error.http_status
     shared.feeds_changed()
-    if words := shared.outcome(post, typed.place):
+    words = shared.outcome(post, typed.place)
+    if (wanted := slugify(typed.texts["slug"])) not in ("", post.slug):
+        words = f"{words} The address {wanted} is taken: this one is {post.slug}.".lstrip()
+    if words:
         flash(words, "done")
     with site().database.read() as db:
         version = revisions.mark(db, post)
@@ -98,6 +102,7 @@ def show(
     unsaved: str = "",
     conflict: list[Piece] | None = None,
     theirs: Post | None = None,
+    changed_by: str = "",
 ) -> str:
     """The page with the form filled from `typed`; NotFound and Forbidden as for any post."""
     with site().database.read() as db:
@@ -115,6 +120,7 @@ def show(
             others=autosave.others(db, me().id, post_id, typed.kept) if post else [],
             conflict=conflict,
             theirs=theirs,
+            changed_by=changed_by,
             has_history=saves > 1,
             preview=post_addresses.preview_path(post)
             if post and post.status in ("draft", "scheduled")
@@ -151,11 +157,13 @@ def _conflict(typed: Typed, post_id: int, problem: str) -> str:
     with site().database.read() as db:
         theirs = permissions.editable(db, me(), post_id) if post_id else None
         version = revisions.mark(db, theirs) if theirs else "0"
+        newest = revisions.history(db, theirs, limit=1)[0] if theirs else None
     if theirs is None or theirs.status == "deleted":
         return _as_new(typed, problem)
     pieces = difference(theirs.source, typed.source)
     newer = replace(typed, base_version=version)
-    return show(newer, post_id, conflict=pieces, theirs=theirs)
+    other = newest.author if newest and newest.author != me().display_name else ""
+    return show(newer, post_id, conflict=pieces, theirs=theirs, changed_by=other)
 
 
 CARRIED = "held_"
