@@ -27,6 +27,8 @@ from publisher.river.polls import item_store
 from publisher.river.polls.poll_rows import FeedRow
 from publisher.storage.tables.river import RiverFeed, RiverItem, RiverList
 
+MOST_AT_ONCE = 10_000  # feeds: a second and a half
+
 
 @dataclass(frozen=True, slots=True)
 class Outline:
@@ -122,11 +124,14 @@ def subscribe_all(
     """Follow those entries of a list that are not followed yet; returns how many.
 
     `list_id` is the followed list that they come with.
-    First polls are spread, a second apart, so that no burst follows an import.
+    First polls are spread, a second apart, so that no burst follows an import. Raises InvalidInput
+    for too many.
     """
     rows = session.execute(select(RiverFeed.url, RiverFeed.added_url))
     known = {url for row in rows for url in row}
     new = [outline for outline in outlines if outline.url not in known]
+    if len(new) > MOST_AT_ONCE:  # nobody else can save anything meanwhile
+        raise InvalidInput(f"{len(new):,} feeds; at most {MOST_AT_ONCE:,} are added at once")
     turns: dict[str, datetime] = {}
     for position, outline in enumerate(new):
         feed = _new(outline, now, now + timedelta(seconds=position))

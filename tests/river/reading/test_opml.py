@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from publisher.base.errors import InvalidData
+from publisher.base.errors import InvalidData, InvalidInput
 from publisher.installation import Site
 from publisher.river.following import subscriptions
 from publisher.river.following.subscriptions import Outline, everyone, subscribe, subscribe_all
@@ -58,6 +58,9 @@ def test_ten_thousand_lines_and_a_round_trip(site: Site, clock: FakeClock) -> No
     outlines = read.outlines
     assert (len(outlines), read.refused) == (10_000, [])
     with site.database.write() as db:
+        more = [*outlines, Outline("https://one.more.example/")]
+        with pytest.raises(InvalidInput, match="10,001 feeds"):
+            subscriptions.subscribe_all(db, more, clock())
         assert subscriptions.subscribe_all(db, outlines, clock()) == 10_000
         assert subscriptions.subscribe_all(db, outlines, clock()) == 0
     with site.database.read() as db:
