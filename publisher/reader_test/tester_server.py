@@ -37,56 +37,57 @@ anywhere}"""
 def serving(desk: Desk, host: str, port: int, address: str = "") -> Iterator[str]:
     """Serve while the block runs; the address is the value. InvalidData if the port is taken.
     address: at which readers find it, if not at host and port (a container, a proxy)."""
-    turns = threading.BoundedSemaphore(MOST_AT_ONCE)
-    ending = threading.Event()
-
-    class Handler(_Handler):
-        pass
-
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-        request_queue_size = 64
-
-        def process_request(self, request: Any, client_address: Any) -> None:
-            if turns.acquire(blocking=False):
-                super().process_request(request, client_address)
-            else:
-                self.shutdown_request(request)
-
-        def process_request_thread(self, request: Any, client_address: Any) -> None:
-            try:
-                super().process_request_thread(request, client_address)
-            finally:
-                turns.release()
-
-        def handle_error(self, request: Any, client_address: Any) -> None:
-            """Clients hang up; that is part of the test."""
-
     try:
-        server = Server((host, port), Handler)
+        server = _Server(desk, host, port, address)
     except OSError as error:
         raise InvalidData(f"{host}:{port}: {error.strerror or error}") from None
-    Handler.desk, Handler.ending = desk, ending
-    Handler.silences = threading.BoundedSemaphore(MOST_SILENCES)
-    Handler.base = address.rstrip("/") or f"http://{host}:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     try:
-        yield Handler.base
+        yield server.base
     finally:
-        ending.set()
+        server.ending.set()
         server.shutdown()
         thread.join()
         server.server_close()
 
 
+class _Server(ThreadingHTTPServer):
+    """A thread for each connection, MOST_AT_ONCE at most. `base`: the address of the testers' own;
+    `ending`: set when it stops, which ends silences and pauses."""
+
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, desk: Desk, host: str, port: int, address: str) -> None:
+        super().__init__((host, port), _Handler)
+        self.desk, self.ending = desk, threading.Event()
+        self.base = address.rstrip("/") or f"http://{host}:{self.server_port}"
+        self.turns = threading.BoundedSemaphore(MOST_AT_ONCE)
+        self.silences = threading.BoundedSemaphore(MOST_SILENCES)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Begin a connection's thread, or close the connection if there are too many."""
+        if self.turns.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Answer in the connection's thread."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self.turns.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients hang up; that is part of the test."""
+
+
 class _Handler(BaseHTTPRequestHandler):
     """Answers one request and closes the connection."""
 
-    desk: Desk
-    base: str
-    ending: threading.Event  # set when the server stops, which ends silences and pauses
-    silences: threading.BoundedSemaphore
+    server: _Server
     timeout = PATIENCE_SECONDS
     server_version, sys_version = "reader-test", ""
 
@@ -117,7 +118,7 @@ class _Handler(BaseHTTPRequestHandler):
                 pairs = {name.lower(): value for name, value in self.headers.items()}
                 if self.command == "POST":
                     pairs |= form_fields(body)
-                served = self.desk.answer(self.base, word, self.command, path, pairs)
+                served = self.server.desk.answer(self.server.base, word, self.command, path, pairs)
                 if served.fault == "silent":
                     self._silence(word)
                 else:
@@ -130,8 +131,8 @@ class _Handler(BaseHTTPRequestHandler):
         """The page on which a tester gets an address."""
         if self.command == "POST":
             typed = form_fields(body).get("speed", "")
-            word = self.desk.begin(typed)
-            self._send(WeekAnswer(303, (("Location", f"{self.base}/{word}/score"),)))
+            word = self.server.desk.begin(typed)
+            self._send(WeekAnswer(303, (("Location", f"{self.server.base}/{word}/score"),)))
             return
         self._page("A test for feed readers", (
             "<p>Each test is a feed that lives through a week: bursts and silence, redirects,"
@@ -140,9 +141,9 @@ class _Handler(BaseHTTPRequestHandler):
         ))  # fmt: skip
 
     def _score(self, word: str, kind: str) -> None:
-        card = self.desk.card(self.base, word)
+        card = self.server.desk.card(self.server.base, word)
         if kind == "score":
-            feed = escape(f"{self.base}/{word}/feed.xml")
+            feed = escape(f"{self.server.base}/{word}/feed.xml")
             body = scorecard.fragment(card)
             self._page("Reader test", f"<p>Subscribe to <code>{feed}</code></p>{body}")
         elif kind == "badge.svg":
@@ -168,18 +169,18 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _silence(self, word: str) -> None:
         """No answer, until the reader hangs up or the time is over."""
-        if not self.silences.acquire(blocking=False):
+        if not self.server.silences.acquire(blocking=False):
             return
         try:
             since, gave_up = time.monotonic(), False
-            until = since + max(SILENCE_SECONDS / self.desk.speed(word), LEAST_SILENCE)
-            while not (gave_up or self.ending.is_set()) and time.monotonic() < until:
+            until = since + max(SILENCE_SECONDS / self.server.desk.speed(word), LEAST_SILENCE)
+            while not (gave_up or self.server.ending.is_set()) and time.monotonic() < until:
                 if select.select([self.connection], [], [], 0.02)[0]:
                     gave_up = not self.connection.recv(1024)
-            if not self.ending.is_set():
-                self.desk.silence(word, time.monotonic() - since, gave_up)
+            if not self.server.ending.is_set():
+                self.server.desk.silence(word, time.monotonic() - since, gave_up)
         finally:
-            self.silences.release()
+            self.server.silences.release()
 
     def _send(self, served: WeekAnswer) -> None:
         if served.fault == "closed":
@@ -193,7 +194,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         body = served.body
         if served.fault == "cut":
-            self.ending.wait(PAUSE_SECONDS)
+            self.server.ending.wait(PAUSE_SECONDS)
             body = body[: len(body) // 2]
         if self.command != "HEAD":
             self.wfile.write(body)
