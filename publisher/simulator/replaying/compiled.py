@@ -37,9 +37,16 @@ def rule(function: Function) -> Any:
         return function
     if function is scratch:
         return _scratch_on_the_stack()
+    return _compiled(_rebound(function, "", {}), forceinline=True)
+
+
+def _compiled(function: Function, **how: Any) -> Any:
+    """`function` compiled; unchanged without numba."""
+    if not available():
+        return function
     from numba import njit
 
-    return njit(forceinline=True, **SETTINGS)(_rebound(function, "", {}))
+    return njit(**how, **SETTINGS)(function)
 
 
 def scratch(size: int) -> Any:
@@ -100,11 +107,7 @@ def _specialised(
     code = fingerprint(kernel, *functions.values(), **constants)
     compiled = constants | {key: rule(function) for key, function in functions.items()}
     copy = _rebound(kernel, f"_{readable}_{code}", compiled)
-    if not available():
-        return copy
-    from numba import njit
-
-    return njit(nogil=True, cache=True, **SETTINGS)(copy)
+    return _compiled(copy, nogil=True, cache=True)
 
 
 def announce(tell: Callable[[str], None]) -> None:
@@ -146,12 +149,7 @@ def _rebound(function: Function, suffix: str, bound: dict[str, Any]) -> Function
 def _helper(function: FunctionType, suffix: str, bound: dict[str, Any]) -> Any:
     if not bound.keys() & set(_names(function)):
         return rule(function)
-    copy = _rebound(function, suffix, bound)
-    if not available():
-        return copy
-    from numba import njit
-
-    return njit(forceinline=True, **SETTINGS)(copy)
+    return _compiled(_rebound(function, suffix, bound), forceinline=True)
 
 
 def _names(function: FunctionType) -> Iterator[str]:
