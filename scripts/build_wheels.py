@@ -14,6 +14,7 @@ import tempfile
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -177,8 +178,11 @@ def main() -> None:
 
 
 def has_setuptools() -> bool:
-    """Whether setuptools is installed, so that the build needs no package registry."""
-    return subprocess.run([sys.executable, "-c", "import setuptools"], check=False).returncode == 0
+    """Whether a setuptools that knows our `license` is installed: no package registry is needed."""
+    try:
+        return int(metadata.version("setuptools").partition(".")[0]) >= 77
+    except metadata.PackageNotFoundError:
+        return False
 
 
 if __name__ == "__main__":
