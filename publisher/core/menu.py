@@ -28,9 +28,7 @@ class Menu:
 
     def nearest(self, minutes: int) -> int:
         """The value closest to `minutes`; the smaller of two that are equally close."""
-        place = bisect_left(self.values, minutes)
-        around = self.values[max(0, place - 1) : place + 1]
-        return min(around, key=lambda value: (abs(value - minutes), value))
+        return min(self.values, key=lambda value: (abs(value - minutes), value))
 
     def at_most(self, minutes: int) -> int:
         """The largest value not above `minutes`, or the smallest value if all are above."""
@@ -38,8 +36,7 @@ class Menu:
 
     def next_above(self, minutes: int) -> int | None:
         """The smallest value above `minutes`, or None."""
-        place = bisect_left(self.values, minutes + 1)
-        return self.values[place] if place < len(self.values) else None
+        return next((value for value in self.values if value > minutes), None)
 
     @property
     def coarse(self) -> bool:

@@ -58,3 +58,26 @@ def test_what_is_not_clear_is_not_told() -> None:
         limit = timedelta(days=longest + 2)
         assert rhythm(weekly(days, 20), limit) is not None
         assert rhythm(weekly(days, 20), limit + minute) is None
+
+
+def test_the_rule_begins_on_the_day_of_the_first_post() -> None:
+    """Its first day of the week that has posts from then on, at the busiest hour of his clock."""
+    found = rhythm(weekly([1, 4], 20)[1:])  # the first is on a Friday
+    assert found is not None
+    assert found.dtstart == MONDAY + timedelta(days=4, hours=16)
+    stray = rhythm([MONDAY + timedelta(hours=9), *weekly([1, 4], 20)])
+    assert stray is not None
+    assert stray.rrule == "FREQ=WEEKLY;BYDAY=TU,FR"
+    assert stray.dtstart == MONDAY + timedelta(days=1, hours=16)
+
+
+def test_four_weeks_and_six_posts_are_needed() -> None:
+    """28 days after the first post, with the sixth."""
+    log = [MONDAY + timedelta(days=day, hours=16) for day in (0, 2, 7, 9, 14, 16, 21, 23)]
+    first = log[0] + timedelta(days=28)
+    assert weekly_rhythm(histogram(log, first, ZONE), first) is not None
+    before = first - timedelta(seconds=1)
+    assert weekly_rhythm(histogram(log, before, ZONE), before) is None
+    weeks = [MONDAY + timedelta(days=7 * week, hours=16) for week in range(6)]
+    assert rhythm(weeks[:5]) is None
+    assert rhythm(weeks) is not None

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from publisher.core.menu import parse_menu
+from publisher.core.menu import band, parse_menu
+from publisher.core.ttl.rule import planner_for
 
 
 @pytest.mark.parametrize(
@@ -40,3 +41,28 @@ def test_milestones_span_a_fine_menu() -> None:
     some = parse_menu("any").milestones()
     assert (some[0], some[-1]) == (15, 1440)
     assert all(1 < later / earlier < 1.35 for earlier, later in pairwise(some))
+
+
+def test_24_values_are_all_tried_and_25_are_not() -> None:
+    """`auto` plans with a menu of 24 values, each of them, and looks ahead with one more."""
+    for number, planner in ((24, "planned"), (25, "look-ahead")):
+        menu = parse_menu("/".join(str(10 * value) for value in range(1, number + 1)))
+        assert menu.coarse is (number == 24)
+        assert planner_for("auto", menu) == planner
+    assert parse_menu("any:30-53").milestones() == tuple(range(30, 54))
+
+
+def test_a_day_is_shaded_in_five_bands() -> None:
+    """Up to 20, 45, 120, 300 minutes, and above."""
+    assert [band(minutes) for minutes in (15, 20, 21, 45, 46, 120, 121, 300, 301, 1440)] == [
+        0, 0, 1, 1, 2, 2, 3, 3, 4, 4,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["1", "10080", "any:1-1", "any:10080-10080"])
+def test_a_ttl_is_from_a_minute_to_a_week(text: str) -> None:
+    """The ends are allowed, what is beyond them is not."""
+    assert parse_menu(text).values in {(1,), (10080,)}
+    for wrong in ("0", "10081"):
+        with pytest.raises(ValueError, match="is not between 1 and 10080"):
+            parse_menu(wrong)

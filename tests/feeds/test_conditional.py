@@ -170,6 +170,7 @@ def test_h3_accept_encoding(header: str, gzip: bool) -> None:
     [
         ("gzip, br, zstd", "br"),
         ("gzip, deflate, br;q=0.9", "gzip"),
+        ("gzip, br;q=1", "br"),  # without a q it is 1
         ("gzip;q=0.5, zstd;q=0.8", "zstd"),
         ("br;q=0, zstd;q=0, gzip", "gzip"),
         ("*", "gzip"),  # who does not name br may not know it

@@ -23,8 +23,8 @@ ETAGS = {"renewed": RENEWED, "document": DOCUMENT, "quiet": QUIET}
 
 class Announced(NamedTuple):
     """What a feed announces, by instants. From ``built[i]`` on the document says ``ttls[i]``
-    minutes and asks to skip ``skips[i]``: 24 bits for hours of UTC, above them 7 for days from
-    Monday on. Consecutive equal documents are merged.
+    minutes and asks to skip ``skips[i]``, the hours of UTC as bits. Consecutive equal documents are
+    merged.
 
     By the headers a copy fetched from ``begins[i]`` on is good until ``expiries[i]``; both are
     empty where the headers say the ttl."""

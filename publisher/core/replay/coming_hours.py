@@ -44,17 +44,16 @@ def next_change_at(
 
     A scheduled post is an update when it appears: the result is never later than the first one.
     """
-    queue = sorted(post for post in scheduled if post > decided_at)
-    post = queue[0] if queue else None
+    post = min((at for at in scheduled if at > decided_at), default=None)
+    end = decided_at + timedelta(days=2)
+    end = end if post is None else min(post, end)
     present = ttl_at(activity, decided_at, rule, post)
     at = next_build(decided_at, activity.zone)
-    while at < decided_at + timedelta(days=2):
-        if post is not None and post <= at:
-            return post
+    while at < end:
         if ttl_at(activity, at, rule, post) != present:
             return at
         at = next_build(at, activity.zone)
-    return None
+    return post if post == end else None
 
 
 def max_age_at(

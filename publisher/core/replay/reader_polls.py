@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from publisher.core.polling import Answer, PollPolicy
 from publisher.core.polling.policy import NextPoll
 from publisher.core.replay.announcements import QUIET, RENEWED, Announced
-from publisher.core.replay.skip_hours import ALL_HOURS
 from publisher.core.ttl.headers import seconds_left, with_news
 from publisher.core.validators import renewal
 
@@ -76,8 +75,7 @@ def walk(
             item_dates=tuple(times[kept:last]),
             ttl_minutes=ttl if full else None,
             max_age_seconds=max_age,
-            skip_hours=_positions(skip & ALL_HOURS if full else 0),
-            skip_days=_positions(skip >> 24 if full else 0),
+            skip_hours=_positions(skip if full else 0),
             last_modified_at=times[last - 1] if last else None,
         )
         memory = policy.remember(memory, answer, now)

@@ -131,7 +131,7 @@ def safe_bits(times: Sequence[int], week: int, ttls: Sequence[int]) -> int:
     active = 0
     for place in range(first, last):
         active |= 1 << int(times[place]) % DAY_SECONDS // HOUR_SECONDS
-    skip = quiet_bits(active) if active != 0 else 0
+    skip = quiet_bits(active)
     for _ in range(ATTEMPTS):
         if skip != 0 and loses(times, first, last, week, ttls, skip):
             skip &= skip >> 1 | (skip & 1) << 23

@@ -61,9 +61,7 @@ def forecast(history: History, now: int, rule: RuleNumbers, work: Workspace) -> 
 def choose(history: History, now: int, rule: RuleNumbers, work: Workspace) -> int:
     """The ttl in minutes of the document built at `now`, from updates up to then. Fills
     `work.header` with the expiries that the headers announce."""
-    worth = 0.0
-    if history.past.number > 0:
-        worth = forecast(history, now, rule, work)
+    worth = forecast(history, now, rule, work)
     plan(history, now, rule, work)
     return chosen(history, now, rule, work, worth)
 

@@ -48,7 +48,7 @@ class HeaderPlan(NamedTuple):
 def header_plan() -> HeaderPlan:
     """Zeroed lists of the lengths that `plan_expiries` needs."""
     steps = STEPS + 1
-    return HeaderPlan([0.0] * steps, [0] * (steps + 1), [0.0] * SLOTS, [0.0] * steps, [0] * SLOTS)
+    return HeaderPlan([0.0] * steps, [0] * steps, [0.0] * SLOTS, [0.0] * steps, [0] * SLOTS)
 
 
 def seconds_left(expiry: int, now: int) -> int:

@@ -111,13 +111,9 @@ def follow(problem: ServedSpan, cells: Cells, hour: int, ttl: int, least: float)
 
 def value_at(value: Sequence[float], minute: float) -> float:
     """The value `minute` minutes after the beginning of the table, interpolated linearly between
-    the middles of its cells."""
-    place = minute / CELL_MINUTES - 0.5
-    if place <= 0.0:
-        return value[0]
+    the middles of its cells; before the first of these, that of the first."""
+    place = max(minute / CELL_MINUTES - 0.5, 0.0)
     cell = int(place)
-    if cell >= len(value) - 1:
-        return value[len(value) - 1]
     return value[cell] + (value[cell + 1] - value[cell]) * (place - cell)
 
 

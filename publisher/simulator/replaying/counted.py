@@ -35,8 +35,8 @@ class Feeds(NamedTuple):
     """Many feeds in arrays, end to end. The updates of feed i begin at ``times[offsets[i]]``;
     ``times[offsets[i + 1] - 1]`` is a sentinel later than all polls.
 
-    From ``built[j]`` on its document says ``ttls[j]`` minutes and asks to skip ``skips[j]`` (24
-    bits of hours, then days), for ``documents[i] <= j < documents[i + 1]``. By its headers a copy
+    From ``built[j]`` on its document says ``ttls[j]`` minutes and asks to skip ``skips[j]``, the
+    hours as bits, for ``documents[i] <= j < documents[i + 1]``. By its headers a copy
     fetched from ``begins[j]`` on is good until ``expiries[j]``, for ``headers[i] <= j <
     headers[i + 1]``; without any, for the ttl. etags: when its tag changes. edges: 0, then the
     instants at which counting starts, stops, starts ..., then a sentinel; feed i's from

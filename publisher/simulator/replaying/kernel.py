@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from publisher.core.polling.policy import ABSENT, NOT_MODIFIED, Ints, Numbers, State
 from publisher.core.replay.announcements import QUIET, RENEWED
-from publisher.core.replay.skip_hours import ALL_HOURS, place_of
+from publisher.core.replay.skip_hours import place_of
 from publisher.core.ttl.headers import seconds_left, with_news
 from publisher.core.validators import RENEWAL_SECONDS, renewal
 from publisher.simulator.replaying.compiled import scratch
@@ -37,8 +37,7 @@ def answered(
     status = 200 if document_sent else NOT_MODIFIED
     changed = 1 if new_items > 0 else 0
     said = ttl if document_sent else ABSENT
-    hours = skip & ALL_HOURS if document_sent else ABSENT
-    days = skip >> 24 if document_sent else ABSENT
+    hours, days = (skip, 0) if document_sent else (ABSENT, ABSENT)
     # The columns of `publisher.core.polling.policy`, in their order.
     return (
         status, new_items, changed, said, max_age,

@@ -52,6 +52,7 @@ def test_each_comes_when_its_time_has_come() -> None:
     ("reader", "minutes"),
     [
         (visitor(1, 10, 30), 20),
+        (visitor(1, 59, 60), 1),  # due in the second of the post
         (visitor(1, 60, 60), 60),  # due this minute, before the post: the time after
         (visitor(1, 62, 60, obeys=True), 58),  # hardly late: it comes before the post, and again
         (visitor(1, 90, 60, obeys=True), None),  # late: asleep, perhaps

@@ -92,3 +92,22 @@ def test_weekdays_are_the_authors() -> None:
     sunday = datetime(2021, 11, 7, 22, tzinfo=ZoneInfo("America/New_York"))
     activity = fold(Activity.empty("America/New_York"), [sunday])
     assert [slot for slot, count in enumerate(activity.tables.week) if count] == [6 * 24 + 22]
+
+
+def test_the_tables_have_the_documented_sizes() -> None:
+    """Hours, weekdays, hours of the week, five minutes of the day, and so on, one slot for each."""
+    sizes = {name: len(table) for name, table in Activity.empty("UTC").tables._asdict().items()}
+    assert sizes == {
+        "hours": 24, "weekdays": 7, "week": 168, "minutes": 288, "seen": 13, "due": 13,
+        "recent": 24, "early": 12, "winer": 24,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("second", "early"), [(299, False), (300, True), (304, True), (305, False)]
+)
+def test_the_first_five_seconds_of_five_minutes_are_early(second: int, early: bool) -> None:
+    """Counted in the slot of the hour in which they are; dates of items say nothing of seconds."""
+    activity = fold(Activity.empty("UTC"), [START + timedelta(seconds=second)])
+    assert [bool(count) for count in activity.tables.early] == [False, early, *[False] * 10]
+    assert not any(activity.by_dates().tables.early)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from publisher.core.replay.coming_hours import max_age_at, next_change_at, ttl_by_hour
+from publisher.core.replay.coming_hours import day_hours, max_age_at, next_change_at, ttl_by_hour
 from publisher.core.ttl.activity import Activity, fold, histogram
 from publisher.core.ttl.decision import build_moment, decide, next_build
 from publisher.core.ttl.reasons import explain
@@ -217,9 +217,66 @@ def test_next_change_is_the_first_build_that_differs(winer: Activity) -> None:
     assert decide(winer, at, TtlRule()).ttl_minutes != now
 
 
+def test_a_ttl_that_never_changes_changes_with_a_scheduled_post() -> None:
+    """When the post appears, if within two days, to the second; else not at all."""
+    rule, two_days = TtlRule.parse(menu="60"), timedelta(days=2)
+    for at in (MONDAY, MONDAY.replace(minute=20)):
+        activity = histogram([], at, NEW_YORK)
+        assert next_change_at(activity, at, rule) is None
+        for wait in (timedelta(seconds=1), two_days - timedelta(minutes=30), two_days):
+            queue = [at + 2 * two_days, at + wait, at - wait]
+            assert next_change_at(activity, at, rule, queue) == at + wait
+            assert next_change_at(activity, at, rule, [at + wait + two_days]) is None
+
+
+def test_a_scheduled_post_changes_the_ttl_before_it_appears() -> None:
+    """480 of an empty blog, until a copy kept so long would hide it; then at the next full hour."""
+    empty, post = Activity.empty(NEW_YORK), MONDAY + timedelta(hours=20)
+    change = MONDAY + timedelta(hours=12)  # a copy of the hour before 13 h would last until 21 h
+    assert next_change_at(empty, MONDAY, TtlRule(), [post]) == change
+    assert decide(empty, change - timedelta(hours=1), TtlRule(), [post]).ttl_minutes == 480
+    assert decide(empty, change, TtlRule(), [post]).ttl_minutes == 60
+
+
+@pytest.mark.parametrize("freshness", ["exact", "ttl"])
+def test_max_age_at_is_what_the_document_of_that_moment_says(
+    winer: Activity, freshness: str
+) -> None:
+    """The short way and `decide` agree at any second, with a post in the queue and without."""
+    rule = TtlRule.parse(freshness=freshness)
+    for minutes in range(0, 30 * 60, 37):
+        now = MONDAY + timedelta(minutes=minutes, seconds=minutes % 60)
+        built = build_moment(winer.last_update, now, NEW_YORK)
+        for queue in ([], [MONDAY + timedelta(hours=26, minutes=3), MONDAY + timedelta(hours=9)]):
+            said = decide(winer, built, rule, queue).max_age_seconds(now)
+            assert max_age_at(winer, now, rule, queue) == said
+
+
+def test_the_strip_has_the_24_coming_hours(winer: Activity) -> None:
+    """From the present one, by local hour; its counts and expectations are those of the day."""
+    now = MONDAY.replace(hour=5, minute=40)
+    hours = day_hours(winer, now)
+    assert [hour.hour for hour in hours] == list(range(24))
+    for hour in hours:
+        day = timedelta(days=1 if hour.hour < 5 else 0)
+        assert hour.starts_at == MONDAY.replace(hour=hour.hour) + day
+        assert hour.count == winer.decayed(now)[hour.hour]
+    assert sum(hour.expected_updates for hour in hours) == pytest.approx(11 * 7 + 2 + 9, rel=0.05)
+    assert hours[9].expected_updates == pytest.approx(11.0, rel=0.05)
+
+
+def test_an_hour_that_comes_twice_is_in_the_strip_once(winer: Activity) -> None:
+    """When clocks go back; the first of the two."""
+    change = datetime(2021, 11, 6, 12, tzinfo=UTC)
+    hours = day_hours(winer, change)
+    assert [hour.hour for hour in hours] == [hour for hour in range(24) if hour != 7]
+    assert hours[1].starts_at == datetime(2021, 11, 7, 5, tzinfo=UTC)
+
+
 @pytest.mark.parametrize(
     ("setting", "value", "message"),
     [
+        ("poll_minutes", "100001", "not between 0"),
         ("menu", "0/60", "between 1"),
         ("menu", "15/sixty", "'sixty' is not a whole number"),
         ("menu", "", "'' is not a whole number"),
@@ -237,3 +294,9 @@ def test_bad_settings_say_what_is_wrong(setting: str, value: str, message: str) 
     """One clear line for each mistake, naming what is known."""
     with pytest.raises(ValueError, match=message):
         TtlRule.parse(**{setting: value})
+
+
+def test_a_poll_may_be_worth_seconds_or_weeks() -> None:
+    """Anything above 0 minutes, up to 100,000."""
+    for minutes in ("0.5", "100000"):
+        assert TtlRule.parse(poll_minutes=minutes).poll_minutes == float(minutes)

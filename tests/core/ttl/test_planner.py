@@ -21,6 +21,8 @@ from publisher.core.ttl.planner import (
     hidden,
     look_ahead,
     planned,
+    serve,
+    value_at,
 )
 from publisher.core.ttl.poll_worth import poll_worth
 from publisher.core.ttl.rule import TtlRule, numbers, planner_for
@@ -163,3 +165,28 @@ def test_the_busy_hours_of_a_busy_author_never_sleep() -> None:
         activity = histogram(busy, NOON, "UTC")
         built = build_moment(activity.last_update, NOON, "UTC")
         assert decide(activity, built, rule).ttl_minutes == rule.menu.smallest
+
+
+def test_a_document_is_fetched_at_any_minute_of_its_span() -> None:
+    """The cost of a ttl is the mean over four fetches spread over the span, of all that a copy
+    fetched then hides and leaves to come; where copies end sooner, of each fetch until its end."""
+    numbers_by, waiting = [0.0], [0.0]
+    for step in range(60):
+        waiting.append(waiting[-1] + (numbers_by[-1] + step * 0.01) * 5.0)
+        numbers_by.append(numbers_by[-1] + step * 0.02)
+    curve, value = Curve(numbers_by, waiting), [float(cell * cell) for cell in range(20)]
+    problem, at = ServedSpan(curve, 20.0, 60.0, 7.0), (25.0, 35.0, 45.0, 55.0)
+    assert hidden(problem, 90.0) == pytest.approx(sum(hides(curve, one, 90.0) for one in at) / 4)
+    cost = sum(7.0 + hides(curve, one, 90.0) + value_at(value, one + 30.0) for one in at) / 4
+    assert serve(problem, 90.0, value) == pytest.approx(cost)
+    twice = [(25.0, 45.0), (35.0, 55.0), (45.0,), (55.0,)]
+    cost = sum(
+        sum(7.0 + hides(curve, one, 20.0) for one in fetches)
+        + value_at(value, fetches[-1] + 20.0 - 60.0)
+        for fetches in twice
+    )
+    assert serve(problem, 20.0, value) == pytest.approx(cost / 4)
+    middles = [value_at(value, 15.0 * (cell + 0.5)) for cell in range(19)]
+    assert middles == pytest.approx(value[:19])
+    assert value_at(value, 0.0) == value_at(value, 7.5) == 0.0
+    assert value_at(value, 30.0) == pytest.approx(2.5)  # between 1 and 4
