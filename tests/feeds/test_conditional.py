@@ -278,7 +278,7 @@ def test_news_is_good_for_an_hour_at_most() -> None:
 
     assert told(if_none_match='W/"content0.bytes0"') == "3600"
     assert told(if_none_match='W/"content1.bytes0"') == str(3 * 3600 - 60)
-    assert told() == str(3 * 3600 - 60)
+    assert told() == told(accept_encoding="gzip") == str(3 * 3600 - 60)
 
 
 def test_a_tag_is_renewed_in_long_silences() -> None:
@@ -288,7 +288,7 @@ def test_a_tag_is_renewed_in_long_silences() -> None:
     before, after = (datetime.fromtimestamp(late + more, UTC) for more in (0, 1200))
     document = served(freshness=long)
     first = dict(ask(document, before).headers)["ETag"]
-    assert first != TAG
+    assert first.startswith(TAG[:-1] + ";")
     assert ask(document, before, if_none_match=first).code == 304
     assert ask(document, after, if_none_match=first).code == 200
     assert ask(document, before, if_none_match=TAG).code == 200

@@ -104,11 +104,20 @@ def test_a_history_of_version_1_0_goes_on() -> None:
     body = b'{"items": [{"id": "1", "title": "One"}]}'
     stored = {"contents": {"01234567": 1}, "items": {"3d3f22c9ae40a0ce": 1}}
     assert followed(None, "0123456789", jsonfeed.CONTENT_TYPE, body) == stored
+    turned = b'{"items": [{"title": "One", "id": "1"}]}'
+    assert followed(None, "0123456789", jsonfeed.CONTENT_TYPE, turned) == stored
+
+
+def test_an_item_is_the_same_whatever_the_document_declares() -> None:
+    """A namespace that the item does not use is nothing new to its readers."""
+    plain, more = foreign("a"), foreign("a").replace(b"<rss>", b'<rss xmlns:x="urn:x">')
+    one, other = (followed(None, "01234567", rss.CONTENT_TYPE, body) for body in (plain, more))
+    assert one == other
 
 
 def test_a_short_json_feed_looks_like_the_whole_one() -> None:
     """Its lines are those of the document, but for the commas between items."""
-    history, form, body = _told(jsonfeed, posts(), posts(1))
+    history, form, body = _told(jsonfeed, posts(), posts(1, title="Привет"))
     (delta,) = {d.body for d in deltas(history, form, body).values() if titles(d.body)}
     assert {x.rstrip(b",") for x in delta.split(b"\n")} < {
         x.rstrip(b",") for x in body.split(b"\n")

@@ -88,6 +88,14 @@ def test_order_of_description_and_content() -> None:
     assert rules(body, meant) == set()
 
 
+def test_this_very_second_is_not_in_the_future() -> None:
+    """R5: an item may be as old as the document."""
+    published = MORNING.replace(hour=8)
+    assert validation.inspect(FOREIGN, published) == []
+    early = validation.inspect(FOREIGN, published - timedelta(seconds=1))
+    assert [problem.rule for problem in early] == ["R5"]
+
+
 def test_some_hours_are_left() -> None:
     """R3: sixteen hours of the day may be skipped, and not one more."""
     for most, broken in ((16, set[str]()), (17, {"R3"})):
@@ -156,6 +164,18 @@ NEEDS_DATE = "each item needs a pubDate of RFC 822 with a year of four digits"
         (
             FOREIGN.replace(b"60</ttl>", b"7</ttl><sy:updatePeriod>hourly</sy:updatePeriod>"),
             ["R12 sy says ('hourly', None), the ttl is 7 minutes"],
+        ),
+        (
+            after_ttl(b"<skipHours><hour>3</hour><hour>24</hour></skipHours>"),
+            ["R3 skipHours must be different hours from 0 to 23 in order, not ['3', '24']"],
+        ),
+        (
+            FOREIGN.replace(b"</item>", b"</item>" + FOREIGN[FOREIGN.index(b"<item>") : -16]),
+            ["R7 each item needs a guid of its own"],
+        ),
+        (
+            FOREIGN.replace(b"<guid>https://else.example/1</guid>", b""),
+            ["R7 each item needs a guid of its own"],
         ),
         (
             after_ttl(b"<skipHours><hour>3</hour></skipHours>" * 2),
