@@ -2,7 +2,9 @@
 
 import json
 import re
+from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -238,3 +240,21 @@ def test_skip_hours_and_days_move_the_poll() -> None:
     assert replay(parse("ttl"), [days], midnight + 600) == [3 * 86400 + 3600 - 600]
     every = Answer(200, ttl_minutes=60, skip_hours=frozenset(range(24)))
     assert replay(parse("ttl"), [every], midnight) == [3600]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_next_allowed_instant_is_the_first(seed: int) -> None:
+    """By the calendar: the poll itself, or the first full hour after it that is not excluded."""
+    chance = Random(seed)
+    hours = frozenset(chance.sample(range(24), chance.choice([0, 1, 12, 23])))
+    days = frozenset(chance.sample(range(7), chance.choice([0, 1, 3, 6])))
+    due = NOW + chance.randrange(7 * 86400)
+    answer = Answer(200, ttl_minutes=60, skip_hours=hours, skip_days=days)
+    next_hours = range(due // 3600 * 3600 + 3600, due + 9 * 86400, 3600)
+    allowed = next(
+        at
+        for at in [due, *next_hours]
+        if (moment := datetime.fromtimestamp(at, UTC)).hour not in hours
+        and moment.weekday() not in days
+    )
+    assert replay(parse("ttl"), [answer], due - 3600) == [allowed - due + 3600]
