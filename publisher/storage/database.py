@@ -62,6 +62,7 @@ class Database:
         self.on_server = make_url(url).get_backend_name() == "postgresql"
         self.engine = postgresql.make_engine(url, self.pooled) if self.on_server else _sqlite(url)
         self._direct = postgresql.make_engine(self._direct_url) if self.pooled else self.engine
+        self._inode = self._present_inode()
         if cipher is not None:
             encrypt_with(self.engine.dialect, cipher)
         self._bells = bell.folder_of(url)
@@ -115,8 +116,25 @@ class Database:
         with self._writing(**kind) as session:
             yield session
 
+    def _present_inode(self) -> int | None:
+        """What is at the place of the file now; None for nothing, and on a server."""
+        try:
+            return None if self.on_server else Path(str(self.engine.url.database)).stat().st_ino
+        except OSError:
+            return None
+
+    def _check_place(self) -> None:
+        """StorageUnavailable when the file that is open was replaced or removed: what would be
+        written into it is lost when it is closed."""
+        if self._inode is not None and self._inode != self._present_inode():
+            raise StorageUnavailable(
+                "the file of the database was replaced or removed while it was in use: restart the "
+                "service; nothing was changed"
+            )
+
     @contextmanager
     def _writing(self, **kind: bool) -> Iterator[Session]:
+        self._check_place()
         writer = self.engine.execution_options(**kind)
         with translated(), Session(writer, expire_on_commit=False) as session:
             session.connection()  # else the lock would be taken by the first statement
@@ -131,6 +149,7 @@ class Database:
 
     def takes_writes(self) -> bool:
         """False on a server that is a replica, or where default_transaction_read_only is on."""
+        self._check_place()
         if not self.on_server:
             return True
         with translated(), self.engine.connect() as connection:

@@ -1,10 +1,14 @@
 """What watches the site: health, metrics, the doctor."""
 
+import shutil
 from datetime import timedelta
+from pathlib import Path
 
+import pytest
 from flask.testing import FlaskClient
 
 from publisher.base.environment import Environment
+from publisher.base.errors import StorageUnavailable
 from publisher.blog.members import authors, tokens
 from publisher.installation import Site
 from publisher.operations.doctor import ask_app, examine_http, examine_processes
@@ -29,6 +33,27 @@ def test_health_follows_the_hourly_job(client: FlaskClient, site: Site, clock: F
     assert answer.json == {"status": "stale", "snapshot_age_seconds": 34 * 60}
     clock.forward(days=-1)
     assert client.get("/healthz").status_code == 503  # it is of the future
+
+
+@pytest.mark.sqlite("its file can be replaced while it is open")
+def test_a_database_that_was_replaced_while_it_is_served(
+    client: FlaskClient, site: Site, tmp_path: Path
+) -> None:
+    """By another file, or by none: posts are refused instead of written where nobody finds them."""
+    rebuild(site)
+    assert client.get("/healthz").status_code == 200
+    file = site.environment.instance / "publisher.db"
+    kept = file.rename(tmp_path / "kept.db")
+    for replace in (lambda: None, lambda: shutil.copy(kept, file)):
+        replace()
+        answer = client.get("/healthz")
+        assert answer.status_code == 503
+        assert "restart the service" in answer.text
+        with pytest.raises(StorageUnavailable, match="replaced or removed"):
+            make_post(site)
+    kept.rename(file)
+    make_post(site)
+    assert client.get("/healthz").status_code == 200
 
 
 def test_metrics_are_not_for_strangers(client: FlaskClient, site: Site) -> None:
