@@ -108,3 +108,11 @@ def test_an_interval_of_ones_own_is_no_better_at_another_hour(known: Activity) -
     later = hours_ahead(known, MONDAY, TtlRule(), readers)
     assert {round(reach.minutes) for reach in later[2:]} == {61}
     assert better_of(later, now) is None
+
+
+def test_where_the_headers_say_the_ttl_it_is_what_readers_wait(known: Activity) -> None:
+    """A feed that says 60 is read at each full hour by one who obeys and came at midnight."""
+    rule = TtlRule.parse(menu="60", freshness="ttl")
+    obedient = [ExpectedReader(3, MONDAY.timestamp() - 3600, 3600.0, obeys=True)]
+    later = hours_ahead(known, MONDAY, rule, obedient)
+    assert {(reach.have, reach.minutes) for reach in later} == {(3, 1.0)}

@@ -236,6 +236,8 @@ def test_a_scheduled_post_changes_the_ttl_before_it_appears() -> None:
     assert next_change_at(empty, MONDAY, TtlRule(), [post]) == change
     assert decide(empty, change - timedelta(hours=1), TtlRule(), [post]).ttl_minutes == 480
     assert decide(empty, change, TtlRule(), [post]).ttl_minutes == 60
+    fine = decide(empty, MONDAY, TtlRule.parse(menu="any"), [MONDAY + timedelta(hours=6)])
+    assert fine.ttl_minutes == 5 * 60 + 15  # no shorter than needed for a copy of 1 h
 
 
 @pytest.mark.parametrize("freshness", ["exact", "ttl"])
