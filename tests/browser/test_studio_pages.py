@@ -55,7 +55,7 @@ def test_for_everybody(
     page.locator("details.more summary").click()
     page.fill("[name=title]", "x" * 400)
     page.get_by_role("button", name="Update").click()
-    expect(page.locator(".error-summary")).to_be_visible()
+    expect(page.locator(".error-summary")).to_be_focused()
     wrong += [f"refused form: {found}" for found in violations(page)]
     page.fill("[name=title]", "Mine")
     page.evaluate("document.querySelector('#editor [name=base_version]').value = 1")
