@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from publisher.core.habits import Rhythm, weekly_rhythm
+from publisher.core.habits import Rhythm, shares, weekly_rhythm
 from publisher.core.ttl.activity import histogram
 
 MONDAY = datetime(2024, 4, 1, tzinfo=UTC)  # Berlin is at +2, since the day before
@@ -81,3 +81,10 @@ def test_four_weeks_and_six_posts_are_needed() -> None:
     weeks = [MONDAY + timedelta(days=7 * week, hours=16) for week in range(6)]
     assert rhythm(weeks[:5]) is None
     assert rhythm(weeks) is not None
+
+
+def test_shares_of_the_busiest_hours_are_shares_of_all() -> None:
+    """Each update is in three of the spans of three hours, however many there are."""
+    for counts in ([5.0] * 24, [0.0] * 23 + [7.0], [float(hour) for hour in range(24)]):
+        assert sum(shares(counts)) == pytest.approx(3.0)
+    assert shares([0.0] * 23 + [7.0])[21:] == [1.0, 1.0, 1.0]

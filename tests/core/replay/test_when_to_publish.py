@@ -57,6 +57,7 @@ def test_each_comes_when_its_time_has_come() -> None:
         (visitor(1, 62, 60, obeys=True), 58),  # hardly late: it comes before the post, and again
         (visitor(1, 90, 60, obeys=True), None),  # late: asleep, perhaps
         (visitor(1, 70, 60), 50),  # missed one of its own, the next is known
+        (visitor(1, 120, 60), 61),  # missed one, to the second; when it comes next is not known
         (visitor(1, 200, 60), None),
         (visitor(1, 0, 1), 1),
         (visitor(1, 0.2, 0.1), None),
