@@ -95,12 +95,16 @@ def page(status: int, message: str = "", heading: str = "") -> Response:
     return Response(text, status, content_type="text/html; charset=utf-8")
 
 
+def retry_after(error: PublisherError) -> dict[str, str]:
+    """The header that says when another try makes sense; none where that does not matter."""
+    if isinstance(error, TooMany):
+        return {"Retry-After": str(error.retry_after_seconds)}
+    return {"Retry-After": str(RETRY_SECONDS)} if error.http_status == 503 else {}
+
+
 def _known(error: PublisherError) -> Response:
     response = page(error.http_status, str(error))
-    if isinstance(error, TooMany):
-        response.headers["Retry-After"] = str(error.retry_after_seconds)
-    elif error.http_status == 503:
-        response.headers["Retry-After"] = str(RETRY_SECONDS)
+    response.headers.extend(retry_after(error))
     return response
 
 

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from werkzeug.exceptions import HTTPException
 
 from publisher.base.dates import parse_instant
-from publisher.base.errors import Forbidden, InvalidInput, PublisherError, TooMany
+from publisher.base.errors import Forbidden, InvalidInput, PublisherError
 from publisher.base.media_files import Attachment, MediaFiles
 from publisher.base.text import whole_number
 from publisher.blog import post_addresses
@@ -39,6 +39,7 @@ from publisher.web.micropub.program_posts import (
     may_write,
     set_state,
 )
+from publisher.web.page_answers import retry_after
 
 MAX_JSON_BYTES = 4 * 1024 * 1024
 
@@ -394,8 +395,7 @@ def _known(error: PublisherError) -> tuple[Response, int]:
     response = jsonify(error=code, error_description=str(error))
     if status == 401:
         response.headers["WWW-Authenticate"] = "Bearer"
-    if isinstance(error, TooMany):
-        response.headers["Retry-After"] = str(error.retry_after_seconds)
+    response.headers.extend(retry_after(error))
     return response, status
 
 

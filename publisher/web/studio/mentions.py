@@ -8,10 +8,11 @@ from datetime import timedelta
 from flask import Blueprint, Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from publisher.base.errors import NotFound, PublisherError, TooMany
+from publisher.base.errors import NotFound, PublisherError
 from publisher.blog.members.throttle import network
 from publisher.publishing import mentions
 from publisher.web.context import done, me, now, own_address, settings, site
+from publisher.web.page_answers import retry_after
 from publisher.web.request_checks import Pace
 
 blueprint = Blueprint("mentions", __name__)
@@ -50,16 +51,11 @@ def receive() -> Response:
         with site().database.write() as db:
             mentions.receive(db, own_address(), source, target, now())
     except PublisherError as error:
-        return _refused(error)
-    return _plain("Thank you. The page is checked soon; the author decides what is shown.", 202)
+        status = error.http_status if error.http_status != 422 else 400
+        return _plain(str(error), status, retry_after(error))
+    words = "Thank you. The page is checked soon; the author decides what is shown."
+    return _plain(words, 202, {})
 
 
-def _refused(error: PublisherError) -> Response:
-    answer = _plain(str(error), error.http_status if error.http_status != 422 else 400)
-    if isinstance(error, TooMany):
-        answer.headers["Retry-After"] = str(error.retry_after_seconds)
-    return answer
-
-
-def _plain(words: str, status: int) -> Response:
-    return Response(f"{words}\n", status, content_type="text/plain; charset=utf-8")
+def _plain(words: str, status: int, headers: dict[str, str]) -> Response:
+    return Response(f"{words}\n", status, headers, content_type="text/plain; charset=utf-8")

@@ -50,10 +50,8 @@ def log_in() -> Any:
             throttle.release(db, reserved)
             throttle.know(db, visitor(name), known, now())
             token = authors.open_session(db, known, request.user_agent.string, now())
-    except Forbidden as error:
-        return _login_page(str(error), error.http_status)
-    except TooMany as error:
-        headers = {"Retry-After": str(error.retry_after_seconds)}
+    except (Forbidden, TooMany) as error:
+        headers = page_answers.retry_after(error)
         return *_login_page(str(error), error.http_status), headers
     remember(token)
     if kept := post_editor.carried_by_login():
