@@ -168,28 +168,18 @@ HOSTS = ["netlify", "cloudflare", "nginx", "apache", "none"]  # as foreign.stamp
     help="the site's top folder (default: the feed's own)",
 )
 @json_option
-def stamp(
-    feed: Path,
-    history: Path | None,
-    timezone: str,
-    menu: str,
-    out: Path | None,
-    headers: str,
-    root: Path | None,
-    as_json: bool,
-) -> None:
+def stamp(as_json: bool, **asked: Any) -> None:
     """Write into a static site's feed file when to come back (ttl, sy); keep all other bytes."""
     from publisher.core.menu import parse_menu
     from publisher.foreign.stamp import StampOptions
     from publisher.foreign.stamp import stamp as put_in
 
     try:
-        parse_menu(menu)
+        parse_menu(asked["menu"])
     except ValueError as error:
         raise InvalidInput(str(error)) from None
-    zone = find_zone(timezone)
-    options = StampOptions(feed, history, out, root, headers, zone, menu)
-    done = put_in(options, utc_now())
+    zone = find_zone(asked["timezone"])
+    done = put_in(StampOptions(**asked | {"timezone": zone}), utc_now())
     advice, lesson = done.advice, done.lesson
     if as_json:
         echo_json({

@@ -9,6 +9,7 @@ import sys
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import click
@@ -230,24 +231,16 @@ FORMATS = ["rss", "atom", "json", "wxr", "markdown", "ghost", "bear"]
 @click.option("--images", "with_images", is_flag=True, help="download pictures and keep them here")
 @json_option
 @progress_option
-@click.option("--author", "author_name", help="account for posts whose author has none here")
-def import_(
-    source: str,
-    format_: str | None,
-    dry_run: bool,
-    with_images: bool,
-    as_json: bool,
-    tell: Tell,
-    author_name: str | None,
-) -> None:
+@click.option("--author", "heir", help="account for posts whose author has none here")
+def import_(as_json: bool, **asked: Any) -> None:
     """Import posts from SOURCE: a file, folder, zip, http(s) address, or - for standard input."""
-    check_source(source)
+    check_source(asked["source"])
     from publisher.cli.import_work import run
 
-    outcome = run(site(), source, format_, dry_run, with_images, author_name, tell)
+    outcome = run(site(), **asked)
     lines = list(outcome["facts"])
     for title, what, where in outcome["to_do"]:
         lines.append(f"  {title}: {what}{f' ({where})' if where else ''}")
-    if dry_run:
+    if asked["dry_run"]:
         lines.append("a dry run: nothing was changed")
     echo_answer(as_json, outcome, lines)
