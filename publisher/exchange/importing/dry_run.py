@@ -347,7 +347,8 @@ def _counted(session: Session, instants: set[datetime]) -> set[datetime]:
 
 def sentences(plan: Plan, batch: Batch) -> Iterator[str]:
     """One line per fact, its number first; facts with the number 0 are left out."""
-    yield f"{counted(len(plan.new), 'new post')}{_states(plan)}"
+    states = ", ".join(f"{number} {state}" for state, number in plan.states.most_common())
+    yield f"{counted(len(plan.new), 'new post')}{f' ({states})' if states else ''}"
     if plan.known:
         yield f"{counted(plan.known, 'known post')}, unchanged"
     if plan.changed:
@@ -363,17 +364,8 @@ def sentences(plan: Plan, batch: Batch) -> Iterator[str]:
         yield f"counted in the day of this blog, by date: {counted(plan.updates, 'post')}, {dates}"
     if plan.addresses:
         yield f"{counted(plan.addresses, 'old address', 'old addresses')} to redirect"
+    fate = "given to the one you chose" if "" in plan.author_ids else "without an author"
     for name, number in plan.strangers.most_common(20):
-        yield f"{counted(number, 'post')} by {name!r}, who is not an author here{_fate(plan)}"
+        yield f"{counted(number, 'post')} by {name!r}, who is not an author here: {fate}"
     for note, number in batch.notes.most_common():
         yield f"{number} × {note}"
-
-
-def _states(plan: Plan) -> str:
-    """How many new posts have which state, in brackets."""
-    states = ", ".join(f"{number} {state}" for state, number in plan.states.most_common())
-    return f" ({states})" if states else ""
-
-
-def _fate(plan: Plan) -> str:
-    return ": given to the one you chose" if "" in plan.author_ids else ": without an author"

@@ -91,7 +91,9 @@ def _insert(
     statement = insert(Post).returning(Post.id, sort_by_parameter_order=True)
     ids = list(session.scalars(statement, rows))
     together = list(zip(ids, some, strict=True))
-    _insert_revisions(session, plan, together, slugs, now)
+    named = zip(together, slugs, strict=True)
+    revisions = [_revisions(id_, one, slug, plan, now) for (id_, one), slug in named]
+    session.execute(insert(Revision), [row for rows in revisions for row in rows])
     shown = ((id_, one.content.tags, one.shown_at) for id_, one in together)
     tags.assign_all(session, shown, now)
     out = ((id_, one.content, one.words) for id_, one in together if is_public(one.post))
@@ -102,7 +104,9 @@ def _insert(
 
 
 def _wanted(one: Ready) -> str:
-    return one.wanted_slug or _note_slug(one.post.guid)
+    """The slug it should have; of a post without a usable word the same at every import."""
+    guid = one.post.guid.encode("utf-8", "replace")
+    return one.wanted_slug or f"note-{hashlib.sha256(guid).hexdigest()[:8]}"
 
 
 def _row(one: Ready, plan: Plan, slug: str, now: datetime) -> dict[str, Any]:
@@ -126,24 +130,6 @@ def _row(one: Ready, plan: Plan, slug: str, now: datetime) -> dict[str, Any]:
         "deleted_at": (post.deleted_at or now) if post.status == "deleted" else None,
         "deleted_status": post.deleted_status if post.status == "deleted" else "",
     }
-
-
-def _note_slug(guid: str) -> str:
-    """A slug for a post without a usable word; the same at every import."""
-    return f"note-{hashlib.sha256(guid.encode('utf-8', 'replace')).hexdigest()[:8]}"
-
-
-def _insert_revisions(
-    session: Session,
-    plan: Plan,
-    together: list[tuple[int, Ready]],
-    slugs: list[str],
-    now: datetime,
-) -> None:
-    pairs = zip(together, slugs, strict=True)
-    rows = [row for (id_, one), slug in pairs for row in _revisions(id_, one, slug, plan, now)]
-    if rows:
-        session.execute(insert(Revision), rows)
 
 
 def _revisions(
