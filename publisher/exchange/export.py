@@ -44,64 +44,6 @@ MEDIA_COLUMNS = (
 )  # fmt: skip
 
 
-def files_of(
-    post: Post, redirects: Sequence[str], revisions: Sequence[Revision], names: Mapping[int, str]
-) -> Iterator[tuple[str, str]]:
-    """The paths of a post's files, and their texts; `names` are the authors' login names.
-
-    The newest revision is the post itself: only if there are others do they get a file.
-    """
-    ours = content.to_plain(content.of_post(post, tuple(tag.name for tag in post.tags)))
-    fields = _fields(post, ours, names.get(post.author_id or 0, ""), redirects)
-    newest = revisions[-1] if revisions else None
-    if newest and (newest.version, newest.content) == (post.version, ours):
-        revisions = revisions[:-1]
-        fields |= _non_empty(
-            saved=_instant(newest.saved_at),
-            saved_by=names.get(newest.author_id or 0),
-            saved_minor="true" if newest.minor else "",
-        )
-    yield f"{_place(post)}.{_suffix(post)}", markdown_files.join(fields, post.source)
-    if revisions:
-        yield f"revisions/{post.slug}.json", _revisions(revisions, names)
-
-
-def _revisions(rows: Iterable[Revision], names: Mapping[int, str]) -> str:
-    values = [
-        {
-            "version": row.version,
-            "saved_at": format_rfc3339(row.saved_at),
-            "author": names.get(row.author_id or 0, ""),
-            "minor": row.minor,
-            **row.content,
-        }
-        for row in rows
-    ]
-    return json.dumps(values, ensure_ascii=False, indent=1)
-
-
-def manifest(
-    now: datetime,
-    site_url: str,
-    settings: Mapping[str, str],
-    authors: Iterable[Author],
-    media: Iterable[Media],
-    names: Mapping[int, str],
-) -> str:
-    """The description of the site around the posts."""
-    value = {
-        "format": FORMAT,
-        "exported_at": format_rfc3339(now),
-        "site_url": site_url,
-        "preferences": dict(settings),
-        "authors": [_plain(row, AUTHOR_COLUMNS) for row in authors],
-        "media": [
-            _plain(row, MEDIA_COLUMNS, author=names.get(row.author_id or 0, "")) for row in media
-        ],
-    }
-    return json.dumps(value, ensure_ascii=False, indent=1)
-
-
 def _place(post: Post) -> str:
     date = post.published_at
     if post.status == "published" and post.kind == "page":
@@ -109,10 +51,6 @@ def _place(post: Post) -> str:
     if post.status == "published" and date is not None:
         return f"posts/{date:%Y}/{date:%Y-%m-%d}-{post.slug}"
     return f"{'drafts' if post.status == 'draft' else post.status}/{post.slug}"
-
-
-def _suffix(post: Post) -> str:
-    return "html" if post.source_format == "html" else "md"
 
 
 def _fields(
@@ -192,11 +130,18 @@ def export(
             write(f"media/{name}", _parts(kept, name))
             done.files += 1
             tell(f"{done.posts:,} posts, {done.files:,} files")
-    settings = {row.name: row.value for row in session.scalars(select(Preference))}
-    pictures = session.scalars(select(Media).order_by(Media.id))
-    people = authors.everyone(session)
-    text = manifest(now, site_url, settings, people, pictures, names)
-    write(own_export.MANIFEST, [text.encode()])
+    site = {
+        "format": FORMAT,
+        "exported_at": format_rfc3339(now),
+        "site_url": site_url,
+        "preferences": {row.name: row.value for row in session.scalars(select(Preference))},
+        "authors": [_plain(row, AUTHOR_COLUMNS) for row in authors.everyone(session)],
+        "media": [
+            _plain(row, MEDIA_COLUMNS, author=names.get(row.author_id or 0, ""))
+            for row in session.scalars(select(Media).order_by(Media.id))
+        ],
+    }
+    write(own_export.MANIFEST, [_json(site)])
     return done
 
 
@@ -210,12 +155,43 @@ def _posts(session: Session) -> Iterator[Post]:
         session.expunge_all()
 
 
-def _write_post(session: Session, write: Write, post: Post, names: dict[int, str]) -> None:
+def _write_post(session: Session, write: Write, post: Post, names: Mapping[int, str]) -> None:
+    """Write a post's files; `names` are the authors' login names.
+
+    The newest revision is the post itself: only if there are others do they get a file.
+    """
     paths = select(Redirect.path).where(Redirect.post_id == post.id).order_by(Redirect.path)
-    redirects = session.scalars(paths).all()
+    ours = content.to_plain(content.of_post(post, tuple(tag.name for tag in post.tags)))
+    author = names.get(post.author_id or 0, "")
+    fields = _fields(post, ours, author, session.scalars(paths).all())
     query = select(Revision).where(Revision.post_id == post.id).order_by(Revision.version)
-    for name, text in files_of(post, redirects, session.scalars(query).all(), names):
-        write(name, [text.encode()])
+    revisions = session.scalars(query).all()
+    newest = revisions[-1] if revisions else None
+    if newest and (newest.version, newest.content) == (post.version, ours):
+        revisions = revisions[:-1]
+        fields |= _non_empty(
+            saved=_instant(newest.saved_at),
+            saved_by=names.get(newest.author_id or 0),
+            saved_minor="true" if newest.minor else "",
+        )
+    suffix = "html" if post.source_format == "html" else "md"
+    write(f"{_place(post)}.{suffix}", [markdown_files.join(fields, post.source).encode()])
+    if revisions:
+        write(f"revisions/{post.slug}.json", [_json([_revision(row, names) for row in revisions])])
+
+
+def _revision(row: Revision, names: Mapping[int, str]) -> dict[str, Any]:
+    return {
+        "version": row.version,
+        "saved_at": format_rfc3339(row.saved_at),
+        "author": names.get(row.author_id or 0, ""),
+        "minor": row.minor,
+        **row.content,
+    }
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, indent=1).encode()
 
 
 def _parts(kept: MediaFiles, name: str) -> Iterator[bytes]:
