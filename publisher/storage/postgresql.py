@@ -335,16 +335,9 @@ def _begin(connection: Connection) -> None:
         connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
 
-def _without_nul(
-    _connection: Connection,
-    _cursor: Any,
-    statement: str,
-    parameters: Any,
-    _context: Any,
-    _many: bool,
-) -> tuple[str, Any]:
+def _without_nul(_: Any, _cursor: Any, statement: str, values: Any, *_more: Any) -> tuple[str, Any]:
     """PostgreSQL's text cannot hold NUL, which strangers send: it becomes the replacement sign."""
-    return statement, _cleaned(parameters)
+    return statement, _cleaned(values)
 
 
 def _cleaned(value: Any) -> Any:
