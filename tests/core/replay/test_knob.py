@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from publisher.core.civil import instant, seconds, zone_table
+from publisher.core.civil import instant, local_second, seconds, zone_table
 from publisher.core.replay import knob
 from publisher.core.replay.knob import POSITIONS, OwnLog, knob_choices, replayed_until
 from publisher.core.ttl.rule import TtlRule
@@ -65,3 +65,4 @@ def test_a_log_is_replayed_until_midnight(zone: str) -> None:
         end = replayed_until(table, now)
         assert now - 26 * 3600 < end <= now
         assert replayed_until(table, end) == end, instant(end)
+        assert local_second(table, end) % 86_400 in {0, 3600}  # clocks go forward at midnight
