@@ -20,7 +20,7 @@ TESTS = "core feeds dynamic_ttl test_civil_dates.py test_parity.py test_same_fig
 CONFIG = """\
 [cosmic-ray]
 module-path = ["publisher/core", "publisher/feeds"]
-timeout = 900.0
+timeout = 400.0
 excluded-modules = []
 test-command = "{python} -m pytest -x -q -n 0 -p no:cacheprovider -m 'not system' {tests}"
 [cosmic-ray.distributor]
@@ -42,6 +42,7 @@ def main(count: int = 100, seed: int = 1) -> int:
                 [*program, f"{folder}/config.toml", *files], cwd=copy, check=False
             ).returncode
 
+        print("The tests on the code as it is, then on each mutant; some two a minute.")
         if cosmic_ray("baseline"):
             return 1
         session = f"{folder}/session.sqlite"
