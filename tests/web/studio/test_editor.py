@@ -33,7 +33,7 @@ def test_everything_about_a_post(ada: Browser, site: Site) -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"title": "x" * 10_000}, "10,000 characters; at most 300 fit"),
+        ({"title": "x" * 10_000}, "Title: 10,000 characters; at most 300 fit"),
         ({"source": ""}, "Write something first"),
         ({"slug": "!!!"}, "Letters or digits are needed"),
         ({"tags": "t" * 61}, "A tag has at most 60 characters"),
