@@ -64,7 +64,7 @@ def with_news(max_age_seconds: int) -> int:
 
 def slot_of(history: History, now: int) -> int:
     """The five-minute slot of the local hour that contains `now`, 0 to 11."""
-    return min((now - hour_start(history.zone, now)) // STEP_SECONDS, SLOTS - 1)
+    return (now - hour_start(history.zone, now)) // STEP_SECONDS
 
 
 def unplanned(history: History, now: int, plan: HeaderPlan) -> None:

@@ -37,19 +37,27 @@ def uneven(seed: int) -> Curve:
     return Curve(number, waiting)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.8])
+@pytest.mark.parametrize(("share", "slot_on_the_dot"), [(0.0, 0), (0.8, 0), (0.8, 7)])
 @pytest.mark.parametrize("seed", range(8))
-def test_the_plan_is_that_of_trying_everything(seed: int, share: float) -> None:
+def test_the_plan_is_that_of_trying_everything(
+    seed: int, share: float, slot_on_the_dot: int
+) -> None:
     """The queue of lines finds the value that the full search over all expiries finds, also where
-    a share of what comes in the first five minutes of an hour comes on the dot."""
+    a share of what comes in five minutes of each hour comes on the dot."""
     curve, worth, plan = uneven(seed), 10.0, header_plan()
     now = seconds(NOON)
-    tables = EMPTY._replace(minutes=[9.0] + [0.0] * 287, early=[share * 10.0] + [0.0] * 11)
+    minutes, early = [0.0] * 288, [0.0] * 12
+    minutes[slot_on_the_dot], early[slot_on_the_dot] = 9.0, share * 10.0
+    tables = EMPTY._replace(minutes=minutes, early=early)
     history = History(tables, zone_table("UTC"), (), Past(0, now, now, 1), [], [0.0])
     plan_expiries(history, now, now, curve, worth, plan)
     seen, more = list(curve.number), 0.0
     for step in range(STEPS):
-        dot = share * (curve.number[step + 1] - curve.number[step]) if step % 12 == 0 else 0.0
+        dot = (
+            share * (curve.number[step + 1] - curve.number[step])
+            if step % 12 == slot_on_the_dot
+            else 0.0
+        )
         curve.waiting[step] += more
         seen[step] += dot
         more += dot * 2.5
