@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from types import FunctionType
@@ -140,6 +141,8 @@ def test_learned_skips_are_those_of_the_live_feed(zone: str) -> None:
     what is harmless changes with the week only."""
     timeline = punctual(90, zone)
     documents = parse_publisher("forward:skip-hours=learned")(timeline)
+    said_each = zip(documents.ttls.tolist(), documents.skips.tolist(), strict=True)
+    assert all(one != other for one, other in pairwise(said_each))  # equal ones are merged
     rng = Random(zone)
     named = set()
     for at in sorted(rng.randrange(timeline.start, timeline.end) for _ in range(60)):
