@@ -46,6 +46,9 @@ def test_each_comes_when_its_time_has_come() -> None:
     everybody = reach_now(readers[:2], MONDAY, MONDAY + MINUTE)
     assert everybody is not None
     assert (everybody.have, everybody.people) == (42, 43)
+    thirds = reach_now([visitor(20, 10, wait) for wait in (30, 60, 300)], MONDAY, MONDAY + MINUTE)
+    assert thirds is not None
+    assert (thirds.have, thirds.people) == (40, 60)  # one is not most, two of three are
 
 
 @pytest.mark.parametrize(
