@@ -27,24 +27,18 @@ OLDEST = 130_000  # server_version_num of PostgreSQL 13
 CHANNEL = "publisher"
 # The numbers of our advisory locks: arbitrary, but no other program in the database may use them.
 WRITERS, SCHEDULER = 7_020_201, 7_020_202
+# Whoever is gone is noticed within some ten seconds: by the server, so that a lost machine loses
+# its locks, and by us, as who waits for an answer would wait for an hour. Seconds, then ms.
+_KEEPALIVES = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 2}
+_UNANSWERED = {"tcp_user_timeout": 10_000}
+_CONNECT: dict[str, Any] = {"connect_timeout": 5, **_KEEPALIVES, **_UNANSWERED}
 # A statement or an idle transaction that takes longer than these (ms) is a fault, not work.
 _SESSION = {
     "lock_timeout": 5_000,
     "statement_timeout": 30_000,
     "idle_in_transaction_session_timeout": 60_000,
-    # In seconds: a machine that is gone loses its locks within some ten seconds.
-    "tcp_keepalives_idle": 5,
-    "tcp_keepalives_interval": 2,
-    "tcp_keepalives_count": 2,
-    "tcp_user_timeout": 10_000,
-}
-# The same for a server that is gone: without these, what waits for its answer waits for an hour.
-_CONNECT: dict[str, Any] = {
-    "connect_timeout": 5,
-    "keepalives_idle": 5,
-    "keepalives_interval": 2,
-    "keepalives_count": 2,
-    "tcp_user_timeout": 10_000,
+    **{f"tcp_{name}": value for name, value in _KEEPALIVES.items()},
+    **_UNANSWERED,
 }
 _SET = "".join(
     f"SET LOCAL {name} = {value};" for name, value in _SESSION.items() if "tcp" not in name
