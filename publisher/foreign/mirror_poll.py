@@ -42,12 +42,15 @@ def look_at_origins(site: Site) -> float:
     """Do what is due for all mirrors; returns in how many seconds to call this again."""
     now = site.clock()
     with site.database.read() as session:
-        found = [(mirror.name, mirrors.due_at(mirror)) for mirror in mirrors.everyone(session)]
+        found = [
+            (mirror.name, mirrors.due_at(mirror), mirror.last_polled_at)
+            for mirror in mirrors.everyone(session)
+        ]
     if not found:
         return math.inf
-    for name, due in found:
-        try:
-            if due is not None and due <= now:
+    for name, due, polled_at in found:
+        try:  # a poll after `now` was made, and the next one planned, while the clock was ahead
+            if due is not None and (due <= now or now < (polled_at or now) <= due):
                 look(site, name)
             else:
                 refresh(site, name)

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from urllib.parse import unquote, urljoin, urlsplit
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session, joinedload
 
 from publisher.base.errors import FieldErrors, InvalidInput, TooMany, must_exist
@@ -67,9 +67,13 @@ def receive(session: Session, site_url: str, source: str, target: str, now: date
 
 def look(site: Site, now: datetime, limit: int = 16) -> datetime | None:
     """Fetch the pages that are due, several at once; returns when the next one is due."""
+    # What waits for longer than anything may was planned while the clock was ahead.
+    wanted = or_(
+        Mention.next_at <= now, Mention.next_at > now + timedelta(minutes=PAUSES_MINUTES[-1])
+    )
     with site.database.read() as session:
         due = session.scalars(
-            select(Mention).where(Mention.next_at <= now).order_by(Mention.next_at).limit(limit)
+            select(Mention).where(wanted).order_by(Mention.next_at).limit(limit)
         ).all()
     if due:
         with ThreadPoolExecutor(min(AT_ONCE, len(due)), thread_name_prefix="mentions") as pool:

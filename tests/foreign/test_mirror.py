@@ -24,6 +24,7 @@ from publisher.installation import Site
 from publisher.installation.settings import store_setting
 from publisher.river.fetching.answers import Validators
 from publisher.river.following.on_demand import OnDemandPoller
+from publisher.river.polls import due_polls
 from publisher.river.polls.feed_visit import Visit
 from publisher.river.reading.feed_document import FeedDocument
 from publisher.river.reading.scan import scan
@@ -341,6 +342,21 @@ def test_it_looks_by_itself_when_nobody_tells(
         mirror_poll.look_at_origins(site)
     assert elsewhere.asked == 4
     assert row(site).status == 304
+
+
+def test_a_poll_planned_while_the_clock_was_ahead_waits_for_no_second_day(
+    site: Site, clock: FakeClock, elsewhere: Elsewhere, mirrored: str
+) -> None:
+    """The clock goes two days ahead, the origin is polled, and the clock is set right."""
+    assert mirrored
+    clock.forward(days=2)
+    mirror_poll.look_at_origins(site)
+    clock.forward(days=-2)
+    with site.database.write() as session:
+        due_polls.repair(session, clock())  # as the river does at that moment
+    mirror_poll.look_at_origins(site)
+    assert elsewhere.asked == 3
+    assert (row(site).next_poll_at or clock()) - clock() <= timedelta(hours=4)
 
 
 def test_several_feeds_and_names(site: Site, clock: FakeClock) -> None:

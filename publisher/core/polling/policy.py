@@ -143,11 +143,11 @@ class Memory:
     state: tuple[float, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """The rule's name and its numbers, trailing zeros left out."""
+        """The rule's name, its numbers, trailing zeros left out, and how many it has with them."""
         end = len(self.state)
         while end and self.state[end - 1] == 0:
             end -= 1
-        return {"rule": self.rule, "state": list(self.state[:end])}
+        return {"rule": self.rule, "state": list(self.state[:end]), "size": len(self.state)}
 
 
 @dataclass(frozen=True)
@@ -179,9 +179,12 @@ class PollPolicy:
         return Memory(self.name, tuple(state))
 
     def restore(self, stored: dict[str, Any] | None) -> Memory:
-        """The memory from `Memory.as_json`; a new one if `stored` belongs to another rule."""
-        fresh = self.start()
-        if not stored or stored.get("rule") != self.name or len(stored["state"]) > len(fresh.state):
+        """The memory from `Memory.as_json`; a new one if `stored` belongs to another rule, or to
+        options that gave it another size: its numbers would stand in the wrong places."""
+        fresh, size = self.start(), self.rule.size(self.options)
+        if not stored or (stored.get("rule"), stored.get("size", size)) != (self.name, size):
+            return fresh
+        if len(stored["state"]) > size:
             return fresh
         state = tuple(float(number) for number in stored["state"])
         return Memory(self.name, state + (0.0,) * (len(fresh.state) - len(state)))

@@ -169,13 +169,15 @@ _OF_FEED = (
     "asked_at", "gone_at", "offered_at",
 )  # fmt: skip
 _TOLERANCE = timedelta(seconds=2)
+_LONGEST_REST = timedelta(hours=1)
 _OF_HOST = ("free_at", "rested_at", "not_before")
 
 
 def repair(session: Session, now: datetime) -> int:
     """Move back the plans of feeds that were polled or added after `now`; returns how many.
 
-    They keep the interval they were on, counted from `now`; so do the pauses of their hosts.
+    They keep the interval they were on, counted from `now`; so do the pauses of their hosts. The
+    pause of a host without such a feed (a mirror's) is over.
     Safe at any time: nothing changes unless the clock went back by more than two seconds, by
     which the clocks of machines may differ.
     """
@@ -186,6 +188,9 @@ def repair(session: Session, now: datetime) -> int:
         jump = (feed.last_polled_at or feed.added_at) - now
         _move_back(feed, _OF_FEED, jump, now)
         jumps[feed.host] = max(jump, jumps.get(feed.host, jump))
+    rests = select(RiverHost.name, RiverHost.rested_at)
+    for name, until in session.execute(rests.where(RiverHost.rested_at > now + _LONGEST_REST)):
+        jumps.setdefault(name, (until or now) - now)
     for name, jump in jumps.items():
         if (host := session.get(RiverHost, name, with_for_update=True)) is not None:
             _move_back(host, _OF_HOST, jump, now)

@@ -38,6 +38,18 @@ def test_memory_of_another_rule_is_not_misread() -> None:
     assert doubling.restore(None) == doubling.start()
 
 
+def test_memory_of_other_options_is_not_misread() -> None:
+    """A longer group of visits, or ring of dates, has its numbers in other places."""
+    for before, after in (("cho-nochanges:visits=5", "cho-nochanges:visits=6"),
+                          ("weekly-average:floor=600", "weekly-average:floor=60")):  # fmt: skip
+        policy, old = parse(after), parse(before)
+        memory = old.start()
+        for step in range(4):
+            memory = old.remember(memory, Answer(200, new_items=9), NOW + step * 3_600)
+        assert policy.restore(memory.as_json()) == policy.start()
+        assert old.restore(memory.as_json()) == memory
+
+
 def test_a_memory_of_version_1_0_is_read() -> None:
     """Its `ttl` had a ninth number, which no longer means anything."""
     policy, stored = parse("ttl"), [28_800.0, NOW, 0, 0, 0, 0, 0, 0, 304]

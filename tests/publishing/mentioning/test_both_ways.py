@@ -255,6 +255,19 @@ def test_a_page_that_is_down_is_asked_again_and_then_forgotten(
     assert len(there.asked) == 4
 
 
+def test_what_was_planned_while_the_clock_was_ahead_waits_for_no_second_day(
+    client: FlaskClient, open_site: Site, there: Elsewhere, clock: FakeClock
+) -> None:
+    """The clock goes a day ahead, a mention comes, its page is down, and the clock is set right."""
+    post = make_post(open_site)
+    clock.forward(days=1)
+    mention(client, there.put("/note", "", status=503), address(post))
+    receiving.look(open_site, clock())
+    there.put("/note", page(address(post)))
+    receiving.look(open_site, clock.forward(days=-1))
+    assert [row.state for row in known(open_site)] == ["waiting"]
+
+
 def test_a_hostile_page(
     client: FlaskClient, open_site: Site, there: Elsewhere, clock: FakeClock
 ) -> None:
