@@ -19,6 +19,7 @@ import socket
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -214,6 +215,16 @@ def ip_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     except ValueError:
         return None
     return getattr(address, "ipv4_mapped", None) or address
+
+
+@lru_cache(maxsize=4096)
+def network_of(address: str) -> str:
+    """The place that an address is counted as: of IPv6 the network of a household (/64), which has
+    addresses without number; IPv4, and what is no address, as it is."""
+    found = ip_of(address) if ":" in address else None
+    if found is not None and found.version == 6:
+        found = ipaddress.IPv6Address(int(found) >> 64 << 64)
+    return str(found or address)
 
 
 def is_public(address: str) -> bool:

@@ -226,7 +226,8 @@ class Connection(asyncio.Protocol):
     def _parse_some(self, data: bytes) -> bytes:
         """Parse one slice; returns the rest of the data."""
         if self._requests is None:
-            self._requests = RequestParser(self, self._shared.limit, self._shared.spool)
+            sender = "" if self._shared.trusts(self._peer) else self._peer
+            self._requests = RequestParser(self, self._shared.limit, self._shared.spool, sender)
         data, rest = data[:SLICE_BYTES], data[SLICE_BYTES:]
         self._raw = data if self.at_rest and _one_plain_head(data) else b""
         try:

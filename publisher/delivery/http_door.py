@@ -18,7 +18,8 @@ from datetime import datetime
 from functools import partial
 
 from publisher.delivery.connection import HEAD_SECONDS, Connection
-from publisher.delivery.http_shared import AddressCounts, Shared
+from publisher.delivery.http_request import AddressCounts
+from publisher.delivery.http_shared import Shared
 from publisher.delivery.wire import wire
 
 AT_ONCE = 32
@@ -119,7 +120,8 @@ class Door:
         self._hand_over(taken, peer, data, unsent)
 
     def _hand_over(self, taken: int, peer: str, data: bytes, unsent: bytes) -> None:
-        too_many = self._of_address[peer] >= MOST_OF_AN_ADDRESS and not self._shared.trusts(peer)
+        waiting = self._of_address.add(peer, 0)
+        too_many = waiting >= MOST_OF_AN_ADDRESS and not self._shared.trusts(peer)
         if too_many or len(self._waiting) >= MOST_WAITING:
             os.close(taken)
             return
@@ -129,12 +131,12 @@ class Door:
             connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
         task = self._loop.create_task(self._begin(connected, data, unsent))
         self._waiting.add(task)
-        self._of_address[peer] += 1
+        self._of_address.add(peer, 1)
         task.add_done_callback(partial(self._begun, peer))
 
     def _begun(self, peer: str, task: "asyncio.Task[None]") -> None:
         self._waiting.discard(task)
-        self._of_address.drop(peer)
+        self._of_address.add(peer, -1)
 
     async def _begin(self, taken: socket.socket, data: bytes, unsent: bytes) -> None:
         """Make a `Connection` on the event loop, with the bytes that were read or are unsent."""

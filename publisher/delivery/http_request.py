@@ -5,6 +5,7 @@ and time while it is received, and on disk when it is long.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
@@ -12,38 +13,64 @@ from typing import IO, Any, Protocol
 
 import httptools
 
+from publisher.base.net import network_of
 from publisher.delivery.http_head import MOST_HEAD_BYTES, MOST_HEADERS, Head, Refused, make_head
 
 IN_MEMORY_BYTES = 64 * 1024
-MOST_SPOOLED_BYTES = 512 * 1024 * 1024  # by all unfinished bodies of a worker
+# By all unfinished bodies of a worker, and by those from one place: an import and a picture.
+MOST_SPOOLED_BYTES, MOST_OF_A_PLACE = 512 * 1024 * 1024, 170 * 1024 * 1024
 GRACE_SECONDS, LONGEST_SECONDS, LEAST_BYTES_A_SECOND = 10, 600, 512
 
 # From a request's path to the most bytes that its body may have.
 Limit = Callable[[str], int]
 
 
+class AddressCounts(Counter[str]):
+    """Amounts by the place of an address (see `network_of`); one that falls to 0 is removed."""
+
+    def add(self, address: str, more: int) -> int:
+        """Count `more` for an address; returns how much it has now."""
+        place = network_of(address)
+        self[place] += more
+        has = self[place]
+        if not has:
+            del self[place]
+        return has
+
+
 class Spool:
-    """The number of bytes that all unfinished bodies of a worker hold together."""
+    """The bytes that all unfinished bodies of a worker hold together, and by their senders."""
 
     def __init__(self) -> None:
         self.held_bytes = 0
+        self._of_sender = AddressCounts()
+
+    def hold(self, sender: str, more: int) -> None:
+        """Count `more` bytes, or fewer; a sender that has no share of its own is ""."""
+        self.held_bytes += more
+        self._of_sender.add(sender, more)
+
+    def has_room(self, sender: str, more: int) -> bool:
+        """Whether `more` bytes may be held."""
+        share = sender and self._of_sender.add(sender, 0) + more
+        return self.held_bytes + more <= MOST_SPOOLED_BYTES and (share or 0) <= MOST_OF_A_PLACE
 
 
 class Body:
     """One body; `length` is its Content-Length, None for chunks. Raises Refused if too large."""
 
-    def __init__(self, length: int | None, limit: int, spool: Spool) -> None:
+    def __init__(self, length: int | None, limit: int, spool: Spool, sender: str) -> None:
         self.received = 0
         self._limit = limit
-        self._spool = spool
-        self._check(length or 0)
+        self._spool, self._sender = spool, sender
+        self._check(length or 0, length or 0)
         self._file: IO[bytes] = SpooledTemporaryFile(IN_MEMORY_BYTES)  # noqa: SIM115 - closed below
 
     def add(self, data: bytes) -> None:
         """Append bytes that were received."""
-        self._check(self.received + len(data))
+        self._check(self.received + len(data), len(data))
         self.received += len(data)
-        self._spool.held_bytes += len(data)
+        self._spool.hold(self._sender, len(data))
         self._file.write(data)
 
     def too_slow(self, seconds: float) -> bool:
@@ -63,14 +90,14 @@ class Body:
         self._file.close()
 
     def _let_go(self) -> None:
-        self._spool.held_bytes -= self.received
+        self._spool.hold(self._sender, -self.received)
         self.received = 0
 
-    def _check(self, length: int) -> None:
+    def _check(self, length: int, more: int) -> None:
         if length > self._limit:
             raise Refused("413 Content Too Large", f"At most {self._limit:,} bytes are taken here.")
         # A short one is in memory: whoever fills the disk keeps nobody from logging in or saving.
-        if length > IN_MEMORY_BYTES and self._spool.held_bytes + length > MOST_SPOOLED_BYTES:
+        if length > IN_MEMORY_BYTES and not self._spool.has_room(self._sender, more):
             raise Refused(
                 "503 Service Unavailable",
                 "Too much is being uploaded at once; try again in a moment.",
@@ -108,16 +135,16 @@ class RequestParser:
     """Parses what one connection sends, and passes requests to the receiver.
 
     `begun`: a request has begun and is incomplete. `message`: that request once its head is
-    complete.
+    complete. `sender`: the peer's address, "" for our own proxy.
     """
 
     __slots__ = (
-        "_head_bytes", "_headers", "_limit", "_parser", "_receiver", "_spool", "_target",
-        "begun", "message",
+        "_head_bytes", "_headers", "_limit", "_parser", "_receiver", "_sender", "_spool",
+        "_target", "begun", "message",
     )  # fmt: skip
 
-    def __init__(self, receiver: Receiver, limit: Limit, spool: Spool) -> None:
-        self._receiver, self._limit, self._spool = receiver, limit, spool
+    def __init__(self, receiver: Receiver, limit: Limit, spool: Spool, sender: str) -> None:
+        self._receiver, self._limit, self._spool, self._sender = receiver, limit, spool, sender
         self._parser: Any = httptools.HttpRequestParser(self)
         self._target, self._head_bytes = b"", 0
         self._headers: list[tuple[bytes, bytes]] = []
@@ -182,7 +209,8 @@ class RequestParser:
         if head.length != 0:
             if parser.should_upgrade():  # the parser would take its body for the next request
                 raise Refused("400 Bad Request", "Upgrades are not supported.")
-            body = Body(head.length, self._limit(head.environ["PATH_INFO"]), self._spool)
+            limit = self._limit(head.environ["PATH_INFO"])
+            body = Body(head.length, limit, self._spool, self._sender)
         self.message = Message(head, body)
         self._receiver.head_received(head)
 

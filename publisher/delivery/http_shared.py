@@ -1,27 +1,16 @@
 """The state that the connections of one worker share: the application, limits, known polls."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from publisher.base.environment import Network
 from publisher.delivery.front import FeedFront, Poll
-from publisher.delivery.http_request import Limit, Spool
+from publisher.delivery.http_request import AddressCounts, Limit, Spool
 from publisher.delivery.page_threads import PageThreads
 from publisher.delivery.trusted_proxies import is_trusted
 
 MOST_CONNECTIONS, MOST_OF_AN_ADDRESS = 8_192, 1_024
 MOST_KNOWN_HEADS = 8_192
-
-
-class AddressCounts(Counter[str]):
-    """Counts by IP address; an address whose count falls to 0 is removed."""
-
-    def drop(self, address: str) -> None:
-        """Count one less."""
-        self[address] -= 1
-        if self[address] <= 0:
-            del self[address]
 
 
 class Shared:
@@ -64,15 +53,14 @@ class Shared:
     def take(self, connection: object, peer: str) -> bool:
         """Add a new connection; returns False if it is one too many."""
         self.connections.add(connection)
-        self._of_address[peer] += 1
-        if self._of_address[peer] > MOST_OF_AN_ADDRESS and not self.trusts(peer):
+        if self._of_address.add(peer, 1) > MOST_OF_AN_ADDRESS and not self.trusts(peer):
             return False
         return len(self.connections) <= MOST_CONNECTIONS
 
     def lose(self, connection: object, peer: str) -> None:
         """Remove a connection."""
         self.connections.discard(connection)
-        self._of_address.drop(peer)
+        self._of_address.add(peer, -1)
 
     def lost(self, connection: object) -> bool:
         """Whether a connection is gone."""

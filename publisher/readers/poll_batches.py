@@ -13,13 +13,13 @@ import zlib
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
-from ipaddress import IPv6Address
 from itertools import islice
 from typing import Any, NamedTuple
 
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
+from publisher.base.net import network_of
 from publisher.core.ttl.headers import Expiries, with_news
 from publisher.core.validators import http_date, preferred_coding, renewal, unglued
 from publisher.feeds.conditional import Served
@@ -50,7 +50,7 @@ def origins(keys: tuple[bytes, bytes], address: str, agent: str, path: str) -> t
     if not address and not agent:
         return NOBODY, NOBODY
     program, mirror = parse_agent(agent), mirror_at(path)
-    place = "" if program.one_program else _network(address)
+    place = "" if program.one_program else network_of(address)
     parts = [place, program.without_claim, *([mirror] if mirror else [])]
     text = "\0".join(parts).encode("utf-8", "replace")
     present, past = keys
@@ -66,18 +66,6 @@ def _number(text: bytes, key: bytes) -> int:
 @lru_cache(maxsize=2)
 def _hasher(key: bytes) -> hashlib.blake2b:
     return hashlib.blake2b(key=key, digest_size=8)
-
-
-@lru_cache(maxsize=4096)
-def _network(address: str) -> str:
-    """An IPv6 address without its lower half; IPv4, and what is no address, as it is."""
-    if ":" not in address:
-        return address
-    try:
-        found = IPv6Address(address)
-    except ValueError:
-        return address
-    return str(found.ipv4_mapped or IPv6Address(int(found) >> 64 << 64))
 
 
 def keys(database: Database, now: datetime) -> tuple[bytes, bytes]:

@@ -149,3 +149,19 @@ def test_a_name_that_resolves_to_loopback_is_refused(server: tuple[str, list[str
         asyncio.run(go())
     assert "private" in net.failure_of(caught.value)[1]
     assert server[1] == []
+
+
+@pytest.mark.parametrize(
+    ("address", "place"),
+    [
+        ("198.51.100.1", "198.51.100.1"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+        ("fe80::1%eth0", "fe80::"),
+        ("::ffff:198.51.100.1", "198.51.100.1"),
+        ("", ""),
+        ("unix:", "unix:"),
+    ],
+)
+def test_what_counts_as_one_place(address: str, place: str) -> None:
+    """A household has 2^64 addresses of IPv6: they are one."""
+    assert net.network_of(address) == place

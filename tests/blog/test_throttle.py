@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 
-import pytest
 from sqlalchemy import func, select
 
 from publisher.base.errors import TooMany
@@ -88,18 +87,3 @@ def test_a_clock_that_was_put_back_locks_nobody_out(site: Site, clock: FakeClock
     attempt(site, VISITOR)
     with site.database.read() as db:
         assert db.scalar(select(func.count()).select_from(LoginFailure)) == 2
-
-
-@pytest.mark.parametrize(
-    ("address", "place"),
-    [
-        ("198.51.100.1", "198.51.100.1"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("::ffff:198.51.100.1", "198.51.100.1"),
-        ("", ""),
-        ("unix:", "unix:"),
-    ],
-)
-def test_what_counts_as_one_place(address: str, place: str) -> None:
-    """A household has 2^64 addresses of IPv6: they are one."""
-    assert throttle.network(address) == place

@@ -12,7 +12,7 @@ from publisher.delivery.connection import PIECE_BYTES, Connection
 from publisher.delivery.front import Poll
 from publisher.delivery.http_head import Refused
 from publisher.delivery.http_request import IN_MEMORY_BYTES, MOST_SPOOLED_BYTES, Body, Spool
-from publisher.delivery.http_shared import Shared
+from publisher.delivery.http_shared import MOST_OF_AN_ADDRESS, Shared
 from publisher.feeds.feed_answer import FeedAnswer
 
 HOST = b"GET /rss.xml HTTP/1.1\r\nHost: a\r\n"
@@ -156,16 +156,49 @@ def test_the_rest_of_an_answer_is_sent_before_the_end(unsent: bytes) -> None:
 
 
 def test_who_fills_the_disk_keeps_nobody_from_logging_in() -> None:
-    """Four slow uploads by a stranger held all that unfinished bodies may; a form is in memory."""
+    """Slow uploads by many strangers hold all that unfinished bodies may; a form is in memory."""
     full = Spool()
-    full.held_bytes = MOST_SPOOLED_BYTES
-    form = Body(500, 1_000, full)
+    full.hold("", MOST_SPOOLED_BYTES)
+    form = Body(500, 1_000, full, "192.0.2.1")
     form.add(b"x" * 500)
     with pytest.raises(Refused, match="Too much is being uploaded"):
-        Body(IN_MEMORY_BYTES + 1, 1_000_000, full)
-    chunks = Body(None, 1_000_000, full)
+        Body(IN_MEMORY_BYTES + 1, 1_000_000, full, "192.0.2.1")
+    chunks = Body(None, 1_000_000, full, "192.0.2.1")
     chunks.add(b"x" * IN_MEMORY_BYTES)
     with pytest.raises(Refused, match="Too much is being uploaded"):
         chunks.add(b"x")
     form.drop()
     chunks.drop()
+
+
+def test_one_place_does_not_take_the_room_of_all_uploads() -> None:
+    """Four imports took it, without a login. An IPv6 household has addresses without number; a
+    proxy of ours sends for everybody, and has no share."""
+    spool, whole = Spool(), 128 * 1024 * 1024
+    bodies = [Body(whole, whole, spool, "2001:db8::1")]
+    for _ in range(128):  # one import is taken to its end
+        bodies[0].add(b"x" * 1024 * 1024)
+    spool.hold("2001:db8:0:1::1", whole)
+    spool.hold("", 2 * whole - 1024 * 1024)
+    with pytest.raises(Refused, match="Too much is being uploaded"):
+        Body(whole // 2, whole, spool, "2001:db8::2")
+    for sender in ("192.0.2.1", ""):
+        Body(1024 * 1024, whole, spool, sender).drop()
+        with pytest.raises(Refused, match="Too much is being uploaded"):
+            Body(2 * 1024 * 1024, whole, spool, sender)
+    bodies[0].drop()
+    Body(whole, whole, spool, "2001:db8::2").drop()
+
+
+def test_an_ipv6_household_has_the_connections_of_one_address() -> None:
+    """With eight addresses of its 2^64 it took all connections of a worker."""
+    anything: Any = Front(b"")
+    shared = Shared(anything, lambda _path: 0, (), lambda call, *args: call(*args))
+    many = range(MOST_OF_AN_ADDRESS + 1)
+    took = [shared.take(number, f"2001:db8::{number:x}") for number in many]
+    assert (all(took[:-1]), took[-1]) == (True, False)
+    assert shared.take("elsewhere", "2001:db8:0:1::1")
+    shared.lose(0, "2001:db8::")
+    shared.lose(1, "2001:db8::1")
+    assert shared.take("again", "2001:db8::1")
+    shared.pages.close()

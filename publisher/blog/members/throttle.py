@@ -11,7 +11,6 @@ Names and addresses are not stored: `Purse.subject` is a keyed hash of them.
 
 import hashlib
 import hmac
-import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,7 +19,7 @@ from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import TooMany
-from publisher.base.net import ip_of
+from publisher.base.net import network_of
 from publisher.storage.tables.credentials import Author, LoginAddress, LoginFailure
 
 WINDOW = timedelta(minutes=15)
@@ -28,7 +27,6 @@ FREE_TRIES = 5
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=10), timedelta(minutes=1)
 KNOWN_FOR = timedelta(days=180)
 KNOWN_ADDRESSES = 20  # of one author
-IPV6_NETWORK = 64  # prefix length of one household's network
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ class Visitor:
 
     def purse(self, kind: str, slows: bool = True) -> Purse:
         """The counter by `address`, by `known` (name and address together), else by name."""
-        place = network(self.address)
+        place = network_of(self.address)
         value = {"address": place, "known": f"{place} {self.name}"}.get(kind, self.name)
         text = f"{kind}:{value}".encode("utf-8", "replace")
         return Purse(hmac.new(self.key.encode(), text, hashlib.sha256).hexdigest(), slows)
@@ -59,14 +57,6 @@ class Visitor:
     def known(self) -> Purse:
         """The counter of this name from this address, for an author who has logged in from it."""
         return self.purse("known")
-
-
-def network(address: str) -> str:
-    """The IPv4 address, or the IPv6 network of a household, which has addresses without number."""
-    found = ip_of(address)
-    if found is not None and found.version == 6:
-        return str(ipaddress.ip_network((int(found), IPV6_NETWORK), strict=False))
-    return address if found is None else str(found)
 
 
 def purses(session: Session, visitor: Visitor, now: datetime) -> list[Purse]:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response as AnyResponse
 
 from publisher.base.errors import NotFound
-from publisher.blog.members.throttle import network
+from publisher.base.net import network_of
 from publisher.reader_test import scorecard
 from publisher.reader_test.tester_trace import form_fields
 from publisher.reader_test.testers import ReaderTests
@@ -55,7 +55,7 @@ def explain() -> str:
 @pages.post("/reader-test")
 def begin() -> AnyResponse:
     """Make a tester, and show its page."""
-    _pace.check(network(request.remote_addr or ""), now())
+    _pace.check(network_of(request.remote_addr or ""), now())
     speed = request.form.get("speed", "1")
     tester = _testers().make(float(speed) if speed in SPEEDS else 0.0)
     return redirect(url_for("reader_test_pages.card", word=tester.word), 303)

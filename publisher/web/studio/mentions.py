@@ -9,7 +9,7 @@ from flask import Blueprint, Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from publisher.base.errors import NotFound, PublisherError
-from publisher.blog.members.throttle import network
+from publisher.base.net import network_of
 from publisher.publishing import mentions
 from publisher.web.context import done, me, now, own_address, settings, site
 from publisher.web.page_answers import retry_after
@@ -46,7 +46,7 @@ def receive() -> Response:
     try:
         if settings().webmention_receive != "on":
             raise NotFound("this blog does not accept webmentions")
-        _pace.check(network(request.remote_addr or ""), now())
+        _pace.check(network_of(request.remote_addr or ""), now())
         source, target = (request.form.get(name, "").strip() for name in ("source", "target"))
         with site().database.write() as db:
             mentions.receive(db, own_address(), source, target, now())
