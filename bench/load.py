@@ -11,15 +11,15 @@ from pathlib import Path
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 CONNECTIONS, SECONDS, WARM_UP_SECONDS = 16, 2, 1
-# A script of wrk: each request from the next of 5,000 readers. The heads are made before the load,
-# and their lines are sorted: wrk's own order changes from one run to the next.
-MANY_READERS = """
+# Each request is from the next of so many readers. The heads are made before the load, and their
+# lines are sorted: wrk's own order changes from one run to the next.
+_READERS = """
 local heads, n = {}, 0
 init = function()
   local names = {"User-Agent"}
   for name in pairs(wrk.headers) do names[#names + 1] = name end
   table.sort(names)
-  for reader = 1, 5000 do
+  for reader = 1, READERS do
     wrk.headers["User-Agent"] = "Reader-" .. reader .. "/1.0"
     local lines = {"GET " .. wrk.path .. " HTTP/1.1"}
     for _, name in ipairs(names) do
@@ -29,10 +29,15 @@ init = function()
   end
 end
 request = function()
-  n = n % 5000 + 1
+  n = n % READERS + 1
   return heads[n]
 end
 """
+
+
+def many_readers(number: int) -> str:
+    """A script of wrk for polls of so many readers in turn."""
+    return _READERS.replace("READERS", str(number))
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from sqlalchemy import select
 
 from bench import servers
 from bench.blog import make_blog
-from bench.load import MANY_READERS, Load, load, scratch, tool
+from bench.load import Load, load, many_readers, scratch, tool
 from bench.table import Table
 from publisher.base.environment import Environment
 from publisher.blog.members import authors
@@ -96,7 +96,7 @@ def _served() -> Table:
     instance = scratch()
     make_blog(instance, 60).database.close()
     script = instance / "agents.lua"
-    script.write_text(MANY_READERS, "utf-8")
+    script.write_text(many_readers(5_000), "utf-8")
     kinds: dict[str, tuple[dict[str, str], Path | None]] = {
         "200, one reader": ({}, None),
         "304, one reader": ({"If-None-Match": "*"}, None),

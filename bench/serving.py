@@ -16,10 +16,10 @@ from bench import servers
 from bench.blog import TEXT, make_blog
 from bench.load import (
     CONNECTIONS,
-    MANY_READERS,
     SECONDS,
     Load,
     load,
+    many_readers,
     resident_mb,
     scratch,
     spent,
@@ -38,12 +38,11 @@ FLOOR = "accept, receive, send, close in Python"
 ROUNDS = 3
 SIZES = {5: (9, 40), 20: (60, 220), 90: (60, 1_680)}  # of the feed in kB: posts, characters
 MOST_SECONDS_AFTER, SETTLE_SECONDS, IDLE_SECONDS = 60.0, 5.0, 20.0
-# Of each row: whether each poll has its own connection, and 5,000 different request heads.
+# Of each row: whether each poll has its own connection, and how many different request heads.
 SHAPES = {
-    "kept, one head": (False, False),
-    "kept, 5,000 heads": (False, True),
-    "one a poll, one head": (True, False),
-    "one a poll, 5,000 heads": (True, True),
+    f"{kind}, {heads:,} head{'s' * (heads > 1)}": (closing, heads)
+    for kind, closing in (("kept", False), ("one a poll", True))
+    for heads in (1, 100, 5_000)
 }
 _COLUMNS = ("meanwhile", "after", "nginx", "ratio")
 
@@ -75,7 +74,6 @@ def whole_site(kilobytes: int, rounds: int = ROUNDS, seconds: int = SECONDS) -> 
         command, folder = servers.nginx(document, log=True)
         nginx = stack.enter_context(servers.running(command, folder))
         script = folder / "heads.lua"
-        script.write_text(MANY_READERS, "utf-8")
         asked = [0] * len(sites)
         for site in sites:  # what a start does later, and the first fold's statements, are no poll
             _fold_all(site.instance, 0)
@@ -88,9 +86,10 @@ def whole_site(kilobytes: int, rounds: int = ROUNDS, seconds: int = SECONDS) -> 
             found: list[list[tuple[float, float, float]]] = [[] for _ in sites]
             for _ in range(rounds):
                 begun = list[tuple[Load, float, float, Load]]()
-                for place, (closing, many) in enumerate(SHAPES.values()):
+                for place, (closing, heads) in enumerate(SHAPES.values()):
+                    script.write_text(many_readers(heads), "utf-8")
                     one, other = (
-                        _load(server, closing, conditional, script if many else None, seconds)
+                        _load(server, closing, conditional, script if heads > 1 else None, seconds)
                         for server in (sites[place], nginx)
                     )
                     now = time.monotonic()
