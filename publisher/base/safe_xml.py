@@ -7,10 +7,12 @@ before the first element, where the parser reports each one; another file is nev
 from collections.abc import Iterator
 from io import BytesIO
 from typing import Any, BinaryIO
-from xml.etree.ElementTree import Element, ParseError, fromstring, iterparse  # nosec B405
+from xml.etree.ElementTree import Element, ParseError, XMLPullParser, fromstring  # nosec B405
 from xml.parsers.expat import ExpatError, ParserCreate
 
 from publisher.base.errors import InvalidData
+
+_PIECE_BYTES = 64 * 1024
 
 
 class _Begins(Exception):
@@ -36,9 +38,11 @@ def first_element(stream: BinaryIO, doctype: bool = True) -> tuple[str, frozense
     parser.StartDoctypeDeclHandler = None if doctype else _refuse
     parser.StartNamespaceDeclHandler = lambda _, address: namespaces.add(address)
     parser.StartElementHandler = begin
+    size = _PIECE_BYTES
     try:
-        while chunk := stream.read(64 * 1024):
-            parser.Parse(chunk)
+        while piece := stream.read(size):
+            parser.Parse(piece)
+            size *= 2  # a comment that is not closed is looked through anew with each piece
     except _Begins:
         pass
     except ExpatError as error:
@@ -60,7 +64,16 @@ def tree(document: bytes) -> Element:
     return fromstring(document)  # noqa: S314  # nosec B314
 
 
-def elements(stream: BinaryIO) -> Iterator[tuple[str, Any]]:
+def elements(stream: BinaryIO) -> Iterator[Any]:
     """Each "start" and "end" of an element, as they are read; refuses as `first_element`."""
     first_element(stream)
-    yield from iterparse(stream, ("start", "end"))  # noqa: S314  # nosec B314
+    parser: XMLPullParser[Any] = XMLPullParser(("start", "end"))
+    size = _PIECE_BYTES
+    while piece := stream.read(size):
+        parser.feed(piece)
+        size *= 2  # as above
+        for event in parser.read_events():
+            size = _PIECE_BYTES
+            yield event
+    parser.close()
+    yield from parser.read_events()
