@@ -5,6 +5,7 @@ stored as it comes, a page is made by a thread, and the server's sweep ends what
 """
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 from publisher.delivery.front import Poll
@@ -251,7 +252,8 @@ class Connection(asyncio.Protocol):
             else:
                 self._transport.write(refusal(following, self._shared.front.clock))
                 if self._transport.can_write_eof():
-                    self._transport.write_eof()  # and linger, so that the peer reads the answer
+                    with suppress(OSError):  # the peer is gone already
+                        self._transport.write_eof()  # and linger, so that the peer reads the answer
                 else:  # TLS cannot close one direction alone
                     self._transport.close()
                 self._queue.clear()

@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import uvloop
@@ -103,6 +104,21 @@ def test_nothing_is_sent_past_the_loop(size: int, ended: bool) -> None:
                 theirs.recv(1)
         else:
             assert (transport.written, theirs.recv(10)) == ([], b"answer")
+
+
+def test_who_is_refused_and_gone_is_no_fault_of_ours() -> None:
+    """Without uvloop, the end of an answer cannot be sent to a peer that has reset the connection:
+    each bad request of that kind wrote a traceback into the log."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        transport: Any = Waiting(ours, 0, ended=False)
+        transport.write_eof = Mock(side_effect=OSError(errno.ENOTCONN, "not connected"))
+        front: Any = Front(b"x")
+        connection = Connection(Shared(front, lambda _path: 0, (), print))
+        connection.connection_made(transport)
+        connection.data_received(b"GET /#x HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert b" 400 Bad Request" in transport.written[0]
+        assert transport.write_eof.called
 
 
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
