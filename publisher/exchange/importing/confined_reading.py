@@ -139,7 +139,8 @@ def _beside(source: object, name: str) -> bytes:
         name = unquote(urlsplit(name).path).lstrip("/")
         fitting = [name] if name in names else []
     else:
-        fitting = [name] if name in names else [one for one in names if one.endswith(f"/{name}")]
+        exact = [one for one in (name, f"static/{name}") if one in names]  # Hugo's is `static`
+        fitting = exact[:1] or [one for one in names if one.endswith(f"/{name}")]
     if not isinstance(source, Folder) or len(fitting) != 1:
         raise InvalidData("there is no such file in the folder")
     return source.read(fitting[0], media.MAX_BYTES)

@@ -93,6 +93,28 @@ def test_jekyll() -> None:
     assert sum(batch.notes.values()) == 2
 
 
+def test_a_whole_site_of_hugo() -> None:
+    """As `hugo new site` makes it: its model of a post is no YAML, and a theme has posts too."""
+    files = {
+        "site/content/posts/tea.md": "---\ntitle: Tea\ndate: 2020-01-02\n---\nTea",
+        "site/content/themes/sea.md": "---\ntitle: Sea\ndate: 2020-01-02\n---\nSea",
+        "site/archetypes/default.md": '---\ntitle: "{{ replace .Name "-" " " }}"\n---\n',
+        "site/themes/ananke/exampleSite/content/a.md": "---\ntitle: A\ndate: 2020-01-02\n---\nA",
+        "site/hugo.toml": "title = 'x'",
+    }
+    assert {post.title for post in recognition.read(folder(files), None, UTC).posts} == {
+        "Tea",
+        "Sea",
+    }
+
+
+def test_a_draft_by_another_name_is_not_published() -> None:
+    """Pelican and others say `status`."""
+    for status in ("draft", "hidden", "Private", "published"):
+        post = one(f"---\ntitle: T\ndate: 2020-01-02\nstatus: {status}\n---\nText", name="t.md")
+        assert post.status == ("published" if status == "published" else "draft")
+
+
 def test_plain_notes() -> None:
     """Without front matter the first heading is the title; without a date it is a draft."""
     post = one("# My note\n\nText", name="note.md")
@@ -126,6 +148,7 @@ def test_broken_files_are_named(text: str | bytes) -> None:
 
 
 def test_windows_files() -> None:
-    """A byte order mark and Windows line ends change nothing."""
-    post = one("\ufeff---\r\ntitle: T\r\n---\r\nText\r\n", name="t.md")
-    assert (post.title, post.source) == ("T", "Text\n")
+    """A byte order mark and line ends of Windows, or of an old Mac, change nothing."""
+    for end in ("\r\n", "\r"):
+        post = one(f"\ufeff---{end}title: T{end}---{end}Text{end}", name="t.md")
+        assert (post.title, post.source) == ("T", "Text\n")

@@ -114,6 +114,8 @@ SUFFIXES = (".md", ".markdown", ".html", ".htm")
 OTHER_TEXTS = (".mdx", ".org", ".rst", ".adoc", ".asciidoc", ".textile", ".qmd", ".ipynb")
 _DATED_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})[-_](.+)")
 _NO_POSTS = re.compile(r"(^|/)(_index|readme|license|changelog)\.", re.IGNORECASE)
+# Folders of a whole site of Hugo, Jekyll or Eleventy in which no posts lie.
+_MACHINERY = re.compile(r"(archetypes|layouts|themes|node_modules|_layouts|_includes|_site)/")
 _TRUE = ("true", "yes", "1", "on")
 # Hugo's shortcodes and Jekyll's tags, and listings, in which they are text.
 _SHORTCODE = re.compile(r"\{\{[<%]-?\s*(\w[\w./-]*)|\{%-?\s*(\w+)")
@@ -127,6 +129,9 @@ def read_folder(folder: Folder, zone: tzinfo, notes: Counter[str]) -> Iterator[I
     prefix = _common_folder(folder.names)
     for name in folder.names:
         suffix = PurePosixPath(name).suffix.lower()
+        if _MACHINERY.match(name.removeprefix(prefix)):
+            notes["file of a theme, template or program is left out"] += 1
+            continue
         if suffix not in SUFFIXES:
             if suffix in OTHER_TEXTS:
                 notes[f"{suffix} file is left out"] += 1
@@ -229,7 +234,7 @@ def split(name: str, data: bytes) -> tuple[dict[str, Any], str]:
     except UnicodeDecodeError as error:
         raise InvalidData(f"{name}: not UTF-8 at byte {error.start}") from error
     try:
-        return split_front_matter(text.replace("\r\n", "\n"))
+        return split_front_matter(text.replace("\r\n", "\n").replace("\r", "\n"))
     except InvalidData as error:
         raise InvalidData(f"{name}: {error}") from error
 
@@ -247,6 +252,7 @@ def _status(path: PurePosixPath, fields: dict[str, Any], undated: bool) -> PostS
         return state
     hidden = _text(fields, "draft").lower() in _TRUE or "_drafts" in path.parts
     hidden = hidden or _text(fields, "published").lower() in ("false", "no", "0", "off")
+    hidden = hidden or _text(fields, "status").lower() in ("draft", "hidden", "private")
     undated = undated and _kind(fields) == "post"
     return "draft" if hidden or undated else "published"
 
