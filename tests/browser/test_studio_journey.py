@@ -616,6 +616,16 @@ def test_keys_alone_keep_the_focus(browse: Browse, log_in: LogIn) -> None:
     expect(page.get_by_role("button", name="Save draft")).to_be_hidden()
 
 
+PASTE = """([html, text]) => {
+  const carried = new DataTransfer();
+  carried.setData("text/html", html);
+  carried.setData("text/plain", text);
+  const event = new ClipboardEvent("paste",
+    {bubbles: true, cancelable: true, clipboardData: carried});
+  document.querySelector("[name=source]").dispatchEvent(event);
+  return event.defaultPrevented; }"""
+
+
 def test_a_pasted_document_is_markdown(ada: Page) -> None:
     """Headings, lists, links and marks stay, looks do not; Ctrl+Z brings back what was there."""
     document = """<meta charset="utf-8"><b style="font-weight:normal"><h2>A_head</h2>
@@ -627,15 +637,7 @@ def test_a_pasted_document_is_markdown(ada: Page) -> None:
     ada.fill(SOURCE, "Before. ")
     ada.focus(SOURCE)
     ada.keyboard.press("Control+End")
-    paste = """([html, text]) => {
-      const carried = new DataTransfer();
-      carried.setData("text/html", html);
-      carried.setData("text/plain", text);
-      const event = new ClipboardEvent("paste",
-        {bubbles: true, cancelable: true, clipboardData: carried});
-      document.querySelector("[name=source]").dispatchEvent(event);
-      return event.defaultPrevented; }"""
-    assert ada.evaluate(paste, [document, "A_head Some bold"])
+    assert ada.evaluate(PASTE, [document, "A_head Some bold"])
     expect(ada.locator(SOURCE)).to_have_value(
         "Before. \n\n## A\\_head\n\nSome **bold** and *slanted* [words](https://a.example/).\n\n"
         "1. one\n    - in it\n2. two"
@@ -644,7 +646,7 @@ def test_a_pasted_document_is_markdown(ada: Page) -> None:
     expect(ada.locator(SOURCE)).to_have_value("Before. ")
     sheet = """<table><tr><th>What<th>Price</tr><tr><td><p>Tea|milk</p><p>hot</p>
       <td><s>2</s> <del><b>3</b></del></table><table><tr><td>layout</table>"""
-    assert ada.evaluate(paste, [sheet, "What"])
+    assert ada.evaluate(PASTE, [sheet, "What"])
     expect(ada.locator(SOURCE)).to_have_value(
         "Before. \n\n| What | Price |\n| --- | --- |\n| Tea\\|milk hot | ~~2~~ ~~**3**~~ |"
         "\n\nlayout"
@@ -652,7 +654,7 @@ def test_a_pasted_document_is_markdown(ada: Page) -> None:
     ada.fill(SOURCE, "")
     google = """<b style="font-weight:normal"><ul><li><p>one</p></li><ul><li><p>in it</p></li></ul>
       <li>two</li></ul><p><span style="text-decoration:line-through">old</span></p></b>"""
-    assert ada.evaluate(paste, [google, "one"])
+    assert ada.evaluate(PASTE, [google, "one"])
     expect(ada.locator(SOURCE)).to_have_value("- one\n    - in it\n- two\n\n~~old~~")
     ada.fill(SOURCE, "")
     sign = "<![if !x]><span style='mso-list:Ignore'>%s<span>&nbsp; </span></span><![endif]>"
@@ -661,12 +663,39 @@ def test_a_pasted_document_is_markdown(ada: Page) -> None:
       <p style='text-indent:-18.0pt;mso-list:l0 level1 lfo1'>{sign % "·"}One</p>
       <p style='mso-list:l0 level2 lfo1'>{sign % "o"}In it</p>
       <p style='mso-list:l1 level1 lfo2'>{sign % "7."}Seventh</p><p>After<br>it.<br></p>"""
-    assert ada.evaluate(paste, [word, "Bold"])
+    assert ada.evaluate(PASTE, [word, "Bold"])
     expect(ada.locator(SOURCE)).to_have_value(
         "**Bold**, *slanted*\\[1\\]\n\n- One\n    - In it\n7. Seventh\n\nAfter  \nit."
     )
     ada.fill(SOURCE, "")
-    assert not ada.evaluate(paste, ["<span style='color:red'>plain</span>", "plain"])
+    assert not ada.evaluate(PASTE, ["<span style='color:red'>plain</span>", "plain"])
+
+
+def test_pasted_code_and_pages_keep_their_lines(ada: Page) -> None:
+    """Code has the lines and backticks that it had; a caption, a term and a raised number are not
+    joined to what stands before them."""
+    ada.goto("/studio/posts/new")
+    wait_for_editor(ada)
+    for html, text in (
+        ("<pre>def f():<br>    <b>pass</b><br><br><br>f()<br></pre>",  # JetBrains
+         "```\ndef f():\n    pass\n\n\nf()\n```"),
+        ("<p><i>Use</i> <code>a `b`</code></p>", "*Use* `` a `b` ``"),
+        ("<pre><div>python<button>Copy</button></div><code>```\n1\n```\n</code></pre>",
+         "````\n```\n1\n```\n````"),
+        ("<blockquote><p>One</p>\n<pre>a\n\nb</pre></blockquote>",
+         "> One\n>\n> ```\n> a\n> \n> b\n> ```"),
+        ("<figure><img src=https://a.example/a.png alt=A><figcaption>Words</figcaption></figure>",
+         "![A](https://a.example/a.png)\n\nWords"),
+        ("<dl><dt><b>Term</b><dd>Meaning</dl><span style='display: block'>On its own</span>",
+         "**Term**\n\nMeaning\n\nOn its own"),
+        ("<h2>One<br>two</h2><a href=https://a.example/><h3>Head</h3><p>Teaser</p></a>",
+         "## One two\n\n[Head Teaser](https://a.example/)"),
+        ("<p>10<sup>6</sup> H<span style='vertical-align:sub'>2</span>O</p>",
+         "10<sup>6</sup> H<sub>2</sub>O"),
+    ):  # fmt: skip
+        ada.fill(SOURCE, "")
+        assert ada.evaluate(PASTE, [html, "plain"])
+        expect(ada.locator(SOURCE)).to_have_value(text)
 
 
 def test_file_that_is_no_picture(ada: Page) -> None:
@@ -724,6 +753,62 @@ def test_keys(ada: Page) -> None:
     expect(area).to_have_value("some [words](<https://example.org/a_(b)>) here")
     ada.keyboard.press("Control+z")
     expect(area).to_have_value("some words here")
+
+
+def test_keys_of_other_layouts(ada: Page) -> None:
+    """A Cyrillic layout has another letter on the key, Caps Lock a capital one; with Shift the keys
+    are the browser's."""
+    ada.goto("/studio/posts/new")
+    wait_for_editor(ada)
+    ada.fill(SOURCE, "words")
+    press = """([key, code, shiftKey]) => !document.querySelector("[name=source]").dispatchEvent(
+      new KeyboardEvent("keydown",
+        {key, code, shiftKey, ctrlKey: true, bubbles: true, cancelable: true}))"""
+    assert ada.evaluate(press, ["и", "KeyB", False])
+    expect(ada.locator(SOURCE)).to_have_value("words****")
+    assert ada.evaluate(press, ["E", "KeyE", False])
+    expect(ada.locator("#preview")).to_be_hidden()
+    assert not ada.evaluate(press, ["S", "KeyS", True])
+    assert ada.evaluate(press, ["ы", "KeyS", False])
+    expect(ada.locator(STATE)).to_contain_text("Saved")
+    ada.wait_for_url("**/studio/posts/1")
+
+
+def test_a_post_in_html_stays_html(ada: Page, live: Live) -> None:
+    """What keys, a pasted link and a picture add to it; in a listing a pasted link is text."""
+    make_post(live.site, "<p>some words</p>", source_format="html", author_id=1)
+    ada.goto("/studio/posts/1")
+    wait_for_editor(ada)
+    area = ada.locator(SOURCE)
+    select = "([a, b]) => document.querySelector('[name=source]').setSelectionRange(a, b)"
+    ada.focus(SOURCE)
+    ada.evaluate(select, [8, 13])
+    for key, text in (
+        ("b", "<b>words</b>"),
+        ("b", "words"),
+        ("i", "<i>words</i>"),
+        ("i", "words"),
+        ("k", '<a href="">words</a>'),
+    ):
+        ada.keyboard.press(f"Control+{key}")
+        expect(area).to_have_value(f"<p>some {text}</p>")
+    ada.keyboard.type("/about")
+    ada.keyboard.press("Control+End")
+    out = io.BytesIO()
+    Image.new("RGB", (60, 40), "teal").save(out, "PNG")
+    paste_file(ada, "a.png", out.getvalue(), "image/png")
+    ada.get_by_label("Description of a.png").fill('Tea & "milk"')
+    expect(area).to_have_value(
+        re.compile(
+            r'<p>some <a href="/about">words</a></p>\n\n<img src="/media/\S+" '
+            r'alt="Tea &amp; &quot;milk&quot;">\n\n'
+        )
+    )
+    ada.goto("/studio/posts/new")
+    wait_for_editor(ada)
+    area.fill("```\nwords")
+    ada.evaluate(select, [4, 9])
+    assert not ada.evaluate(PASTE, ["", "https://a.example/"])
 
 
 def test_edit_and_minor_edit(ada: Page, live: Live) -> None:

@@ -67,9 +67,11 @@ def rows(
     viewer_id: int,
     limit: int = PAGE,
     after: Cursor | None = None,
+    soonest: bool = False,
 ) -> list[Row]:
-    """One page, newest first; rows show whether `viewer_id` has unsaved text."""
-    query = _filtered(session, wanted).order_by(_WHEN.desc(), Post.id.desc()).limit(limit)
+    """One page, newest or `soonest` first; rows show whether `viewer_id` has unsaved text."""
+    order = (_WHEN, Post.id) if soonest else (_WHEN.desc(), Post.id.desc())
+    query = _filtered(session, wanted).order_by(*order).limit(limit)
     if after is not None:
         # The first condition is one by which an index of an expression can seek.
         when, post_id = after

@@ -75,7 +75,11 @@ def _show(typed: Typed, problem: str = "") -> str:
     with site().database.read() as db:
         lists = {
             state: overview.rows(
-                db, overview.Filter(state=state, author_id=mine), author.id, _SHOWN
+                db,
+                overview.Filter(state=state, author_id=mine),
+                author.id,
+                _SHOWN,
+                soonest=state == "scheduled",
             )
             for state in ("draft", "scheduled", "published")
         }

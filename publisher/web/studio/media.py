@@ -1,5 +1,6 @@
 """`/studio/media`: the library of uploaded files, and uploads by script or form."""
 
+import html
 import re
 from typing import Any
 
@@ -153,11 +154,14 @@ def _markdown_of(row: Media) -> str:
 
 
 def _markdown(place: str, content_type: str, alt: str, name: str) -> str:
-    """The text to insert for a file: a picture, a video player, or a link."""
+    """What to insert for a file: a picture, a video player, or a link; in HTML into such posts."""
     if content_type.startswith("video/"):
         return f'<video controls preload="metadata" src="{place}"></video>'
     picture = content_type.startswith("image/")
     words = alt if picture else alt or name or place
+    if request.form.get("source_format") == "html":
+        said = html.escape(words)
+        return f'<img src="{place}" alt="{said}">' if picture else f'<a href="{place}">{said}</a>'
     escaped = re.sub(r"([\\\[\]])", r"\\\1", words)
     return f"![{escaped}]({place})" if picture else f"[{escaped}]({place})"
 

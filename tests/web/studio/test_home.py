@@ -41,6 +41,15 @@ def test_send_it_now(ada: Browser, site: Site, clock: FakeClock) -> None:
     assert the_post(site).published_at == clock()
 
 
+def test_what_goes_out_next_is_shown(ada: Browser, site: Site, clock: FakeClock) -> None:
+    """Of a long queue of scheduled posts the first page has those that come first."""
+    for day in range(1, 11):
+        at = clock() + timedelta(days=day)
+        make_post(site, title=f"To come {day}.", at=at, author_id=1)
+    page = ada.get("/studio/")
+    assert re.findall(r"To come (\d+)\.", page) == [str(day) for day in range(1, 9)]
+
+
 def test_box_grows(ada: Browser, site: Site) -> None:
     """A long post goes on in the full editor, every letter of it."""
     answer = ada.post("/studio/", source="It gets longer\n\nand longer", action="grow")

@@ -1,7 +1,7 @@
 // The editor: autosave, recovery, preview, keys and pictures around a plain form.
 
 import { Autosave, recover } from "./autosave.js";
-import { bindKeys } from "./keys.js";
+import { bindKeys, letterOf } from "./keys.js";
 import { Pictures } from "./pictures.js";
 import { Preview } from "./preview.js";
 import { submitCalmly } from "./form.js";
@@ -115,7 +115,7 @@ form.addEventListener("input", (event) => {
 
 bindPublish(form);
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "e" || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+  if (letterOf(event) !== "e" || !(event.ctrlKey || event.metaKey) || event.altKey) return;
   event.preventDefault();
   turn();
 });

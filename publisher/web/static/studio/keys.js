@@ -13,17 +13,24 @@ export function insert(area, text, start = area.selectionStart, end = area.selec
   }
 }
 
-export function wrap(area, mark) {
+// The letter on a key: layouts of other scripts (Cyrillic, Greek) have their own there, Caps Lock capitals.
+export const letterOf = ({ key, code, shiftKey }) => shiftKey || !code.startsWith("Key") ? key
+  : /^[a-z]$/i.test(key) ? key.toLowerCase() : code.at(-1).toLowerCase();
+
+// Old posts may be HTML: an import or another program wrote them.
+const isHtml = (area) => area.form.elements.source_format?.value === "html";
+
+export function wrap(area, mark, last = mark) {
   const { selectionStart: start, selectionEnd: end, value } = area;
   const chosen = value.slice(start, end);
   const around = value.slice(start - mark.length, start) === mark
-    && value.slice(end, end + mark.length) === mark;
+    && value.slice(end, end + last.length) === last;
   if (around && !(mark === "*" && value.slice(start - 2, start) === "**")) {
-    insert(area, chosen, start - mark.length, end + mark.length);
+    insert(area, chosen, start - mark.length, end + last.length);
     area.setSelectionRange(start - mark.length, end - mark.length);
     return;
   }
-  insert(area, mark + chosen + mark, start, end);
+  insert(area, mark + chosen + last, start, end);
   area.setSelectionRange(start + mark.length, end + mark.length);
 }
 
@@ -31,10 +38,10 @@ export function link(area, address = "") {
   const { selectionStart: start, selectionEnd: end, value } = area;
   const chosen = value.slice(start, end);
   const target = address.includes("(") || address.includes(")") ? `<${address}>` : address;
-  insert(area, `[${chosen}](${target})`, start, end);
-  const inside = start + 1 + chosen.length;
-  if (!chosen) area.setSelectionRange(start + 1, start + 1);
-  else if (!address) area.setSelectionRange(inside + 2, inside + 2);
+  const [before, after] = isHtml(area) ? [`<a href="${address.replaceAll('"', "%22")}">`, "</a>"] : ["[", `](${target})`];
+  insert(area, before + chosen + after, start, end);
+  const place = start + (!chosen ? before.length : isHtml(area) ? 9 : chosen.length + 3);
+  if (!chosen || !address) area.setSelectionRange(place, place);
 }
 
 // A new line in a list, a quotation or a listing begins as the line before it; an empty item ends it
@@ -84,14 +91,15 @@ function tab(area, back) {
 export const composing = (event) => event.isComposing || event.keyCode === 229;
 
 export function bindKeys(area) {
-  const acts = { b: () => wrap(area, "**"), i: () => wrap(area, "*"), k: () => link(area) };
+  const [bold, slanted] = isHtml(area) ? [["<b>", "</b>"], ["<i>", "</i>"]] : [["**"], ["*"]];
+  const acts = { b: () => wrap(area, ...bold), i: () => wrap(area, ...slanted), k: () => link(area) };
   let escaped = false; // Tab after Escape leads on: who has no mouse could not leave a list otherwise
   area.addEventListener("keydown", (event) => {
     const leads = escaped;
     if (event.key !== "Shift") escaped = event.key === "Escape";
     if (event.altKey || composing(event)) return;
     if (event.ctrlKey || event.metaKey) {
-      const act = !event.shiftKey && acts[event.key.toLowerCase()];
+      const act = acts[letterOf(event)];
       if (!act) return;
       act();
     } else if (!(event.key === "Enter" && !event.shiftKey && newLine(area)) &&
@@ -101,12 +109,13 @@ export function bindKeys(area) {
   area.addEventListener("paste", (event) => {
     const pasted = event.clipboardData?.getData("text/plain").trim() ?? "";
     const chosen = area.value.slice(area.selectionStart, area.selectionEnd);
-    if (!chosen.trim() || !/^https?:\/\/\S+$/.test(pasted) || /^https?:\/\/\S+$/.test(chosen.trim())) {
+    const listing = inListing(area.value, area.selectionStart);
+    if (listing || !chosen.trim() || !/^https?:\/\/\S+$/.test(pasted) || /^https?:\/\/\S+$/.test(chosen.trim())) {
       // A picture that was copied in a page comes with its address there; the file is added (pictures.js).
       const file = !pasted && event.clipboardData?.files.length;
       const html = (!file && event.clipboardData?.getData("text/html")) || "";
-      const plain = /^https?:\/\/\S+$/.test(pasted) || area.form.elements.source_format?.value === "html";
-      const shaped = html && !plain && !inListing(area.value, area.selectionStart) && markdownOf(html);
+      const plain = /^https?:\/\/\S+$/.test(pasted) || isHtml(area);
+      const shaped = html && !plain && !listing && markdownOf(html);
       if (shaped) {
         event.preventDefault();
         // What begins with a heading, list, table … is one only on a line of its own.

@@ -114,6 +114,7 @@ export class Pictures {
     const data = new FormData();
     data.set("csrf_token", this.form.elements.csrf_token.value);
     data.set("file", one.file);
+    data.set("source_format", this.form.elements.source_format?.value ?? "");
     const answer = await send(this.form, "/studio/media", data).catch(() => undefined);
     const told = answer?.ok && await answer.json().catch(() => undefined);
     await this.composed;
@@ -179,15 +180,17 @@ export class Pictures {
 
   arrived(one, told) {
     if (!this.refused.length) this.say(this.running > 1 || this.waiting.length ? "Added. More to come." : "Added.");
-    if (!told.markdown.startsWith("!")) return this.close(one);
+    const html = told.markdown.startsWith("<img");
+    if (!html && !told.markdown.startsWith("!")) return this.close(one);
     const input = Object.assign(document.createElement("input"), {
       maxLength: 1000, placeholder: "Describe this picture",
     });
     input.setAttribute("aria-label", `Description of ${one.file.name}`);
     input.addEventListener("input", (event) => {
       event.stopPropagation();
-      const words = input.value.trim().replace(/[\\[\]]/g, "\\$&");
-      const fresh = `![${words}](${told.url})`;
+      const words = input.value.trim();
+      const fresh = html ? `<img src="${told.url}" alt="${words.replaceAll("&", "&amp;").replaceAll('"', "&quot;")}">`
+        : `![${words.replace(/[\\[\]]/g, "\\$&")}](${told.url})`;
       if (this.replace(one.text, fresh) >= 0) one.text = fresh;
     });
     input.addEventListener("keydown", (event) => {

@@ -1,5 +1,7 @@
 // The Publish button's menu and keys, of the box and the editor: Ctrl+Enter publishes, Ctrl+S saves.
 
+import { letterOf } from "./keys.js";
+
 export function bindPublish(form, ready = () => true) {
   const save = form.querySelector("[data-save]");
   const publish = form.querySelector("[data-publish]") ?? save;
@@ -13,7 +15,7 @@ export function bindPublish(form, ready = () => true) {
       menu.querySelector("summary").focus();
     }
     if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
-    const button = { s: save, Enter: publish }[event.key];
+    const button = { s: save, Enter: publish }[letterOf(event)];
     if (!button) return;
     event.preventDefault();
     // A held key would act on the next page too, on what that one shows.
