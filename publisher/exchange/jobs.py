@@ -112,34 +112,41 @@ def forget_old(session: Session, environment: Environment, now: datetime) -> Non
 
 
 BACKUP_TROUBLE = "backup_trouble"  # why the last backup failed, "" if it did not
-_BACKUPS = "publisher-*.tar.gz"
+_NAME = "publisher-%Y%m%d-%H%M%S.tar.gz"
+_BACKUPS = f"publisher-{'[0-9]' * 8}-{'[0-9]' * 6}.tar.gz"
 
 
 def backup_path(settings: Settings, now: datetime) -> Path:
     """The path for a backup made now."""
-    return Path(settings.backup_folder) / f"publisher-{now:%Y%m%d-%H%M%S}.tar.gz"
+    return Path(settings.backup_folder) / now.strftime(_NAME)
 
 
-def newest_backup(settings: Settings) -> datetime | None:
-    """When the newest backup in the folder was written; None where there is none."""
+def _backups(settings: Settings, now: datetime) -> list[Path]:
+    """The automatic backups in the folder, the oldest first. Those of the future, made while the
+    clock was ahead, are passed over."""
+    found = sorted(Path(settings.backup_folder).glob(_BACKUPS))
+    return [path for path in found if path.name <= now.strftime(_NAME)]
+
+
+def newest_backup(settings: Settings, now: datetime) -> datetime | None:
+    """When the newest backup in the folder was begun, by its name; None where there is none."""
     if not settings.backup_folder:
         return None
     try:
-        times = [path.stat().st_mtime for path in Path(settings.backup_folder).glob(_BACKUPS)]
-    except OSError:
+        return datetime.strptime(_backups(settings, now)[-1].name, _NAME).replace(tzinfo=UTC)
+    except (OSError, LookupError, ValueError):
         return None
-    return datetime.fromtimestamp(max(times), UTC) if times else None
 
 
 def next_backup_due(settings: Settings, now: datetime) -> datetime | None:
     """When the next one is due; None where none are wanted."""
     if not settings.backup_folder:
         return None
-    last = newest_backup(settings)
+    last = newest_backup(settings, now)
     return now if last is None else last + timedelta(hours=settings.backup_hours)
 
 
-def drop_old_backups(settings: Settings) -> None:
+def drop_old_backups(settings: Settings, now: datetime) -> None:
     """Remove the oldest backups beyond the number to be kept."""
-    for old in sorted(Path(settings.backup_folder).glob(_BACKUPS))[: -settings.backup_keep]:
+    for old in _backups(settings, now)[: -settings.backup_keep]:
         old.unlink(missing_ok=True)

@@ -33,7 +33,8 @@ def backup(
     progress.
 
     The file appears whole or not at all. Raises InvalidInput when the database is not SQLite or
-    the target exists, StorageUnavailable when it cannot be written.
+    the target exists, InvalidData when the database is one that `restore` would refuse,
+    StorageUnavailable when the target cannot be written.
     """
     source = database_file(environment)
     if target.exists():
@@ -50,6 +51,7 @@ def backup(
             try:
                 tell("copying the database")
                 copy_database(source, copy)
+                _check_database(copy, f"nothing was written: the database {source}")
                 with whole_files.whole_file(target) as file:
                     _write_archive(file, copy, environment.media, tell)
             finally:
@@ -75,7 +77,7 @@ def restore(environment: Environment, source: Path) -> Path | None:
         with whole_files.in_use(room):
             try:
                 _read_archive(source, room)
-                _check_database(room / DATABASE)
+                _check_database(room / DATABASE, "the database in the backup")
                 _bring_media(room / MEDIA, environment.media)
                 kept = _keep(database)
                 whole_files.put_in_place(room / DATABASE, database)
@@ -142,14 +144,15 @@ def _read_archive(source: Path, room: Path) -> None:
         raise InvalidData(f"{source} is not a backup: it holds no database")
 
 
-def _check_database(path: Path) -> None:
+def _check_database(path: Path, named: str) -> None:
+    """InvalidData, which calls the database `named`, unless it is whole and of a known schema."""
     try:
         with closing(sqlite3.connect(path)) as connection:
-            verdict = connection.execute("PRAGMA integrity_check").fetchone()[0]
-    except sqlite3.Error as error:
-        raise InvalidData(f"the database in the backup is damaged: {error}") from error
+            verdict = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    except sqlite3.DatabaseError as error:
+        verdict = str(error)
     if verdict != "ok":
-        raise InvalidData(f"the database in the backup is damaged: {verdict}")
+        raise InvalidData(f"{named} is damaged: {' '.join(verdict.split())[:200]}")
     database = Database(f"sqlite:///{path}")
     try:
         check_known(database)

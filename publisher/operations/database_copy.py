@@ -22,7 +22,7 @@ from publisher.river.polls.item_store import SEARCH
 from publisher.storage import sqlite_file
 from publisher.storage.database import Database
 from publisher.storage.postgresql import on_server
-from publisher.storage.schema import upgrade
+from publisher.storage.schema import check_known, upgrade
 from publisher.storage.tables import all_rooms
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.river import RiverItem
@@ -53,6 +53,7 @@ def copy_site(environment: Environment, url: str, tell: Tell) -> int:
         source = Database(environment.database_url, listen_url=environment.listen_url)
         target = Database(url)
         try:
+            check_known(source)
             upgrade(source)
             upgrade(target)
             with source.read() as old, target.write() as new:
@@ -66,9 +67,9 @@ def copy_site(environment: Environment, url: str, tell: Tell) -> int:
 
 def _copy(old: Session, new: Session, tell: Tell) -> int:
     tables = all_rooms().sorted_tables
-    full = [table.name for table in tables if new.execute(select(table).limit(1)).first()]
-    if full:
-        raise Conflict(f"the other database is not empty (rows in {', '.join(full)})")
+    for table in tables:
+        if new.execute(select(table).limit(1)).first():
+            raise Conflict(f"the other database is not empty, {table.name} has rows")
     total = 0
     for table in tables:
         count = _copy_table(old, new, table)

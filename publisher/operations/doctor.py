@@ -281,9 +281,9 @@ def examine_database(site: Site) -> Iterator[Finding]:
     if (file := sqlite_file.path_of(site.environment.database_url)) is None:
         return
     with site.database.read() as db:
-        verdict = db.scalar(text("PRAGMA integrity_check"))
+        verdict = " ".join(str(db.scalar(text("PRAGMA integrity_check(1)"))).split())
         broken = len(db.execute(text("PRAGMA foreign_key_check")).all())
-    whole = f"{file.stat().st_size / 1e6:,.1f} MB, whole" if verdict == "ok" else str(verdict)
+    whole = f"{file.stat().st_size / 1e6:,.1f} MB, whole" if verdict == "ok" else verdict
     yield Finding("database", verdict == "ok", whole, RESTORE)
     yield Finding("references", broken == 0, f"{broken} rows refer to missing ones", RESTORE)
 

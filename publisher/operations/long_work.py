@@ -99,7 +99,7 @@ class LongWork:
         if trouble:
             log.warning("the scheduled backup failed", reason=trouble)
             return
-        jobs.drop_old_backups(settings)
+        jobs.drop_old_backups(settings, now)
 
     def _run(
         self, arguments: list[str], tell: Callable[[str], None], site: Site

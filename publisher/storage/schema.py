@@ -91,7 +91,8 @@ def check_known(database: Database) -> None:
     with translated(), database.engine.connect() as connection:
         current = _revision(connection)
     if current is None:
-        raise InvalidData("this is not a database of Publisher")
+        name = Path(database.engine.url.database or "").name
+        raise InvalidData(f"the database {name} is none of Publisher's")
     _refuse_newer(current)
 
 

@@ -117,6 +117,26 @@ def archive(members: dict[str, bytes]) -> bytes:
     return file.getvalue()
 
 
+def test_a_damaged_database_is_not_backed_up(site: Site, environment: Environment) -> None:
+    """Nothing that a restore refuses is written: scheduled ones would replace the good ones."""
+    with site.database.read() as db:
+        page = db.scalar(text("SELECT rootpage FROM sqlite_master WHERE name = 'updates'"))
+        size = db.scalar(text("PRAGMA page_size"))
+    site.database.close()
+    assert isinstance(page, int)
+    assert isinstance(size, int)
+    target = environment.instance / "copy.tar.gz"
+    database = environment.instance / "publisher.db"
+    with database.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xa5" * size)
+    for said in ("publisher.db is damaged", "none of Publisher's"):
+        with pytest.raises(InvalidData, match=said):
+            backup(environment, target)
+        assert not target.exists()
+        database.write_bytes(b"")
+
+
 RESTORE = """
 import os, sys
 from pathlib import Path

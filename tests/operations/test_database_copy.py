@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from publisher.base.errors import Conflict, InvalidInput, PublisherError
+from publisher.base.errors import Conflict, InvalidData, InvalidInput, PublisherError
 from publisher.blog import published
 from publisher.installation import Site, open_site, serving_lock
 from publisher.operations import database_copy
@@ -91,8 +91,9 @@ def test_a_copy_that_fails_leaves_nothing(
 
 
 def test_what_is_not_empty_is_not_touched(filled: Site, server: Server, tmp_path: Path) -> None:
-    """A second copy, the site's own database, a served site, another kind of database."""
-    url = server.make_database(f"copy_{secrets.token_hex(4)}")
+    """A second copy, the site's own database, an empty source, a served site, an unknown kind."""
+    name = f"copy_{secrets.token_hex(4)}"
+    url = server.make_database(name)
     copy_site(filled.environment, url, silent)
     with pytest.raises(Conflict, match="not empty"):
         copy_site(filled.environment, url, silent)
@@ -100,6 +101,9 @@ def test_what_is_not_empty_is_not_touched(filled: Site, server: Server, tmp_path
         copy_site(filled.environment, filled.environment.database_url, silent)
     with pytest.raises(InvalidInput, match="mysql"):
         copy_site(filled.environment, "mysql://x/y", silent)
+    empty = replace(filled.environment, database_url=server.make_database(f"{name}_empty"))
+    with pytest.raises(InvalidData, match=f"{name}_empty is none of Publisher's"):
+        copy_site(empty, f"sqlite:///{tmp_path}/other.db", silent)
     with serving_lock(filled.environment), pytest.raises(Conflict, match="being served"):
         copy_site(filled.environment, f"sqlite:///{tmp_path}/other.db", silent)
     with filled.database.read() as db:

@@ -1,7 +1,6 @@
 """`/studio/moving`: a blog that comes in, and goes out, in the browser; the scheduler does it."""
 
 import io
-import os
 import re
 import tarfile
 import time
@@ -184,14 +183,20 @@ def test_backups_are_made_by_themselves(
     assert "The newest backup in the folder is from" in ada.get("/studio/moving")
     again = LongWork()
     made.rename(folder / "publisher-20200101-000000.tar.gz")
-    (folder / "publisher-20200101-000000.tar.gz").touch()
-
-    long_ago = site.clock().timestamp() - 7 * 3600
-    os.utime(folder / "publisher-20200101-000000.tar.gz", (long_ago, long_ago))
     assert again.do_jobs(site) == 0
     (kept,) = folder.iterdir()
     assert kept.name != "publisher-20200101-000000.tar.gz"
-    kept.unlink()
+    kept.rename(folder / "publisher-20200101-000000.tar.gz")
+    others = {"publisher-99991231-000000.tar.gz", "publisher-by-hand.tar.gz"}
+    for name in others:
+        (folder / name).touch()  # made while the clock was ahead, and by somebody else
+    assert LongWork().do_jobs(site) == 0
+    left = {path.name for path in folder.iterdir()}
+    assert len(left) == 3
+    assert left > others
+    assert "publisher-20200101-000000.tar.gz" not in left
+    for path in folder.iterdir():
+        path.unlink()
     folder.rmdir()
     LongWork().do_jobs(site)
     page = ada.get("/studio/moving")

@@ -39,7 +39,7 @@ def page(errors: Mapping[str, str] | None = None) -> str:
     with site().database.read() as db:
         settings = load_settings(db)
         known = {name: str(getattr(settings, name)) for name in BACKUPS}
-        newest = jobs.newest_backup(settings)
+        newest = jobs.newest_backup(settings, now())
         people = ((one.name, one.display_name) for one in authors.everyone(db))
         return render_template(
             "settings/moving.html",
