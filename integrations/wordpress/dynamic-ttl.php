@@ -2,7 +2,7 @@
 /**
  * Plugin Name: Dynamic ttl
  * Description: The feed tells readers when to come back: element, syndication module and headers, by the hours at which you post.
- * Version: 0.2.1
+ * Version: 0.2.2
  * Requires at least: 5.5
  * Requires PHP: 7.4
  * License: MIT
@@ -29,11 +29,14 @@ function dynamic_ttl_now()
     if (!is_array($told) || $told['valid_until'] <= time()) {
         $fresh = dynamic_ttl_ask();
         if ($fresh !== null) {
-            if (is_array($told)) { // a post's ttl is told after its date
-                $fresh['since'] = $fresh['ttl'] === $told['ttl'] ? max($fresh['since'], $told['since']) : time();
-            }
+            // Whoever has the feed with another ttl, or with none, gets it anew.
+            $same = is_array($told) && $fresh['ttl'] === $told['ttl'];
+            $fresh['since'] = $same ? max($fresh['since'], $told['since']) : time();
             $told = $fresh;
             dynamic_ttl_keep($told);
+        } elseif (is_array($told) && $told['valid_until'] + HOUR_IN_SECONDS <= time()) {
+            delete_transient(DYNAMIC_TTL_KEPT);
+            $told = null;
         }
     }
     if (!is_array($told)) {
@@ -43,10 +46,10 @@ function dynamic_ttl_now()
     return $told;
 }
 
-/** Keep an answer, for two hours at most. */
+/** Keep an answer: to be used for an hour longer than it is valid, and to tell whether the next one is another. */
 function dynamic_ttl_keep($told)
 {
-    set_transient(DYNAMIC_TTL_KEPT, $told, 2 * HOUR_IN_SECONDS);
+    set_transient(DYNAMIC_TTL_KEPT, $told, 7 * DAY_IN_SECONDS);
 }
 
 /** Seconds for which a copy fetched now is good: by the five minutes of the hour, else the ttl. */
@@ -148,7 +151,8 @@ function dynamic_ttl_headers($headers, $request)
     $told = dynamic_ttl_now();
     if ($told !== null) {
         $headers['Cache-Control'] = 'public, max-age=' . $told['max_age'];
-        $headers['CDN-Cache-Control'] = 'max-age=60';
+        $headers['CDN-Cache-Control'] = 'max-age=60'; // no cache hides a post for as long as readers wait
+        $headers['X-Accel-Expires'] = '60'; // the same for nginx
         $headers['Expires'] = gmdate('D, d M Y H:i:s', time() + $told['max_age']) . ' GMT';
     }
     return $headers;
@@ -169,14 +173,22 @@ function dynamic_ttl_asked($request)
 {
     if (dynamic_ttl_concerns($request->query_vars)) {
         add_filter('get_lastpostmodified', 'dynamic_ttl_modified', 10, 2);
+        // What nginx, Apache and its brotli add to the ETag of what they compress: WordPress would never send 304.
+        if (isset($_SERVER['HTTP_IF_NONE_MATCH'])) {
+            $_SERVER['HTTP_IF_NONE_MATCH'] = str_replace(array('W/', '-gzip', '-br'), '', $_SERVER['HTTP_IF_NONE_MATCH']);
+        }
     }
 }
 
-/** A minute after a post, when the mirror has read it, the mirror is asked again; without an answer the old one holds. */
-function dynamic_ttl_posted()
+/**
+ * A minute after a post, when the mirror has read it, the mirror is asked again; without an answer the old one holds.
+ * The feed has changed also where a post was taken back, of which WordPress' date of the newest tells nothing.
+ */
+function dynamic_ttl_posted($new, $old, $post)
 {
     $told = get_transient(DYNAMIC_TTL_KEPT);
-    if (is_array($told)) {
+    if (is_array($told) && $post->post_type === 'post' && in_array('publish', array($new, $old), true)) {
+        $told['since'] = time();
         $told['valid_until'] = min($told['valid_until'], time() + MINUTE_IN_SECONDS);
         dynamic_ttl_keep($told);
     }
@@ -187,4 +199,4 @@ add_action('rss2_head', 'dynamic_ttl_element');
 add_filter('rss_update_period', 'dynamic_ttl_period');
 add_filter('rss_update_frequency', 'dynamic_ttl_frequency');
 add_filter('wp_headers', 'dynamic_ttl_headers', 10, 2);
-add_action('publish_post', 'dynamic_ttl_posted');
+add_action('transition_post_status', 'dynamic_ttl_posted', 10, 3);

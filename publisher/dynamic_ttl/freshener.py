@@ -70,12 +70,15 @@ class Said:
         scope = "private" if "private" in control else "public"
         expires = format_datetime(self.now + timedelta(seconds=age), usegmt=True)
         kept = [pair for pair in headers if pair[0].lower() not in ("cache-control", "expires")]
-        shared = ("CDN-Cache-Control", f"max-age={SHARED_MAX_AGE_SECONDS}")
+        shared = [
+            ("CDN-Cache-Control", f"max-age={SHARED_MAX_AGE_SECONDS}"),
+            ("X-Accel-Expires", str(SHARED_MAX_AGE_SECONDS)),  # nginx, which knows only this
+        ]
         return [
             *kept,
             ("Cache-Control", f"{scope}, max-age={age}"),
             ("Expires", expires),
-            *([] if scope == "private" or "cdn-cache-control" in old else [shared]),
+            *(pair for pair in shared if scope == "public" and pair[0].lower() not in old),
         ]
 
 

@@ -18,6 +18,7 @@ class WP_Error
 
 $scenario = json_decode(stream_get_contents(STDIN), true);
 $_COOKIE = $scenario['cookies'];
+$_SERVER['HTTP_IF_NONE_MATCH'] = addslashes($scenario['tag']); // WordPress does that to all of $_SERVER
 $hooks = array();
 $transients = $scenario['transients'];
 $asked = array();
@@ -25,9 +26,9 @@ if ($scenario['source'] !== null) {
     define('DYNAMIC_TTL_SOURCE', $scenario['source']);
 }
 
-function add_action($hook, $function)
+function add_action(...$arguments)
 {
-    add_filter($hook, $function);
+    add_filter(...$arguments);
 }
 
 function add_filter($hook, $function, $priority = 10, $arguments = 1)
@@ -133,11 +134,13 @@ $headers = array('Content-Type' => 'application/rss+xml; charset=UTF-8', 'ETag' 
 $feed = filtered('wp_headers', $headers, (object) array('query_vars' => $scenario['query']));
 $page = filtered('wp_headers', array('Content-Type' => 'text/html; charset=UTF-8'), (object) array('query_vars' => array()));
 $kept = $transients;
-foreach ($hooks['publish_post'] as $function) {
-    $function();
+foreach ($hooks['transition_post_status'] as $function) {
+    foreach ($scenario['transitions'] as list($new, $old, $type)) {
+        $function($new, $old, (object) array('post_type' => $type));
+    }
 }
 echo json_encode(array(
     'head' => $head, 'period' => $period, 'frequency' => $frequency, 'feed' => $feed, 'page' => $page,
     'asked' => $asked, 'kept' => $kept, 'after_post' => $transients, 'hooks' => array_keys($hooks),
-    'now' => time(), 'modified' => $modified,
+    'now' => time(), 'modified' => $modified, 'tag' => stripslashes($_SERVER['HTTP_IF_NONE_MATCH']),
 ));
