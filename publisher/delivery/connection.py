@@ -153,7 +153,7 @@ class Connection(asyncio.Protocol):
                 self._unsent, self.since = unsent, self._shared.second
             elif waited > STALL_SECONDS:
                 self._transport.abort()
-        elif self._page is not None or self._queue:
+        elif (self._page is not None or self._queue) and not self._transport.is_closing():
             pass  # it waits for us, not for the peer
         elif self._last:
             if waited > LINGER_SECONDS:

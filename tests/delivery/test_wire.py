@@ -12,7 +12,7 @@ from unittest.mock import Mock
 import pytest
 import uvloop
 
-from publisher.delivery.connection import Connection
+from publisher.delivery.connection import LINGER_SECONDS, Connection
 from publisher.delivery.http_shared import Shared
 from publisher.delivery.wire import LONG_BYTES, Wire
 from tests.delivery.test_connection import POLL, Front, Transport
@@ -119,6 +119,26 @@ def test_who_is_refused_and_gone_is_no_fault_of_ours() -> None:
         connection.data_received(b"GET /#x HTTP/1.1\r\nHost: a\r\n\r\n")
         assert b" 400 Bad Request" in transport.written[0]
         assert transport.write_eof.called
+
+
+def test_a_connection_that_does_not_end_by_itself_is_ended() -> None:
+    """Without uvloop, closing TLS never ends a connection whose peer went while a page was made: a
+    request that waited there kept it, and its place among 8,192, for ever."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        transport: Any = Waiting(ours, 0, ended=False)
+        transport.abort = Mock()
+        front: Any = Front(b"x")
+        shared = Shared(front, lambda _path: 0, (), print)
+        connection = Connection(shared)
+        connection.connection_made(transport)
+        transport.ended = True
+        connection.data_received(POLL.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+        connection.sweep()
+        assert not transport.abort.called
+        shared.second += LINGER_SECONDS + 1
+        connection.sweep()
+        assert transport.abort.called
 
 
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])

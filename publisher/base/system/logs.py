@@ -77,6 +77,8 @@ def configure(least: int = logging.INFO) -> None:
     handler.setFormatter(LogLines(human=sys.stderr.isatty()))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.getLogger(_OURS).setLevel(least)
+    # Its warnings are a line for each write to a peer that is gone, as often as strangers like.
+    logging.getLogger("asyncio").setLevel(logging.ERROR)
 
 
 def get_logger(name: str) -> Any:
