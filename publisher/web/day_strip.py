@@ -213,9 +213,10 @@ def clock(at: datetime, zone: str) -> str:
 
 
 def _when(at: datetime, now: datetime, zone: str) -> str:
-    """The time of day, of today or tomorrow."""
-    today, day = (local_second(zone_table(zone), seconds(one)) // 86_400 for one in (now, at))
-    return clock(at, zone) + (" tomorrow" if day > today else "")
+    """The time of day, with its day where that is not today."""
+    today, day = (instant(local_second(zone_table(zone), seconds(one))) for one in (now, at))
+    days = (day.date() - today.date()).days
+    return f"{day:%H:%M}" + ("" if days == 0 else " tomorrow" if days == 1 else f" on {day:%A}")
 
 
 def progress(decision: Decision) -> str:
@@ -233,16 +234,16 @@ def why(decision: Decision, hours: Sequence[DayHour], visits: Sequence[datetime]
     zone, now = decision.zone, visits[0]
     if decision.last_update is None:
         return ["Nothing has been published yet, so readers are asked to come rarely."]
-    until = _when(visits[1], now, zone) if len(visits) > 1 else "tomorrow"
+    back = f"at {_when(visits[1], now, zone)}" if len(visits) > 1 else "in a day"
     if decision.phase == WARM_UP:
         first = f"Still learning when you publish ({progress(decision)})."
-        second = f"Until then the time since your last update decides: come back at {until}."
+        second = f"Until then the time since your last update decides: come back {back}."
     else:
-        first = _habit_of_author(now, until, zone, hours)
+        first = _habit_of_author(now, back, zone, hours)
         second = _cost(decision, now, hours)
     scheduled = decision.scheduled_at
     third = (
-        f"Your next post is scheduled for {clock(scheduled, zone)}, and no reader is asked to"
+        f"Your next post is scheduled for {_when(scheduled, now, zone)}, and no reader is asked to"
         " sleep through it."
         if scheduled is not None and decision.unscheduled_ttl_minutes != decision.ttl_minutes
         else f"Next check: {clock(decision.valid_until, zone)}, or when you publish."
@@ -250,25 +251,25 @@ def why(decision: Decision, hours: Sequence[DayHour], visits: Sequence[datetime]
     return [text for text in (first, second, third) if text]
 
 
-def _habit_of_author(now: datetime, until: str, zone: str, hours: Sequence[DayHour]) -> str:
+def _habit_of_author(now: datetime, back: str, zone: str, hours: Sequence[DayHour]) -> str:
     rate = _updates_at(now, zone, hours)
     if rate < RARE:
-        return f"You rarely publish at this hour, so readers may wait until {until}."
+        return f"You rarely publish at this hour; readers come back {back}."
     if rate < OFTEN:
-        return f"At this hour you publish every {_hours(1 / rate)}; readers come back at {until}."
-    return f"You publish often at this hour, so readers come back soon, at {until}."
+        return f"At this hour you publish every {_hours(1 / rate)}; readers come back {back}."
+    return f"You publish often at this hour, so readers come back soon, {back}."
 
 
 def _cost(decision: Decision, now: datetime, hours: Sequence[DayHour]) -> str:
     """How long a post of the busiest hour would wait with the next larger ttl."""
     if decision.refused is None:
-        return "The feed never asks for longer than that."
+        return f"No ttl is longer than {span(decision.rule.menu.values[-1])}."
     end = now + timedelta(minutes=decision.refused.ttl_minutes)
     covered = [row for row in hours if now < row.starts_at < end]
     post = max(covered, key=lambda row: row.expected_updates).starts_at if covered else now
     zone, longer = decision.zone, span(decision.refused.ttl_minutes)
     said = "now" if post == now else f"at {clock(post, zone)}"
-    return f"Not {longer}: a post {said} would wait until {clock(end, zone)}."
+    return f"Not {longer}: a post {said} would wait until {_when(end, now, zone)}."
 
 
 def _hours(count: float) -> str:

@@ -86,9 +86,7 @@ def test_the_walk_of_a_night() -> None:
     assert day.visits[0].clock == "23:10"
     assert "06:30" <= back <= "07:30"
     assert f"at 23:10, is asked to come back at {back} tomorrow" in day.sentence
-    assert (
-        day.why[0] == f"You rarely publish at this hour, so readers may wait until {back} tomorrow."
-    )
+    assert day.why[0] == f"You rarely publish at this hour; readers come back at {back} tomorrow."
     minutes = [visit.minute for visit in day.visits]
     assert not [minute for minute in minutes[1:] if minute < 6 * 60]
 
@@ -98,6 +96,25 @@ def test_the_refused_ttl_is_told_by_a_post_that_would_wait() -> None:
     late = MORNING.replace(hour=2, minute=0)
     day = own_day(habit(dict.fromkeys(range(7, 14), 9)), late, TtlRule())
     assert re.fullmatch(r"Not 8 hours: a post at \d\d:00 would wait until 10:00\.", day.why[1])
+
+
+def test_a_scheduled_post_and_the_longest_ttl_are_told_as_they_are() -> None:
+    """The ttl that a post shortens is not the longest; a post of tomorrow is not one of today."""
+    activity, night = habit({1: 1}, days=60), MORNING.replace(hour=23, minute=50)
+    post = night + timedelta(minutes=40)
+    day = own_day(activity, night, TtlRule.parse(menu="15/60"), [post])
+    assert day.why[1] == "No ttl is longer than 60 minutes."
+    assert day.why[2].startswith("Your next post is scheduled for 00:30 tomorrow, and no reader")
+    rule = TtlRule.parse(menu="15/10080", poll_minutes=100_000)
+    day = own_day(activity, night, rule, [post + timedelta(days=3)])
+    assert "scheduled for 00:30 on Friday, and no reader" in day.why[2]
+
+
+def test_a_reader_that_waits_more_than_a_day() -> None:
+    """It comes in a day, not "at tomorrow"."""
+    rule = TtlRule.parse(menu="1440", freshness="ttl")
+    day = own_day(habit({9: 1}), MORNING.replace(second=1), rule)
+    assert day.why[0] == "At this hour you publish every hour; readers come back in a day."
 
 
 def test_sentence_of_the_warm_up() -> None:

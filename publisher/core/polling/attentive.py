@@ -7,7 +7,7 @@ remembered across 304s; those of the headers are renewed by them (RFC 9111).
 """
 
 from publisher.core.durations import duration
-from publisher.core.polling.hints import http_freshness, next_allowed
+from publisher.core.polling.hints import next_allowed, renewed
 from publisher.core.polling.histogram import CEILING, HISTOGRAM, HOUR, SLOTS, densities
 from publisher.core.polling.histogram import decide as look_ahead
 from publisher.core.polling.histogram import remember as count_items
@@ -43,9 +43,7 @@ def remember(
     """Count the new items into the learned day; store the hints of document and headers."""
     count_items(state, options, answer, dates, first, last, now)
     state[DOCUMENT] = max(state[DOCUMENT], answer[NEW_ITEMS])
-    fresh = http_freshness(answer, now)
-    if fresh >= 0 or answer[STATUS] != NOT_MODIFIED:
-        state[HTTP_SECONDS] = max(fresh, 0)
+    renewed(state, HTTP_SECONDS, answer, now)
     if answer[STATUS] != NOT_MODIFIED:
         state[TTL_SECONDS] = max(answer[TTL], 0)
         state[PERIOD_SECONDS] = max(answer[UPDATE_PERIOD], 0)
@@ -111,7 +109,8 @@ def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -
     ends = {
         ASKED: asks,
         UNASKED_FLOOR: f"not sooner than {duration(options[UNASKED] * 60)} unless the feed says so",
-        WINDOW: f"its document holds {int(state[DOCUMENT])} items: before half of them are new",
+        WINDOW: f"its document holds {int(state[DOCUMENT])} items: before"
+        f" {options[TURNOVER]:.0%} of them are new",
         SKIPPED: "after the hours or days that the feed asks to skip",
     }
     return reasons + ([ends[reason]] if reason in ends else [])

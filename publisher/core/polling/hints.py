@@ -54,13 +54,20 @@ def http_freshness(answer: Ints, now: int) -> int:
     return ABSENT
 
 
+def renewed(state: State, place: int, answer: Ints, now: int) -> bool:
+    """Store the freshness of the response at `place`; False for a 304 without any."""
+    fresh = http_freshness(answer, now)
+    if fresh < 0 and answer[STATUS] == NOT_MODIFIED:
+        return False
+    state[place] = max(fresh, 0)
+    return True
+
+
 def remember(
     state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
 ) -> None:
     """Store the hints. A 304 renews those of the headers and keeps those of the document."""
-    fresh = http_freshness(answer, now)
-    if fresh >= 0 or answer[STATUS] != NOT_MODIFIED:
-        state[HTTP_SECONDS] = max(fresh, 0)
+    if renewed(state, HTTP_SECONDS, answer, now):
         state[HTTP_AT] = now
     if answer[STATUS] != NOT_MODIFIED:
         state[TTL_SECONDS] = max(answer[TTL], 0)

@@ -99,11 +99,12 @@ def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -
     hourly = [60 * (state[SLOTS + hour] * factor + prior) for hour in range(24)]
     busiest = max(range(24), key=hourly.__getitem__)
     limits = {AT_FLOOR: NOT_SOONER, AT_CEILING: NOT_LATER}
-    begins = (busiest * HOUR - now) % DAY
-    when = "is this one" if begins > DAY - HOUR else f"begins {duration(begins)} later"
+    since = (now - busiest * HOUR) % DAY
+    when = "is this one" if since < HOUR else f"begins {duration(DAY - since)} later"
     known = f"{sum(hourly):.1f} items, the busiest hour {when}"
+    counted = sum(hourly) - 24 * 60 * prior  # nothing is known of the hours of the prior
     return [
-        f"its learned day: {known if sum(hourly) >= 0.05 else 'hardly any items'}",
+        f"its learned day: {known if counted >= 0.05 else 'hardly any items'}",
         f"{limits[reason]} {duration(wait)}"
         if reason in limits
         else f"after {duration(wait)}, as its items would have waited {options[WORTH]:g} minutes",

@@ -1,6 +1,7 @@
 """A decision explained in sentences, for the studio and `publisher ttl`."""
 
 from datetime import datetime, timedelta
+from math import ceil
 
 from publisher.core.civil import instant, local_second, seconds, zone_table
 from publisher.core.habits import BUSY_HOURS
@@ -27,10 +28,12 @@ def explain(decision: Decision) -> list[str]:
 
 
 def _winer(hour: float, night: float) -> list[str]:
+    # Rounded down, so that a number below one reads so: the ttl depends on that.
+    soon, later = (_number(_down(number)) for number in (hour, night))
     predicted = (
-        f"The 24 counters predict {_number(hour)} in the next hour and {_number(night)} in the next"
-        " 8 hours; the ttl is the longest of 15, 60 and 480 minutes in which fewer than one is"
-        " predicted, or else 15."
+        f"The 24 counters predict {soon} in the next hour and {later} in the next 8 hours;"
+        " the ttl is the longest of 15, 60 and 480 minutes in which fewer than one is predicted, or"
+        " else 15."
     )
     return [predicted]
 
@@ -60,13 +63,13 @@ def _prediction(decision: Decision) -> list[str]:
         hour = _span_of_day(decision, decision.likely_at, later)
         sentences.append(f"The busiest hour of the next 24 is {hour}.")
     if decision.refused is None:
-        largest = _count(decision.ttl_minutes, "minute")
+        largest = _count(decision.rule.menu.values[-1], "minute")
         sentences.append(f"{largest} is the largest value of the menu.")
     else:
         sentences.append(
             f"{_count(decision.refused.ttl_minutes, 'minute')} was not chosen: it would add"
-            f" {_count(round(decision.refused.waiting_minutes), 'minute')} of waiting, more than"
-            f" the {decision.poll_worth_minutes:.0f} that a saved visit is worth."
+            f" {_count(ceil(decision.refused.waiting_minutes), 'minute')} of waiting, more than"
+            f" the {_down(decision.poll_worth_minutes):g} that a saved visit is worth."
         )
     return sentences
 
@@ -124,6 +127,11 @@ def _span_of_day(decision: Decision, begin: datetime, end: datetime) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _down(number: float) -> float:
+    """A number above 0 with one decimal, rounded down."""
+    return int(number * 10.0) / 10.0
 
 
 def _number(expected: float) -> str:

@@ -73,7 +73,10 @@ def test_no_item_leaves_the_document_unseen() -> None:
     lazy = parse("attentive:poll-minutes=100000")
     memory = busy()
     assert 9 * 3600 < lazy.decide(memory, START).wait_seconds <= 12 * 3600
-    assert "before half of them are new" in " ".join(lazy.explain(memory, START))
+    assert "before 50% of them are new" in " ".join(lazy.explain(memory, START))
+    early = parse("attentive:poll-minutes=100000,turnover=0.25")
+    assert early.decide(memory, START).wait_seconds <= 6 * 3600
+    assert "before 25% of them are new" in " ".join(early.explain(memory, START))
 
 
 def test_every_decision_is_explained() -> None:

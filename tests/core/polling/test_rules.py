@@ -259,6 +259,22 @@ def test_histogram_on_a_steady_feed(an_hour: int, minutes: int) -> None:
     assert policy.explain(memory, NOW)[1].endswith(f"would have waited {minutes} minutes")
 
 
+def test_histogram_names_the_busiest_hour() -> None:
+    """From its first to its last second it is this one; before any item nobody knows it."""
+    policy, midnight = parse("histogram"), 20_000 * 86_400
+    memory = policy.remember(policy.start(), Answer(304), midnight)
+    assert policy.explain(memory, midnight)[0] == "its learned day: hardly any items"
+    item = Answer(200, new_items=1, item_dates=(midnight - 20 * 3600 + 5,))  # at four
+    memory = policy.remember(memory, item, midnight)
+    said = {at: policy.explain(memory, midnight + at)[0] for at in (14_399, 14_400, 17_999, 18_000)}
+    assert [words.partition("busiest hour ")[2] for words in said.values()] == [
+        "begins 1 s later",
+        "is this one",
+        "is this one",
+        "begins 23 h later",
+    ]
+
+
 def test_histogram_keeps_its_limits() -> None:
     """However busy or silent a feed is, the shortest and the longest wait hold."""
     policy, memory = steady("histogram", 100)

@@ -1,5 +1,6 @@
 """The decision on the day its inventor described, in warm-up, and with posts in the queue."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -151,6 +152,29 @@ def test_warm_up_says_how_long_nothing_came(silence: timedelta, words: str) -> N
     assert f"The last update was {words} earlier." in told
 
 
+def test_winers_numbers_read_as_they_count() -> None:
+    """0.97 updates are fewer than one, and not told as 1.0 beside a ttl of 480."""
+    first = datetime(2026, 1, 1, 9, 30, tzinfo=UTC)
+    activity = fold(Activity.empty("UTC"), [first + timedelta(days=day) for day in range(97)])
+    nine = first.replace(hour=9, minute=0) + timedelta(days=100)
+    decision = decide(activity, nine, TtlRule.parse(planner="winer"))
+    assert decision.ttl_minutes == 480
+    assert "predict 0.9 updates in the next hour and 0.9 updates in" in explain(decision)[1]
+
+
+@given(st.integers(1, 1200), st.floats(0.5, 60.0))
+def test_what_was_not_chosen_reads_as_more(minutes: int, worth: float) -> None:
+    """Rounded, the waiting that a larger ttl adds is still more than the worth of a visit."""
+    activity = fold(
+        Activity.empty("UTC"), [MONDAY - timedelta(hours=9 * ago) for ago in range(99, 0, -1)]
+    )
+    rule = TtlRule.parse(menu=f"any:{minutes}-2880", poll_minutes=worth)
+    told = " ".join(explain(decide(activity, MONDAY, rule)))
+    found = re.search(r"would add (\d+) minutes? of waiting, more than the ([\d.]+) that", told)
+    assert found is not None
+    assert float(found[1]) > float(found[2])
+
+
 def test_an_empty_log_says_480() -> None:
     """Nothing known: the longest step, and the reasons say so."""
     decision = decide(Activity.empty("UTC"), MONDAY, TtlRule())
@@ -215,6 +239,14 @@ def test_next_change_is_the_first_build_that_differs(winer: Activity) -> None:
         at = next_build(at, NEW_YORK)
     assert at == change
     assert decide(winer, at, TtlRule()).ttl_minutes != now
+
+
+def test_the_largest_ttl_is_told_as_it_was_before_a_scheduled_post(winer: Activity) -> None:
+    """The post makes it 15 minutes, which is not the largest value of the menu."""
+    night = MONDAY.replace(hour=22)
+    told = explain(decide(winer, night, TtlRule(), [night + timedelta(minutes=20)]))
+    assert "480 minutes is the largest value of the menu." in told
+    assert any("shortened from 480 to 15 minutes" in sentence for sentence in told)
 
 
 def test_a_ttl_that_never_changes_changes_with_a_scheduled_post() -> None:
