@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from publisher.base.errors import InvalidInput
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-EARLIEST_YEAR, LATEST_YEAR = 1970, 2199
+EARLIEST_YEAR, LATEST_YEAR = 1970, 2105  # seconds since 1970 fit into unsigned 32 bits
 
 _YEAR_ZERO = re.compile(r"(^|\s)0000\b")  # which dateutil would take for 2000
 
@@ -32,7 +32,7 @@ def parse_instant(text: str, zone: tzinfo = UTC) -> datetime:
     """The instant that `text` names, in UTC; without an offset it is civil time in `zone`.
 
     Takes RFC 3339, ISO 8601, RFC 822 and what people write ("21 Nov 2026 9:05").
-    Raises InvalidInput for anything else and for years outside 1970-2199.
+    Raises InvalidInput for anything else and for years outside 1970-2105.
     """
     from dateutil import parser  # not at the top: most commands read no such date
 

@@ -9,6 +9,7 @@ from sqlalchemy import Select, bindparam, func, select, type_coerce
 from sqlalchemy.orm import Session
 from sqlalchemy.types import NullType
 
+from publisher.base.dates import EARLIEST_YEAR, LATEST_YEAR
 from publisher.base.errors import NotFound
 from publisher.base.text import first_words
 from publisher.blog.published import older_than, public
@@ -49,7 +50,7 @@ class ListedPost:
 
 def month_of(year: int, month: int, zone: tzinfo) -> Month:
     """A month of the author's calendar; NotFound for one that does not exist."""
-    if not (1970 <= year <= 2199 and 1 <= month <= 12):
+    if not (EARLIEST_YEAR <= year <= LATEST_YEAR and 1 <= month <= 12):
         raise NotFound("there is no such month")
     start = datetime(year, month, 1, tzinfo=zone)
     end = datetime(year + month // 12, month % 12 + 1, 1, tzinfo=zone)

@@ -81,13 +81,15 @@ def test_figures_by_hand() -> None:
 
 
 def test_quantiles_of_minute_bins() -> None:
-    """Bin 0 is no delay at all; within a bin the value is interpolated; nothing seen gives 0."""
+    """Bin 0 is no delay at all; within a bin the value is interpolated, up to the longest delay;
+    nothing seen gives 0."""
     delays = np.zeros(100, np.int64)
-    assert quantile(delays, 0.5) == 0
+    assert quantile(delays, 0.5, 0.0) == 0
     delays[0], delays[10] = 6, 4
-    assert quantile(delays, 0.5) == 0
-    assert quantile(delays, 0.8) == 9.5
-    assert quantile(delays, 1.0) == 10
+    assert quantile(delays, 0.5, 10.0) == 0
+    assert quantile(delays, 0.8, 10.0) == 9.5
+    assert quantile(delays, 0.8, 9.25) == 9.25
+    assert quantile(delays, 1.0, 10.0) == 10
 
 
 def test_summary_takes_geometric_means_and_names_the_worst() -> None:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from publisher.base.dates import LATEST_YEAR
 from publisher.base.errors import Conflict, InvalidInput, must_exist
 from publisher.blog import published, tags, update_log
 from publisher.blog.published import is_listed, is_public
@@ -22,7 +23,7 @@ from publisher.installation.settings import load_settings
 from publisher.storage import database
 from publisher.storage.tables.blog import Post, Redirect, Revision, UpdateKind
 
-LATEST_SCHEDULE = datetime(2199, 1, 1, tzinfo=UTC)
+LATEST_SCHEDULE = datetime(LATEST_YEAR, 1, 1, tzinfo=UTC)
 BACKDATED = timedelta(minutes=1)  # a post is backdated if its date lies further back than this
 
 

@@ -106,8 +106,8 @@ def figures(sums: Tally, window: int) -> Figures:
         polls_per_update=_ratio(polls, items),
         hit_rate=_ratio(hits, polls),
         delay_mean_minutes=delay_mean,
-        delay_median_minutes=quantile(sums.delays, 0.5),
-        delay_p95_minutes=quantile(sums.delays, 0.95),
+        delay_median_minutes=quantile(sums.delays, 0.5, longest / 60),
+        delay_p95_minutes=quantile(sums.delays, 0.95, longest / 60),
         delay_max_minutes=longest / 60,
         stale_share=_ratio(stale, sums.seconds),
         missed_updates=_ratio(missed, sums.clients),
@@ -119,8 +119,9 @@ def figures(sums: Tally, window: int) -> Figures:
     )
 
 
-def quantile(delays: NDArray[np.int64], share: float) -> float:
-    """The delay in minutes that `share` of the items do not exceed, interpolated within its bin.
+def quantile(delays: NDArray[np.int64], share: float, longest: float) -> float:
+    """The delay in minutes that `share` of the items do not exceed, interpolated within its bin;
+    never above the `longest`.
 
     Bin i holds delays above i - 1 and up to i minutes; bin 0 delays of 0.
     """
@@ -130,7 +131,7 @@ def quantile(delays: NDArray[np.int64], share: float) -> float:
     wanted = share * running[-1]
     place = int(np.searchsorted(running, wanted))
     before = running[place] - delays[place]
-    return float(place - 1 + (wanted - before) / delays[place]) if place else 0.0
+    return min(float(place - 1 + (wanted - before) / delays[place]), longest) if place else 0.0
 
 
 def mixture(shares: list[float], tallies: list[Tally], window: int) -> Figures:
@@ -148,15 +149,16 @@ def mixture(shares: list[float], tallies: list[Tally], window: int) -> Figures:
     delays = sum(
         share * sums.delays / sums.clients for share, sums in zip(shares, tallies, strict=True)
     )
+    longest = max(one.delay_max_minutes for one in each)
     values |= {
         "polls_per_update": _ratio(values["polls_per_day"] * values["days"], values["updates"]),
         "delay_mean_minutes": _ratio(
             sum(part * one.delay_mean_minutes for part, one in zip(seen, each, strict=True)),
             sum(seen),
         ),
-        "delay_median_minutes": quantile(np.asarray(delays), 0.5),
-        "delay_p95_minutes": quantile(np.asarray(delays), 0.95),
-        "delay_max_minutes": max(one.delay_max_minutes for one in each),
+        "delay_median_minutes": quantile(np.asarray(delays), 0.5, longest),
+        "delay_p95_minutes": quantile(np.asarray(delays), 0.95, longest),
+        "delay_max_minutes": longest,
     }
     values["efficiency"] = values["delay_mean_minutes"] * values["polls_per_day"] / EFFICIENCY_SCALE
     return Figures(**values)
