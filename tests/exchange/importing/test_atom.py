@@ -92,7 +92,13 @@ def test_a_backup_of_blogger() -> None:
         f"</blogger:status><title>T</title><published>2020-01-02T03:04:05Z</published>"
         f"<blogger:filename>/2020/01/t{number}.html</blogger:filename></entry>"
         for number, (kind, status) in enumerate(
-            [("POST", "LIVE"), ("POST", "DRAFT"), ("PAGE", "LIVE"), ("COMMENT", "LIVE")]
+            [
+                ("POST", "LIVE"),
+                ("POST", "DRAFT"),
+                ("PAGE", "LIVE"),
+                ("COMMENT", "LIVE"),
+                ("POST", "SOFT_TRASHED"),
+            ]
         )
     )
     batch = read(BLOGGER.format(entries))
@@ -102,7 +108,9 @@ def test_a_backup_of_blogger() -> None:
         ("post", "draft", "t1"),
         ("page", "published", "t2", "/2020/01/t2.html"),
     ]
-    assert batch.notes == {"comment is not a post and is left out": 1}
+    assert batch.notes == {
+        "comment is not a post and is left out": 1, "post in the trash is left out": 1,
+    }  # fmt: skip
 
 
 def test_an_older_backup_of_blogger() -> None:

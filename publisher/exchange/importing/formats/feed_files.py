@@ -38,7 +38,9 @@ def read_atom(document: Document, _: tzinfo, notes: Counter[str]) -> Iterator[Im
             feed_author = fields.text_of(part, f"{ATOM}name")
         elif part.tag == f"{ATOM}entry":
             number += 1
-            if (kind := _kind(part)) in ("post", "page"):
+            if fields.text_of(part, f"{_BLOGGER}status").endswith("TRASHED"):
+                notes["post in the trash is left out"] += 1
+            elif (kind := _kind(part)) in ("post", "page"):
                 found = _entry(part, number, base, feed_author)
                 yield replace(found, kind="page" if kind == "page" else "post")
             else:
