@@ -32,7 +32,15 @@ from publisher.blog.post_files import media
 from publisher.blog.writing import content
 from publisher.blog.writing.content import Content
 from publisher.exchange.importing.formats import markdown_files, own_export
-from publisher.storage.tables.blog import Media, Post, Preference, Redirect, Revision, Update
+from publisher.storage.tables.blog import (
+    Media,
+    Post,
+    Preference,
+    Redirect,
+    Revision,
+    UnsavedText,
+    Update,
+)
 from publisher.storage.tables.credentials import Author
 
 FORMAT = 1
@@ -124,6 +132,7 @@ def export(
         _write_post(session, write, post, names)
         done.posts += 1
         tell(f"{done.posts:,} posts")
+    _write_unsaved(session, write, names)
     write(own_export.UPDATES, _log(session, done))
     for name in kept.names():
         if media.is_name(name):
@@ -178,6 +187,23 @@ def _write_post(session: Session, write: Write, post: Post, names: Mapping[int, 
     write(f"{_place(post)}.{suffix}", [markdown_files.join(fields, post.source).encode()])
     if revisions:
         write(f"revisions/{post.slug}.json", [_json([_revision(row, names) for row in revisions])])
+
+
+def _write_unsaved(session: Session, write: Write, names: Mapping[int, str]) -> None:
+    """Write what authors have typed and not saved, for people to read: an import leaves it."""
+    query = select(UnsavedText, Post).outerjoin(Post, Post.id == UnsavedText.post_id)
+    for row, post in session.execute(
+        query.order_by(UnsavedText.id).execution_options(yield_per=20)
+    ):
+        fields = _non_empty(
+            **{name: text for name, text in row.fields.items() if name != "source"},
+            author=names.get(row.author_id),
+            state="unsaved",
+            guid=post.guid if post else "",
+            changed=_instant(row.saved_at),
+        )
+        text = markdown_files.join(fields, row.fields.get("source", ""))
+        write(f"unsaved/{row.id}-{post.slug if post else 'new'}.md", [text.encode()])
 
 
 def _revision(row: Revision, names: Mapping[int, str]) -> dict[str, Any]:

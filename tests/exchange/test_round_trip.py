@@ -20,7 +20,7 @@ from publisher.base.errors import FieldErrors, InvalidData
 from publisher.base.media_files import Attachment
 from publisher.blog.members import authors
 from publisher.blog.post_files import media
-from publisher.blog.writing import posts
+from publisher.blog.writing import autosave, posts
 from publisher.exchange.export import export, target
 from publisher.exchange.importing import confined_reading, dry_run, sources, writer
 from publisher.exchange.importing.formats import markdown_files
@@ -133,6 +133,28 @@ def fill(site: Site, clock: FakeClock) -> None:
         posts.publish(db, later, now + timedelta(days=3), now)
         about = posts.create(db, content("Me", "About", slug="about", kind="page"), ada.id, now)
         posts.publish(db, about, now - timedelta(days=1), now)
+
+
+def test_what_was_typed_and_not_saved_is_written(
+    site: Site, clock: FakeClock, tmp_path: Path
+) -> None:
+    """The editor calls it saved: each unsaved text has a file, which an import leaves alone."""
+    ada = make_author(site)
+    with site.database.write() as db:
+        post = posts.create(db, content("Half a"), ada.id, clock())
+        for place, source in ((post.id, "Half a thought: more."), (autosave.BOX, "A note")):
+            typed = autosave.Sent({"title": "", "source": source})
+            autosave.keep(db, ada.id, place, post.version if place else 0, typed, clock())
+        slug, guid = post.slug, post.guid
+    write(site, tmp_path / "out")
+    text = (tmp_path / f"out/unsaved/1-{slug}.md").read_text()
+    assert f"author: ada\nstate: unsaved\nguid: {guid}\n" in text
+    assert text.endswith("---\n\nHalf a thought: more.")
+    assert (tmp_path / "out/unsaved/2-new.md").read_text().endswith("\n\nA note")
+    other = fresh(tmp_path / "other", clock)
+    take(other, tmp_path / "out")
+    assert [row["source"] for row, _ in everything(other)["posts"].values()] == ["Half a"]
+    other.database.close()
 
 
 @pytest.mark.parametrize("name", ["out", "out.zip"])

@@ -71,7 +71,7 @@ def rows(
 ) -> list[Row]:
     """One page, newest or `soonest` first; rows show whether `viewer_id` has unsaved text."""
     order = (_WHEN, Post.id) if soonest else (_WHEN.desc(), Post.id.desc())
-    query = _filtered(session, wanted).order_by(*order).limit(limit)
+    query = _filtered(session, wanted, viewer_id).order_by(*order).limit(limit)
     if after is not None:
         # The first condition is one by which an index of an expression can seek.
         when, post_id = after
@@ -110,7 +110,7 @@ def walk(session: Session, wanted: Filter, limit: int | None = None) -> Iterator
         left = None if left is None else left - PAGE
 
 
-def _filtered(session: Session, wanted: Filter) -> Select[tuple[object, ...]]:
+def _filtered(session: Session, wanted: Filter, viewer_id: int) -> Select[tuple[object, ...]]:
     query = select(
         Post.id, Post.status, Post.kind, Post.slug, Post.title,
         func.substr(Post.html, 1, 20 * LINE).label("began"), _WHEN.label("when"),
@@ -128,7 +128,7 @@ def _filtered(session: Session, wanted: Filter) -> Select[tuple[object, ...]]:
     if tag_slug(wanted.tag):
         query = query.where(_tagged(session, tag_slug(wanted.tag)))
     if wanted.words.strip():
-        query = query.where(Post.id.in_(_hits(session, clean(wanted.words))))
+        query = query.where(Post.id.in_(_hits(session, clean(wanted.words), viewer_id)))
     return query
 
 
@@ -143,11 +143,17 @@ def _tagged(session: Session, slug: str) -> ColumnElement[bool]:
     return having.where(PostTag.post_id == Post.id).exists()
 
 
-def _hits(session: Session, words: str) -> list[int]:
-    """Matches: published posts by the search index, the few others by scanning their texts."""
+def _hits(session: Session, words: str, viewer_id: int) -> list[int]:
+    """Matches: published posts by the search index, the few others by scanning their texts, and
+    what the viewer has typed and not saved."""
     out = published.newest_matching(session, words, _MAX_HITS)
     text = reduce(lambda one, other: one + "\n" + other, (getattr(Post, n) for n in PROSE))
-    conditions = [text.icontains(word, autoescape=True) for word in words.split()[:12]]
+    sought = words.split()[:12]
+    conditions = [text.icontains(word, autoescape=True) for word in sought]
+    for row in autosave.everything(session, viewer_id):
+        typed = "\n".join(row.fields.values()).casefold()
+        if row.state == "current" and all(word.casefold() in typed for word in sought):
+            out.append(row.post_id)
     waiting = select(Post.id).where(Post.status.in_(["draft", "scheduled", "deleted"]))
     return out + list(session.scalars(waiting.where(*conditions).limit(_MAX_HITS)))
 

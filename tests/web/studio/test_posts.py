@@ -26,6 +26,17 @@ def test_list(ada: Browser, site: Site, clock: FakeClock) -> None:
     assert "No posts match" in ada.get("/studio/posts?q=nothing+of+it")
 
 
+def test_the_search_finds_what_was_typed_and_not_saved(ada: Browser, site: Site) -> None:
+    """The words that the editor of a draft shows, and the list too."""
+    ada.post("/studio/autosave/new", "application/json", source="Half a")
+    mark = re.search(r'name="base_version" value="([^"]*)"', ada.get("/studio/posts/1"))
+    assert mark
+    typed = {"source": "Half a Thought of quokkas.", "base_version": mark[1]}
+    ada.post("/studio/autosave/1", "application/json", **typed)
+    assert "/studio/posts/1" in ada.get("/studio/posts?q=QUOKKAS+thought")
+    assert "No posts match" in ada.get("/studio/posts?q=quokkas+zebra")
+
+
 def test_list_says_how_many_readers_have_each_post(
     ada: Browser, site: Site, clock: FakeClock
 ) -> None:
