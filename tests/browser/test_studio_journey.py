@@ -668,6 +668,15 @@ def test_a_pasted_document_is_markdown(ada: Page) -> None:
         "**Bold**, *slanted*\\[1\\]\n\n- One\n    - In it\n7. Seventh\n\nAfter  \nit."
     )
     ada.fill(SOURCE, "")
+    over = "https://www.google.com/url?q={}&amp;sa=D&amp;source=editors&amp;usg=AOv"
+    links = f"""<a href="{over.format("https://a.example/a%3Fb%3D1%26c")}">led</a>
+      <a href="{over.format("javascript:alert(1)")}">no</a>"""
+    assert ada.evaluate(PASTE, [links, "led no"])
+    expect(ada.locator(SOURCE)).to_have_value(
+        "[led](https://a.example/a?b=1&c) [no](https://www.google.com/url?q=javascript:alert(1)"
+        "&sa=D&source=editors&usg=AOv)"
+    )
+    ada.fill(SOURCE, "")
     assert not ada.evaluate(PASTE, ["<span style='color:red'>plain</span>", "plain"])
 
 

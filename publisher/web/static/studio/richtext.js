@@ -34,7 +34,7 @@ function block(node, depth) {
   if (name === "img") return /^https?:/.test(node.getAttribute("src")) ? `![${escape(node.alt)}](${node.src})` : "";
   // What is relative would lead into the studio.
   if (name === "a" && /^(https?|mailto):/.test(node.getAttribute("href"))) {
-    const words = inner(), end = `](${node.href})`;
+    const words = inner(), end = `](${target(node.href)})`;
     if (!words.includes("\n\n")) return around(words, "[", end);
     return `\n\n${around(flat(words.replace(/^#+ /gm, "")), "[", end)}\n\n`; // a whole teaser
   }
@@ -77,6 +77,13 @@ function listing(node) {
   const text = (parts.length === 1 ? parts[0] : node).textContent.replace(/\n$/, "");
   const fence = ticks(text, 3);
   return `\n\n${[fence, ...text.split("\n"), fence].join("\r")}\n\n`;
+}
+
+// Published documents of Google lead each link over an address of Google's.
+function target(href) {
+  const over = /^https:\/\/www\.google\.com\/url\?(.*)/.exec(href);
+  const found = new URLSearchParams(over?.[1]).get("q") ?? "";
+  return /^https?:[^\s<>]+$/.test(found) ? found : href;
 }
 
 function items(list, depth) {
