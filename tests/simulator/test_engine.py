@@ -132,6 +132,17 @@ def test_plain_python_gives_the_same_without_numba(
     assert fast.counts[counted.REAL] == slow.counts[counted.REAL]
 
 
+def _one_more(number: int) -> int:
+    return number + 1
+
+
+def test_where_numba_may_write_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program's folder belongs to somebody else and there is no home: compiled, not cached."""
+    caching = pytest.importorskip("numba.core.caching")
+    monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
+    assert compiled.specialise(_one_more, "nowhere")(1) == 2
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_brute_force_second_by_second(seed: int) -> None:
     """A loop over every second of three days, written from the definitions, agrees."""

@@ -92,7 +92,8 @@ def specialise(kernel: Function, label: str, **rules: Function | int) -> Any:
     and constants.
 
     The names are replaced in `kernel` and in every plain function that it calls. Runs without the
-    GIL. Cached on disk under a name that contains `label`. Without numba: the same, not compiled.
+    GIL. Cached on disk under a name that contains `label`, where numba finds a folder for that.
+    Without numba: the same, not compiled.
     """
     return _specialised(kernel, label, tuple(sorted(rules.items())))
 
@@ -107,7 +108,10 @@ def _specialised(
     code = fingerprint(kernel, *functions.values(), **constants)
     compiled = constants | {key: rule(function) for key, function in functions.items()}
     copy = _rebound(kernel, f"_{readable}_{code}", compiled)
-    return _compiled(copy, nogil=True, cache=True)
+    try:
+        return _compiled(copy, nogil=True, cache=True)
+    except RuntimeError:  # numba finds no folder that it may write to
+        return _compiled(copy, nogil=True)
 
 
 def announce(tell: Callable[[str], None]) -> None:
