@@ -269,7 +269,8 @@ def _cost(decision: Decision, now: datetime, hours: Sequence[DayHour]) -> str:
     post = max(covered, key=lambda row: row.expected_updates).starts_at if covered else now
     zone, longer = decision.zone, span(decision.refused.ttl_minutes)
     said = "now" if post == now else f"at {clock(post, zone)}"
-    return f"Not {longer}: a post {said} would wait until {_when(end, now, zone)}."
+    until = _when(end, now, zone)
+    return f"If they stayed away for {longer}, a post {said} would wait until {until}."
 
 
 def _hours(count: float) -> str:

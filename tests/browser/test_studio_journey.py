@@ -27,7 +27,7 @@ from tests.browser.conftest import (
     wait_on,
 )
 from tests.conftest import FakeClock
-from tests.factories import PASSWORD, make_post
+from tests.factories import PASSWORD, make_mp3, make_post
 
 LogIn = Callable[[Page], Page]
 SOURCE, TITLE, STATE = "[name=source]", "[name=title]", "[data-state]"
@@ -705,6 +705,23 @@ def test_pasted_code_and_pages_keep_their_lines(ada: Page) -> None:
         ada.fill(SOURCE, "")
         assert ada.evaluate(PASTE, [html, "plain"])
         expect(ada.locator(SOURCE)).to_have_value(text)
+
+
+def test_changes_of_a_scheduled_post_wait_for_a_save(
+    ada: Page, live: Live, clock: FakeClock
+) -> None:
+    """An autosave says that the post goes out without them; a sound in the box is no episode."""
+    make_post(live.site, "Soon.", clock() + timedelta(days=1), author_id=1)
+    ada.goto("/studio/posts/1")
+    wait_for_editor(ada)
+    ada.fill(SOURCE, "Sooner.")
+    expect(ada.locator(STATE)).to_contain_text("Saved 09:30. It goes out without these changes")
+    ada.keyboard.press("Control+s")
+    expect(ada.locator(STATE)).to_contain_text("Scheduled for")
+    ada.goto("/studio/")
+    wait_for_editor(ada)
+    paste_file(ada, "a.mp3", make_mp3(), "audio/mpeg")
+    expect(ada.locator(STATE)).to_contain_text("a.mp3 is a link here; add an episode in the full")
 
 
 def test_file_that_is_no_picture(ada: Page) -> None:

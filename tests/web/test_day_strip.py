@@ -92,10 +92,12 @@ def test_the_walk_of_a_night() -> None:
 
 
 def test_the_refused_ttl_is_told_by_a_post_that_would_wait() -> None:
-    """Not so long: a post of the hour that is usually busy would wait until ..."""
+    """What a longer absence would cost: a post of the hour that is usually busy would wait."""
     late = MORNING.replace(hour=2, minute=0)
     day = own_day(habit(dict.fromkeys(range(7, 14), 9)), late, TtlRule())
-    assert re.fullmatch(r"Not 8 hours: a post at \d\d:00 would wait until 10:00\.", day.why[1])
+    assert re.fullmatch(
+        r"If they stayed away for 8 hours, a post at \d\d:00 would wait until 10:00\.", day.why[1]
+    )
 
 
 def test_a_scheduled_post_and_the_longest_ttl_are_told_as_they_are() -> None:

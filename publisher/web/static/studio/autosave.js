@@ -82,7 +82,8 @@ export class Autosave {
       this.say(`${saved}, beside another text, of another tab or device: `, true);
       this.state.append(link(`/studio/posts/${told.id ?? (Number(this.form.dataset.post) || 0)}/unsaved`, "compare them"), ".");
     } else {
-      this.say(saved, Boolean(this.notice));
+      const waits = this.form.dataset.status === "scheduled" ? ". It goes out without these changes until you press Save." : "";
+      this.say(saved + waits, Boolean(this.notice));
     }
     this.notice = "";
     if (!this.changedAt) this.recovery.forget();

@@ -179,7 +179,10 @@ export class Pictures {
   }
 
   arrived(one, told) {
-    if (!this.refused.length) this.say(this.running > 1 || this.waiting.length ? "Added. More to come." : "Added.");
+    const sound = told.inputs.enclosure_url; // the box has no field for it
+    if (sound) this.refused.push(`${one.file.name} is a link here; add an episode in the full editor.`);
+    if (this.refused.length) this.say(this.refused.join(" "), true);
+    else this.say(this.running > 1 || this.waiting.length ? "Added. More to come." : "Added.");
     const html = told.markdown.startsWith("<img");
     if (!html && !told.markdown.startsWith("!")) return this.close(one);
     const input = Object.assign(document.createElement("input"), {
