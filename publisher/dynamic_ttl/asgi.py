@@ -31,7 +31,6 @@ class DynamicTtl(Middleware[AsgiApp]):
         sent = {name.lower().decode("latin-1"): value.decode("latin-1")
                 for name, value in scope["headers"]}  # fmt: skip
         asked = RequestHeaders(
-            scope["method"],
             sent.get("if-none-match", ""),
             sent.get("if-modified-since", ""),
             sent.get("accept-encoding", ""),
@@ -42,8 +41,12 @@ class DynamicTtl(Middleware[AsgiApp]):
                  if value]  # fmt: skip
         extensions = {name: value for name, value in (scope.get("extensions") or {}).items()
                       if name not in _SHORTCUTS}  # fmt: skip
-        inner = {**scope, "headers": [*kept, *added], "extensions": extensions}
-        await self._app(inner, receive, _Exchange(asked, said, send).send)
+        # HEAD, too, is asked as GET: only the document tells its tag.
+        inner = {
+            **scope, "method": "GET", "headers": [*kept, *added], "extensions": extensions,
+        }  # fmt: skip
+        reader = send if scope["method"] == "GET" else _without_body(send)
+        await self._app(inner, receive, _Exchange(asked, said, reader).send)
 
 
 class _Exchange:
@@ -90,6 +93,14 @@ class _Exchange:
         headed = {**start, "status": answer.status, "headers": _bytes(answer.headers)}
         await self._send(headed)
         await self._send({"type": "http.response.body", "body": answer.body})
+
+
+def _without_body(send: Send) -> Send:
+    async def sent(message: Message) -> None:
+        body = {"body": b""} if message["type"] == "http.response.body" else {}
+        await send({**message, **body})
+
+    return sent
 
 
 def _text(headers: Iterable[tuple[bytes, bytes]]) -> Headers:

@@ -144,7 +144,6 @@ class Middleware(Generic[App]):
 class RequestHeaders:
     """The request headers that we read; "" where one is missing."""
 
-    method: str
     if_none_match: str = ""
     if_modified_since: str = ""
     accept_encoding: str = ""
@@ -195,15 +194,14 @@ def answer(asked: RequestHeaders, said: Said, headers: Headers, body: bytes) -> 
     freshness; or a 304 if the reader has this document."""
     packed = values(headers).get("content-encoding", "").strip().lower() == "gzip"
     plain, new, mark = body, body, ""
-    if asked.method != "HEAD":
-        try:
-            plain = unpacked(body) if packed else body
-            outline = outline_of(plain)
-            edited = edit(plain, HeadChange(ttl_minutes=said.advice.ttl_minutes), outline)
-            mark = said.mark if outline.kind != "atom" else ""  # nothing in Atom moves with the ttl
-            new = pack(edited) if packed else edited
-        except NotEditable as problem:
-            log.warning("the feed was not changed: %s", problem)
+    try:
+        plain = unpacked(body) if packed else body
+        outline = outline_of(plain)
+        edited = edit(plain, HeadChange(ttl_minutes=said.advice.ttl_minutes), outline)
+        mark = said.mark if outline.kind != "atom" else ""  # nothing in Atom moves with the ttl
+        new = pack(edited) if packed else edited
+    except NotEditable as problem:
+        log.warning("the feed was not changed: %s", problem)
     # Of the plain text: many programs write the time, Django random bytes, into what they compress.
     return _validated(asked, said, headers, plain, new, mark)
 
@@ -220,15 +218,13 @@ def _validated(
     modified = _modified(known.get("last-modified"), said, changed=bool(mark))
     news = bool(named) and not any(one.partition(_MARK)[0] == theirs for one in named)
     kept = [pair for pair in headers if pair[0].lower() not in _SET_ANEW]
-    validators = [("ETag", f'W/"{tag}"')] if asked.method != "HEAD" else []
+    validators = [("ETag", f'W/"{tag}"')]
     if modified is not None:
         validators.append(("Last-Modified", format_datetime(modified, usegmt=True)))
     fresh = said.fresh([*kept, *validators], news)
-    if asked.method != "HEAD" and _is_current(asked, named, tag, modified):
+    if _is_current(asked, named, tag, modified):
         return Response(304, without_body(fresh), b"")
-    if asked.method != "HEAD":
-        fresh.append(("Content-Length", str(len(new))))
-    return Response(200, fresh, new)
+    return Response(200, [*fresh, ("Content-Length", str(len(new)))], new)
 
 
 def not_modified(asked: RequestHeaders, said: Said, headers: Headers) -> Response:

@@ -25,12 +25,18 @@ class DynamicTtl(Middleware[WsgiApp]):
         if said is None:
             return self._app(environ, start_response)
         asked = RequestHeaders(
-            environ["REQUEST_METHOD"],
             environ.get("HTTP_IF_NONE_MATCH", ""),
             environ.get("HTTP_IF_MODIFIED_SINCE", ""),
             environ.get("HTTP_ACCEPT_ENCODING", ""),
         )
-        return _Exchange(asked, said, start_response).run(self._app, environ)
+        exchange = _Exchange(asked, said, start_response)
+        # HEAD, too, is asked as GET: only the document tells its tag.
+        body = exchange.run(self._app, {**environ, "REQUEST_METHOD": "GET"})
+        if environ["REQUEST_METHOD"] == "GET":
+            return body
+        if body is exchange:
+            exchange.close()
+        return []
 
 
 class _Exchange:

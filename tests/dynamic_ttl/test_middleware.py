@@ -266,10 +266,20 @@ def test_other_addresses_and_methods_pass(around: Around) -> None:
     ask = around(Origin())
     assert ask(path="/other").body == document("hugo")
     assert ask(method="POST").body == document("hugo")
-    head = ask(method="HEAD")
-    assert (head.status, head.body) == (200, b"")
-    assert "max-age" in head.headers["cache-control"]
-    assert "content-length" not in head.headers
+
+
+@pytest.mark.parametrize("said", [[], [("ETag", '"v1"')], [("Content-Encoding", "br")]])
+def test_head_is_get_without_the_body(around: Around, said: list[tuple[str, str]]) -> None:
+    """With its tag, which only the document tells, and with 304."""
+    origin = Origin(headers=[*RSS, *said])
+    ask = around(origin)
+    whole, head = ask(), ask(method="HEAD")
+    assert (head.status, head.body, head.headers) == (200, b"", whole.headers)
+    if tag := whole.headers.get("etag"):
+        assert ask(method="HEAD", if_none_match=tag).status == 304
+    assert ask(method="HEAD", path="/other").body == b""
+    if origin.closed:  # WSGI
+        assert origin.closed == len(origin.asked)
 
 
 def test_broken_xml_is_served_as_it_is(around: Around) -> None:

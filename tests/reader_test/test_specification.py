@@ -103,10 +103,10 @@ def test_our_own_feed(vector: dict[str, Any], site: Site, app: Flask) -> None:
     check_publisher(vector, over_wsgi(app.test_client(), "/rss.xml"))
 
 
-@pytest.mark.parametrize("vector", of_part("document", "freshness", "tag"))
+@pytest.mark.parametrize("vector", of_part("document", "freshness", "tag", "head"))
 def test_the_library(vector: dict[str, Any], clock: FakeClock) -> None:
-    """`dynamic_ttl.wsgi` around an application that knows no validators; dates, compression and
-    HEAD are the application's own."""
+    """`dynamic_ttl.wsgi` around an application that knows no validators; dates and compression
+    are the application's own."""
 
     def application(_environ: Any, start_response: Callable[..., Any]) -> list[bytes]:
         start_response("200 OK", [("Content-Type", "application/rss+xml; charset=utf-8")])
