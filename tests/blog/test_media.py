@@ -122,9 +122,10 @@ def test_large_pasted_photograph_becomes_jpeg() -> None:
     assert media.accept(out.getvalue()).content_type == "image/jpeg"
 
 
-@pytest.mark.parametrize("kind", ["GIF", "WEBP", "PNG"])
+@pytest.mark.parametrize("kind", ["GIF", "WEBP", "PNG", "AVIF"])
 def test_animations_move_on(kind: str) -> None:
-    """An animation keeps its frames and has one size, and its address says so."""
+    """An animation keeps its frames and has one size, and its address says so. One in AVIF, a file
+    of frames with a length, was stored as a sound, with all that it says of its place and owner."""
     accepted = media.accept(animation(kind))
     assert getattr(opened(accepted), "n_frames", 1) == 3
     found = media.responsive(accepted.path)

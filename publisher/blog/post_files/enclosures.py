@@ -86,7 +86,7 @@ def _kind(data: bytes) -> tuple[str, str]:
     """A sound's media type and extension by its first bytes, both empty for anything else."""
     if data.startswith(b"ID3") or _is_mpeg_frame(data):
         return "audio/mpeg", "mp3"
-    if data[4:8] == b"ftyp" and not _VIDEO_TRACK.search(data):
+    if data[4:8] == b"ftyp" and data[8:11] != b"avi" and not _VIDEO_TRACK.search(data):
         return "audio/mp4", "m4a"
     if data.startswith(b"OggS"):
         return "audio/ogg", "ogg"
