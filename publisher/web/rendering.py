@@ -49,7 +49,7 @@ def prepare(app: Flask) -> None:
         address_fixed=lambda: bool(site().environment.site_url),
         new_name=lambda: secrets.token_urlsafe(12),
     )
-    app.jinja_env.filters |= {"poll_problem": in_words, "rfc3339": format_rfc3339}
+    app.jinja_env.filters |= {"poll_problem": in_words, "rfc3339": _to_the_second}
     for plain in (
         sentence, span, counted, first_words, first_picture, description, reading_minutes,
         kilobytes, minutes, agent,
@@ -76,6 +76,11 @@ def _when_asked(say: Callable[..., str]) -> Callable[..., str]:
         return say(*words)
 
     return asked
+
+
+def _to_the_second(at: datetime) -> str:
+    """For `datetime` attributes: HTML knows three digits of a second, the database has six."""
+    return format_rfc3339(at.replace(microsecond=0))
 
 
 def day(at: datetime) -> str:

@@ -100,6 +100,17 @@ def test_a_long_note_is_shown_whole(live: Live, browse: Browse, look: str) -> No
         assert min(top, bottom) >= -1, width
 
 
+@pytest.mark.parametrize("look", ["book", "plain", "photo", "notes"])
+def test_where_one_is_does_not_hang_on_colours(live: Live, browse: Browse, look: str) -> None:
+    """In the navigation the page's own link has a line, where the system chooses colours, too."""
+    with live.site.database.write() as db:
+        store_settings(db, {"look": look})
+    page = browse("/archives")
+    page.emulate_media(forced_colors="active")
+    lines = "links => links.map(a => getComputedStyle(a).textDecorationLine)"
+    assert page.locator(".masthead nav a").evaluate_all(lines)[:3] == ["none", "underline", "none"]
+
+
 def test_arabic_letters_stay_joined(live: Live, browse: Browse) -> None:
     """The large first letter of the look book is not cut off from its word."""
     with live.site.database.write() as db:

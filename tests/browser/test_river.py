@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FloatRect, Page, expect
 from sqlalchemy import select
 
 from publisher.river.following import subscriptions
@@ -59,6 +59,39 @@ def test_keys(live: Live, browse: Browse, log_in: LogIn) -> None:
     for key, shown in (("Shift+Tab", "Write about"), ("Shift+Tab", "☆ Star"), ("Tab", "Write")):
         page.keyboard.press(key)
         expect(page.locator(":focus")).to_contain_text(shown)
+
+
+def test_the_keys_can_be_switched_off(live: Live, browse: Browse, log_in: LogIn) -> None:
+    """Switched off, no letter acts, in this browser's later visits neither (WCAG 2.1.4)."""
+    stock(live.site, "a")
+    page = log_in(browse("/"))
+    page.goto("/river")
+    page.get_by_label("Single keys").uncheck()
+    for _ in range(2):
+        page.locator("h1").click()
+        page.keyboard.press("j")
+        expect(page.locator(".entry.chosen")).to_have_count(0)
+        page.reload()
+    page.get_by_label("Single keys").check()
+    page.locator("h1").click()
+    page.keyboard.press("j")
+    expect(page.locator(".entry.chosen")).to_be_focused()
+
+
+def test_the_chosen_item_is_seen_in_forced_colours(
+    live: Live, browse: Browse, log_in: LogIn
+) -> None:
+    """Where the system's colours replace ours, the mark beside the chosen item is drawn."""
+    stock(live.site, "a")
+    page = log_in(browse("/"))
+    page.emulate_media(forced_colors="active")
+    page.goto("/river")
+    box = page.locator(".entry").bounding_box()
+    assert box is not None
+    beside: FloatRect = {"x": box["x"] - 20, "y": box["y"], "width": 20, "height": box["height"]}
+    before = page.screenshot(clip=beside)
+    page.keyboard.press("j")
+    assert page.screenshot(clip=beside) != before
 
 
 def test_without_scripts(live: Live, browse: Browse, log_in: LogIn) -> None:

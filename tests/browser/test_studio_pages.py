@@ -65,6 +65,14 @@ def test_for_everybody(
     assert wrong == []
 
 
+def test_no_link_is_beyond_the_edge(browse: Browse, log_in: LogIn) -> None:
+    """On 320 pixels (a zoom of 400 %) the bars of links wrap: none has to be scrolled sideways."""
+    page = log_in(browse("/studio/login", width=320))
+    page.goto("/studio/settings")
+    cut = "bars => bars.filter(bar => bar.scrollWidth > bar.clientWidth).length"
+    assert page.locator("nav, nav ul").evaluate_all(cut) == 0
+
+
 def test_preview_behind_a_key(browse: Browse, log_in: LogIn, live: Live) -> None:
     """On a small screen the preview takes the place of the text, by key or button, and back."""
     page = log_in(browse("/studio/login", width=390))

@@ -45,6 +45,20 @@ def test_scripts_of_the_world(live: Live, browse: Browse) -> None:
     assert overflow(browse("/posts/arabic", width=320)) == 0
 
 
+def test_arrow_keys_where_words_run_from_the_right(live: Live, browse: Browse) -> None:
+    """The older post's link stands at the right there, and the right arrow leads to it."""
+    with live.site.database.write() as db:
+        store_settings(db, {"language": "ar"})
+    make_post(live.site, "قديم", title="قديم", slug="older")
+    make_post(live.site, "جديد", title="جديد", slug="newer")
+    page = browse("/posts/newer")
+    assert page.locator(".keys kbd").all_inner_texts() == ["→", "←"]
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**/posts/older")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_url("**/posts/newer")
+
+
 def test_a_mention_from_the_list_to_the_post(
     live: Live, browse: Browse, log_in: Callable[[Page], Page]
 ) -> None:

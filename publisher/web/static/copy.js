@@ -4,6 +4,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   const field = document.getElementById(button.dataset.copy);
   field.addEventListener("focus", () => field.select());
   button.hidden = false;
+  button.ariaLive = "polite"; // "Copied" is said, too
   button.addEventListener("click", async () => {
     field.select();
     try {

@@ -1,5 +1,5 @@
-// Keys for the river: j next, k previous, o open here, v visit, m mark as read, s star. The page also
-// works without this script.
+// Keys for the river: j next, k previous, o open here, v visit, m mark as read, s star; a switch on
+// the page ends them, for who speaks to the machine. The page also works without this script.
 "use strict";
 
 (() => {
@@ -86,8 +86,12 @@
     "/": () => document.querySelector("#f-q").focus(),
   };
 
+  const keys = document.querySelector("[data-keys]");
+  keys.checked = localStorage.getItem("river-keys") !== "off";
+  keys.closest("label").hidden = false;
+  keys.addEventListener("change", () => localStorage.setItem("river-keys", keys.checked ? "on" : "off"));
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!keys.checked || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.closest("input, textarea, select")) return;
     const act = acts[event.key];
     if (!act) return;

@@ -1,9 +1,12 @@
 """What the studio says is true: during the undo minute, after it, and for pages."""
 
+from datetime import UTC, datetime
+
 import pytest
 from flask import Flask
 
 from publisher.installation import Site
+from publisher.installation.settings import store_settings
 from publisher.publishing.rebuild import refresh
 from publisher.web.day_strip import _frequency, span
 from publisher.web.rendering import reading_minutes
@@ -27,6 +30,16 @@ def test_the_undo_minute(ada: Browser, site: Site, clock: FakeClock) -> None:
     refresh(site)
     assert 'aria-label="On its way: Hello' not in ada.get("/studio/")
     assert "View post" in ada.get("/studio/posts/1")
+
+
+def test_the_blogs_language_inside_the_english_studio(ada: Browser, site: Site) -> None:
+    """What the author wrote says its language: for its voice, its spelling and its letters."""
+    with site.database.write() as db:
+        store_settings(db, {"language": "ja"})
+    make_post(site, "読書", title="読書", author_id=1)
+    for page in ("/studio/", "/studio/posts", "/studio/posts/1", "/studio/posts/1/revisions"):
+        assert 'lang="ja"' in ada.get(page), page
+        assert '<html lang="en"' in ada.get(page), page
 
 
 def test_sent_at_once_there_is_a_link(ada: Browser) -> None:
@@ -75,6 +88,12 @@ def test_date_and_edit_link_stand_above_the_text(ada: Browser, app: Flask, site:
 def test_reading_time(html: str, minutes: int) -> None:
     """Whole minutes, from two on; Chinese has no spaces to count."""
     assert reading_minutes(html) == minutes
+
+
+def test_moments_for_programs_are_valid_html(app: Flask) -> None:
+    """A `datetime` attribute has no six digits of a second, which HTML does not know."""
+    at = datetime(2026, 3, 4, 9, 30, 5, 123_456, UTC)
+    assert app.jinja_env.filters["rfc3339"](at) == "2026-03-04T09:30:05Z"
 
 
 def test_singular_and_plural_of_what_the_strip_says() -> None:
