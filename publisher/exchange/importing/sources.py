@@ -103,10 +103,13 @@ def _opened(path: Path) -> BinaryIO:
 
 def _of_file(name: str, file: BinaryIO) -> Document | Folder:
     """A zip or a document, read in place."""
-    is_zip = file.read(len(ZIP_MAGIC)) == ZIP_MAGIC
+    start = file.read(_HEAD_BYTES)
+    is_zip = start.startswith(ZIP_MAGIC)
     if not is_zip and file.seek(0, os.SEEK_END) > MAX_DOCUMENT_BYTES:
         raise _too_large(name)
     file.seek(0)
+    if start[:1].isspace() and start.lstrip().startswith(b"<?xml"):
+        file = io.BytesIO(file.read().lstrip())  # blank lines that a plugin printed
     return _zip(name, file) if is_zip else Document(name, file)
 
 

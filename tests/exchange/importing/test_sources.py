@@ -65,6 +65,13 @@ def test_file_folder_and_zip_are_told_apart(tmp_path: Path) -> None:
         opened(io.BytesIO(), str(tmp_path / "posts"))
 
 
+def test_blank_lines_before_xml() -> None:
+    """Plugins of WordPress print them; no parser takes a declaration after them."""
+    feed = b"\r\n\n<?xml version='1.0'?><rss version='2.0'><channel/></rss>"
+    with sources.opened(sources.located("-", io.BytesIO(feed), allow_private=False)) as found:
+        assert list(recognition.read(found, None, UTC).posts) == []
+
+
 def test_a_huge_document_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading stops one byte after the limit, with a clear word."""
     monkeypatch.setattr(sources, "MAX_DOCUMENT_BYTES", 5_000_000)
