@@ -767,15 +767,12 @@ def test_keys(ada: Page) -> None:
     expect(area).to_have_value("some **words** here")
     ada.keyboard.press("Control+b")
     expect(area).to_have_value("some words here")
-    ada.evaluate(select, [5, 10])
-    ada.evaluate(
-        """() => {
-          const carried = new DataTransfer();
-          carried.setData("text/plain", "https://example.org/a_(b)");
-          document.querySelector("[name=source]").dispatchEvent(new ClipboardEvent(
-            "paste", {bubbles: true, cancelable: true, clipboardData: carried}));
-        }"""
-    )
+    ada.evaluate(select, [4, 11])  # with the blanks beside it
+    ada.keyboard.press("Control+i")
+    expect(area).to_have_value("some *words* here")
+    ada.keyboard.press("Control+i")
+    ada.evaluate(select, [5, 11])
+    assert ada.evaluate(PASTE, ["", "https://example.org/a_(b)"])
     expect(area).to_have_value("some [words](<https://example.org/a_(b)>) here")
     ada.keyboard.press("Control+z")
     expect(area).to_have_value("some words here")

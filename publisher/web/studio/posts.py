@@ -78,6 +78,7 @@ def rename_tag(tag_id: int) -> Any:
             tag = tags.get(db, tag_id)
             before = tag.name
             other = tags.rename(db, tag, typed, now())
+            after = tag.name
     except FieldErrors as error:
         return _tags_page(
             problem=error.fields["name"], wrong=tag_id, typed=typed
@@ -86,7 +87,7 @@ def rename_tag(tag_id: int) -> Any:
         return _tags_page(merging=tag_id, into=other.id)
     shared.feeds_changed()
     return done(
-        f"{before} is now called {typed.strip()}. Its old address redirects to the new one.",
+        f"{before} is now called {after}. Its old address redirects to the new one.",
         ".tags_page",
     )
 

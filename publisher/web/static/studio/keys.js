@@ -20,9 +20,17 @@ export const letterOf = ({ key, code, shiftKey }) => shiftKey || !code.startsWit
 // Old posts may be HTML: an import or another program wrote them.
 const isHtml = (area) => area.form.elements.source_format?.value === "html";
 
+// What is selected, without the blanks at its ends (Windows selects the one after a word): marks beside
+// blanks are none.
+function selected({ selectionStart, selectionEnd, value }) {
+  const words = value.slice(selectionStart, selectionEnd);
+  const chosen = words.trim() || words;
+  const start = selectionStart + words.indexOf(chosen);
+  return { start, end: start + chosen.length, value, chosen };
+}
+
 export function wrap(area, mark, last = mark) {
-  const { selectionStart: start, selectionEnd: end, value } = area;
-  const chosen = value.slice(start, end);
+  const { start, end, value, chosen } = selected(area);
   const around = value.slice(start - mark.length, start) === mark
     && value.slice(end, end + last.length) === last;
   if (around && !(mark === "*" && value.slice(start - 2, start) === "**")) {
@@ -35,8 +43,7 @@ export function wrap(area, mark, last = mark) {
 }
 
 export function link(area, address = "") {
-  const { selectionStart: start, selectionEnd: end, value } = area;
-  const chosen = value.slice(start, end);
+  const { start, end, chosen } = selected(area);
   const target = address.includes("(") || address.includes(")") ? `<${address}>` : address;
   const [before, after] = isHtml(area) ? [`<a href="${address.replaceAll('"', "%22")}">`, "</a>"] : ["[", `](${target})`];
   insert(area, before + chosen + after, start, end);
