@@ -8,7 +8,7 @@ from sqlalchemy import select
 from publisher.blog import published
 from publisher.installation import Site
 from publisher.installation.settings import store_settings
-from publisher.storage.tables.blog import Update
+from publisher.storage.tables.blog import Post, Update
 from tests.conftest import FakeClock
 from tests.factories import make_post
 from tests.web.studio.browser import Browser, number, the_post
@@ -56,6 +56,21 @@ def test_the_zone_changes_while_a_post_is_open(ada: Browser, site: Site) -> None
     assert 'name="zone" value="Asia/Tokyo"' in answer.text
     assert the_post(site).scheduled_at == planned
     assert ada.post("/studio/posts/1", **form, zone="Asia/Tokyo").status_code == 302
+
+
+def test_a_save_does_not_move_what_is_scheduled(ada: Browser, site: Site) -> None:
+    """The date's field shows no seconds, and not which of two equal hours at the end of summer time
+    was meant (a program says it with an offset)."""
+    with site.database.write() as db:
+        store_settings(db, {"timezone": "Europe/Berlin"})
+    ada.post("/studio/posts/new", source="Late.", place="later", at="2024-10-27T02:30")
+    second = datetime(2024, 10, 27, 1, 30, 45, tzinfo=UTC)
+    with site.database.write() as db:
+        db.get_one(Post, 1).scheduled_at = second
+    assert 'value="2024-10-27T02:30"' in ada.get("/studio/posts/1")
+    form = {"place": "later", "at": "2024-10-27T02:30", "base_version": "1"}
+    assert ada.post("/studio/posts/1", source="Later.", **form).status_code == 302
+    assert (the_post(site).source, the_post(site).scheduled_at) == ("Later.", second)
 
 
 def edit(ada: Browser, site: Site, **fields: str) -> int:

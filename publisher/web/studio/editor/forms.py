@@ -99,19 +99,19 @@ def with_autosave(typed: Typed, values: Mapping[str, str]) -> Typed:
     return replace(typed.with_texts(texts), at=values.get("at") or typed.at)
 
 
-def read(
-    typed: Typed, zone: tzinfo, published_at: datetime | None = None
-) -> tuple[Content, Intent]:
+def read(typed: Typed, zone: tzinfo, present: datetime | None = None) -> tuple[Content, Intent]:
     """The content and intent of the form. Raises FieldErrors with all problems at once.
 
-    The date of a published post (`published_at`) changes only if the text of the field did, because
-    the field shows no seconds, and not which of two equal hours at the end of summer time.
+    The `present` date of a scheduled or published post changes only if the text of the field did,
+    because the field shows no seconds, and not which of two equal hours at the end of summer time.
     """
     problems: dict[str, str] = {}
     at: datetime | None = None
     place: Place = next((place for place in PLACES if place == typed.place), "keep")
-    redated = place == "keep" and published_at and typed.at != civil(published_at, zone)
-    if (place == "later" or redated) and typed.at.strip():
+    dated = place == "later" or (place == "keep" and present is not None)
+    if typed.at == civil(present, zone):
+        at = present
+    elif dated and typed.at.strip():
         try:
             at = parse_civil(typed.at, zone)
             if typed.zone not in ("", str(zone)):

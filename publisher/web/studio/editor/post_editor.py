@@ -138,7 +138,8 @@ def submit(typed: Typed, post_id: int) -> Post:
     undo = settings().undo_seconds
     with site().database.write() as db:
         old = permissions.editable(db, me(), post_id) if post_id else None
-        value, intent = forms.read(typed, settings().zone, old.published_at if old else None)
+        present = (old.scheduled_at or old.published_at) if old else None
+        value, intent = forms.read(typed, settings().zone, present)
         version = revisions.marked(db, old, typed.base_version) if old else 0
         return editing.submit(
             db, me(), post_id, value, version, intent, now(), undo, typed.sent, typed.attempt
