@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from publisher.base.errors import NotFound, PublisherError
 from publisher.base.net import network_of
+from publisher.base.text import split_address
 from publisher.publishing import mentions
 from publisher.web.context import done, me, now, own_address, settings, site
 from publisher.web.page_answers import retry_after
@@ -48,6 +49,7 @@ def receive() -> Response:
             raise NotFound("this blog does not accept webmentions")
         _pace.check(network_of(request.remote_addr or ""), now())
         source, target = (request.form.get(name, "").strip() for name in ("source", "target"))
+        _pace.check(f"//{split_address(source).hostname}", now())  # it is fetched for each
         with site().database.write() as db:
             mentions.receive(db, own_address(), source, target, now())
     except PublisherError as error:

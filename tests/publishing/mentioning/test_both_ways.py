@@ -339,6 +339,23 @@ def test_limits(client: FlaskClient, open_site: Site) -> None:
     assert len(known(open_site)) == receiving.MOST_OF_A_HOST
 
 
+def test_many_senders_do_not_make_us_ask_one_host_without_end(
+    client: FlaskClient, open_site: Site, there: Elsewhere, clock: FakeClock
+) -> None:
+    """A page that is known, or is not kept, is fetched anew, up to a megabyte, for each request."""
+    post = make_post(open_site)
+    for kind in (page(address(post)), "No link."):
+        there.asked.clear()
+        clock.forward(minutes=6)
+        source = there.put("/note", kind)
+        for number in range(40):
+            form = {"source": source, "target": address(post)}
+            sender = {"REMOTE_ADDR": f"198.51.100.{number}"}
+            client.post("/webmention", data=form, environ_overrides=sender)
+            receiving.look(open_site, clock())
+        assert len(there.asked) == 30
+
+
 def test_old_addresses_of_a_post_count(
     client: FlaskClient, open_site: Site, there: Elsewhere, clock: FakeClock
 ) -> None:
