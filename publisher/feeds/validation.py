@@ -197,8 +197,10 @@ def _cloud(top: Element, channel: Channel | None, _now: datetime) -> Iterator[tu
 def _syndication(
     top: Element, channel: Channel | None, _now: datetime
 ) -> Iterator[tuple[str, str]]:
-    period = top.findtext(f"{{{SYNDICATION}}}updatePeriod")
-    frequency = top.findtext(f"{{{SYNDICATION}}}updateFrequency")
+    period, frequency = (
+        (top.findtext(f"{{{SYNDICATION}}}{name}") or "").strip() or None
+        for name in ("updatePeriod", "updateFrequency")
+    )
     ttl = channel.ttl_minutes if channel else _whole(top.findtext("ttl"))
     if channel is None and (not ttl or period is None):
         return

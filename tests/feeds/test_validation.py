@@ -160,6 +160,7 @@ NEEDS_DATE = "each item needs a pubDate of RFC 822 with a year of four digits"
             ["R2 ttl must be one whole number of minutes, not ['1234567']"],
         ),
         (after_ttl(SY % 1), []),
+        (after_ttl((SY % 1).replace(b">", b">\n\t")), []),  # as WordPress writes it
         (after_ttl(SY % 2), ["R12 sy says ('hourly', '2'), the ttl is 60 minutes"]),
         (
             FOREIGN.replace(b"60</ttl>", b"7</ttl><sy:updatePeriod>hourly</sy:updatePeriod>"),
