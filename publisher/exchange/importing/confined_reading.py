@@ -3,6 +3,7 @@
 Only finished values come back from there, some posts at a time.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -139,8 +140,9 @@ def _beside(source: object, name: str) -> bytes:
         name = unquote(urlsplit(name).path).lstrip("/")
         fitting = [name] if name in names else []
     else:
-        exact = [one for one in (name, f"static/{name}") if one in names]  # Hugo's is `static`
-        fitting = exact[:1] or [one for one in names if one.endswith(f"/{name}")]
+        fitting = [name] if name in names else [one for one in names if one.endswith(f"/{name}")]
+        # Hugo and Jekyll copy pictures there when they build the site.
+        fitting = [one for one in fitting if not re.search("(^|/)(public|_site)/", one)] or fitting
     if not isinstance(source, Folder) or len(fitting) != 1:
         raise InvalidData("there is no such file in the folder")
     return source.read(fitting[0], media.MAX_BYTES)

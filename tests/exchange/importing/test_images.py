@@ -83,9 +83,10 @@ def test_pictures_beside_a_file() -> None:
     )
     assert found["tea/cup.png"] == b"cup"
     assert isinstance(found["etc/passwd"], InvalidData)
-    built = {"static/img/pot.png": "pot", "public/img/pot.png": "pot"}  # a site of Hugo, built
-    held = confined_reading.files(Located("a zip", data=zipped(built)), ["img/pot.png"])
-    assert list(held) == [("img/pot.png", b"pot")]
+    for kept, copied in (("", "site/public/"), ("", "public/"), ("site/", "site/_site/")):
+        built = {f"{kept}static/img/pot.png": "pot", f"{copied}img/pot.png": "not this"}
+        held = confined_reading.files(Located("a zip", data=zipped(built)), ["img/pot.png"])
+        assert list(held) == [("img/pot.png", b"pot")]
 
 
 def test_names_in_any_language(monkeypatch: pytest.MonkeyPatch) -> None:
