@@ -184,7 +184,8 @@ def test_errors_back_off_and_recover(river: River, origin: Origin, status: int) 
 
 @pytest.mark.parametrize("form", ["seconds", "date", "nothing"])
 def test_slow_down(river: River, origin: Origin, form: str) -> None:
-    """FRB 020, 021, 016: after a 429 the next poll comes no sooner than told, validators kept."""
+    """FRB 020, 021, 016: after a 429 or 503 the next poll comes no sooner than told, validators
+    kept."""
     url = origin.serve("/f", conditional(rss("a"), '"v1"'))
     river.add(url)
     river.poll()
@@ -196,7 +197,7 @@ def test_slow_down(river: River, origin: Origin, form: str) -> None:
         },
         "nothing": {},
     }[form]
-    origin.serve("/f", Reply(429, b"slow", headers))
+    origin.serve("/f", Reply(503 if form == "date" else 429, b"slow", headers))
     river.later(hours=1)
     assert river.wait(url) == (120 if form == "nothing" else 600)
     assert river.later(minutes=119) == 0
@@ -301,6 +302,22 @@ def test_a_known_feed_moves_after_quarantine(river: River, origin: Origin) -> No
     for _ in range(30):
         river.later(hours=1)
     assert river.feed(old).url == old
+
+
+def test_a_redirect_that_was_seen_twice_in_a_week_is_not_believed(
+    river: River, origin: Origin
+) -> None:
+    """The quarantine is three polls, however long they take."""
+    old = origin.serve("/old", conditional(rss("b", "a"), '"v1"'))
+    river.add(old)
+    river.poll()
+    origin.serve("/old", Reply(301, b"", {"Location": "/new"}))
+    new = origin.serve("/new", conditional(rss("c", "b", "a"), '"v2"'))
+    for _ in range(2):
+        river.later(days=3)
+        assert river.feed(old).url == old
+    river.later(days=3)
+    assert river.feed(old).url == new
 
 
 def test_a_redirect_to_another_feed_is_refused(river: River, origin: Origin) -> None:

@@ -20,7 +20,7 @@ from publisher.river.polls.item_store import NewRow, insert_new, keep, prune
 from publisher.river.reading.feed_document import FeedItem
 from publisher.river.reading.feed_html import sanitised
 from publisher.storage.tables.blog import Meta
-from publisher.storage.tables.river import RiverFeed, RiverItem
+from publisher.storage.tables.river import RiverFeed, RiverItem, RiverVisit
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author
 from tests.river.conftest import origin
@@ -373,6 +373,32 @@ def test_a_star_keeps_an_item(reader: FlaskClient, site: Site, clock: FakeClock)
     reader.post("/river/items/1/star", data={"starred": "0"})
     assert "Nothing is starred yet" in reader.get("/river?show=starred").text
     assert reader.post("/river/items/99/star").status_code == 404
+
+
+def test_more_items_than_are_kept_are_emptied(site: Site, clock: FakeClock) -> None:
+    """Of each feed the newest stay, however young the others are."""
+    stock(site, *(f"n{number}" for number in range(30)))
+    stock(site, *(f"m{number}" for number in range(22)), url="http://b.example/feed")
+    with site.database.write() as db:
+        assert prune(db, clock(), keep_days=90, keep_items=25) == 5
+        kept = set(db.scalars(select(RiverItem.title).where(RiverItem.pruned.is_(False))))
+    assert {f"Title n{number}" for number in range(30)} - kept == {
+        f"Title n{number}" for number in range(25, 30)
+    }
+
+
+def test_the_visits_of_a_feed_are_its_own(reader: FlaskClient, site: Site) -> None:
+    """Its page does not list those to another."""
+    numbers = [stock(site, "a", url=f"http://{name}.example/feed") for name in "ab"]
+    with site.database.write() as db:
+        for number, size in zip(numbers, (4_181, 5_772), strict=True):
+            visit = RiverVisit(feed_id=number, at=site.clock(), status=200, size_bytes=size)
+            visit.conditional, visit.new_items, visit.problem = True, 0, ""
+            visit.content_hash = b""
+            db.add(visit)
+    page = reader.get(f"/river/feeds/{numbers[0]}").text
+    assert "4,181" in page
+    assert "5,772" not in page
 
 
 @pytest.mark.parametrize("where", ["", "?folder=F", "?feed=1"])

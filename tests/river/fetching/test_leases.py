@@ -120,6 +120,25 @@ def test_a_worker_is_told_what_it_has_lost(site: Site, clock: FakeClock) -> None
     assert lost == [("a.example", "one.1")]
 
 
+def test_a_host_that_becomes_free_is_waited_for(
+    site: Site, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who finds it busy looks again; without patience it is not had."""
+    follow(site, URL)
+    claim(site, "other.1")
+    gate = HostGate(site.database, clock, OPTIONS)
+    lease = ("a.example", gate.new_owner())
+    assert not asyncio.run(gate.take(lease, 1e-9))
+
+    async def given_back(seconds: float) -> None:
+        with site.database.write_rows() as db:
+            frontier.give_back(db, [("a.example", "other.1")], clock())
+
+    monkeypatch.setattr("publisher.river.fetching.frontier.asyncio.sleep", given_back)
+    assert asyncio.run(gate.take(lease))
+    assert gate.holds(lease)
+
+
 def test_hosts_are_taken_beside_the_other_writers(remote: Site) -> None:
     """Each host by one of several machines, while another writer holds the writers' lock."""
     follow(remote, *(f"http://{n}.example{n}.org/f" for n in range(40)))
