@@ -54,7 +54,7 @@ class LongWork:
         due = jobs.next_backup_due(settings, now)
         if due is None:
             return math.inf
-        due = max(due, self._tried + AGAIN) if self._tried > now - AGAIN else due
+        due = max(due, self._tried + AGAIN) if now - AGAIN < self._tried <= now else due
         if due <= now:
             self._tried = now
             self._back_up(site, settings, now)

@@ -17,6 +17,7 @@ from publisher.exchange import jobs
 from publisher.installation import Site
 from publisher.operations.long_work import LongWork, begin
 from publisher.storage.database import Database
+from tests.conftest import FakeClock
 from tests.factories import make_post
 from tests.web.studio.browser import Browser
 
@@ -160,7 +161,7 @@ def test_everything_goes_out(ada: Browser, site: Site, worker: LongWork, kind: s
 
 @COPIES
 def test_backups_are_made_by_themselves(
-    ada: Browser, site: Site, worker: LongWork, tmp_path: Path
+    ada: Browser, site: Site, clock: FakeClock, worker: LongWork, tmp_path: Path
 ) -> None:
     """One when there is none, the next when its time has come, so many are kept."""
     folder = tmp_path / "safe"
@@ -186,15 +187,14 @@ def test_backups_are_made_by_themselves(
     assert again.do_jobs(site) == 0
     (kept,) = folder.iterdir()
     assert kept.name != "publisher-20200101-000000.tar.gz"
-    kept.rename(folder / "publisher-20200101-000000.tar.gz")
-    others = {"publisher-99991231-000000.tar.gz", "publisher-by-hand.tar.gz"}
-    for name in others:
-        (folder / name).touch()  # made while the clock was ahead, and by somebody else
-    assert LongWork().do_jobs(site) == 0
-    left = {path.name for path in folder.iterdir()}
-    assert len(left) == 3
-    assert left > others
-    assert "publisher-20200101-000000.tar.gz" not in left
+    (folder / "publisher-by-hand.tar.gz").touch()
+    clock.forward(days=40)  # by mistake, as the next line shows
+    assert again.do_jobs(site) == 0
+    clock.forward(days=-39)
+    assert again.do_jobs(site) == 0
+    now, _of_the_future, by_hand = sorted(path.name for path in folder.iterdir())
+    assert now == f"publisher-{clock():%Y%m%d-%H%M%S}.tar.gz"
+    assert by_hand == "publisher-by-hand.tar.gz"
     for path in folder.iterdir():
         path.unlink()
     folder.rmdir()
