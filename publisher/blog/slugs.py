@@ -32,7 +32,7 @@ def slugify(text: str) -> str:
 
     Empty when nothing is left.
     """
-    plain = unicodedata.normalize("NFKD", text.casefold())
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     plain = "".join(char for char in plain if not unicodedata.combining(char))
     words = re.findall(r"\w+", unicodedata.normalize("NFC", plain).replace("_", " "))
     slug = ""

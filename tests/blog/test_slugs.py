@@ -2,7 +2,7 @@
 
 import pytest
 
-from publisher.blog.slugs import slug_from
+from publisher.blog.slugs import slug_from, slugify
 from publisher.blog.writing import posts
 from publisher.installation import Site
 from tests.factories import make_post
@@ -26,6 +26,16 @@ def test_a_note_is_called_by_its_words(source: str, slug: str) -> None:
     """Targets of links, addresses and tags are no words."""
     assert slug_from("", source) == slug
     assert slug_from("A title", source) == "a-title"
+
+
+@pytest.mark.parametrize(
+    ("title", "slug"),
+    [("ℝ𝕊𝕊", "rss"), ("℡ ᴬ", "tel-a"), ("ϔ ς", "υ-σ"), ("ＳＴＵＤＩＯ", "studio")],
+)
+def test_a_slug_is_in_lower_case_whatever_the_letters_look_like(title: str, slug: str) -> None:
+    """Mathematical and other letters that lower case does not know: `RSS` was not reserved, and
+    two tags had one name."""
+    assert slugify(title) == slugify(slugify(title)) == slug
 
 
 def test_a_note_that_is_only_a_link(site: Site) -> None:
