@@ -282,8 +282,8 @@ def test_schedule(ada: Page, live: Live, clock: FakeClock) -> None:
 
 
 def test_tab_chooses_nothing(ada: Page, live: Live) -> None:
-    """By Tab alone through the open menu and its date: Ctrl+S saves a draft, and Enter in the title
-    publishes nothing."""
+    """By Tab alone through the open menu and its date: Ctrl+S saves a draft, and Enter in the
+    address publishes nothing."""
     ada.goto("/studio/posts/new")
     wait_for_editor(ada)
     ada.focus(TITLE)
@@ -303,11 +303,12 @@ def test_tab_chooses_nothing(ada: Page, live: Live) -> None:
     ada.keyboard.press("Control+s")
     expect(ada.get_by_text("Saved 09:30.")).to_be_visible()
     assert the_post(live).status == "draft"
-    ada.fill(TITLE, "A title")
+    ada.get_by_text("Tags, URL, summary").click()
+    ada.fill("[name=slug]", "an-address")
     with ada.expect_navigation():
         ada.keyboard.press("Enter")
-    expect(ada.locator(TITLE)).to_have_value("A title")
-    assert (the_post(live).status, the_post(live).title) == ("draft", "A title")
+    expect(ada.locator("[name=slug]")).to_have_value("an-address")
+    assert (the_post(live).status, the_post(live).slug) == ("draft", "an-address")
 
 
 def test_the_menu_closes(ada: Page) -> None:
@@ -699,6 +700,8 @@ def test_pasted_code_and_pages_keep_their_lines(ada: Page) -> None:
          "**Term**\n\nMeaning\n\nOn its own"),
         ("<h2>One<br>two</h2><a href=https://a.example/><h3>Head</h3><p>Teaser</p></a>",
          "## One two\n\n[Head Teaser](https://a.example/)"),
+        ("<p><b>See</b></p><p><img src='file:///C:/a/image001.png'></p>",  # Word
+         "**See**\n\n*(a picture: add its file here)*"),
         ("<p>10<sup>6</sup> H<span style='vertical-align:sub'>2</span>O</p>",
          "10<sup>6</sup> H<sub>2</sub>O"),
     ):  # fmt: skip
@@ -722,6 +725,31 @@ def test_changes_of_a_scheduled_post_wait_for_a_save(
     wait_for_editor(ada)
     paste_file(ada, "a.mp3", make_mp3(), "audio/mpeg")
     expect(ada.locator(STATE)).to_contain_text("a.mp3 is a link here; add an episode in the full")
+
+
+def test_places_of_files_that_did_not_come(ada: Page, live: Live) -> None:
+    """The page was left while a file was on its way: its place does not go out as words. Without
+    its place a file is not called added. Enter in the title leads on, and sends nothing."""
+    make_post(live.site, "One.\n\n*Adding late.png 1 …*\n\nTwo.", author_id=1)
+    ada.goto("/studio/posts/1")
+    wait_for_editor(ada)
+    ada.fill(TITLE, "Half")
+    ada.press(TITLE, "Enter")
+    expect(ada.locator(SOURCE)).to_be_focused()
+    ada.keyboard.press("Control+s")
+    expect(ada.locator(STATE)).to_contain_text("leave them out")
+    ada.get_by_role("button", name="Leave it out").click()
+    expect(ada.locator(SOURCE)).to_have_value("One.\n\nTwo.")
+    assert the_post(live).title == ""
+    sent = hold(ada, "**/studio/media")
+    out = io.BytesIO()
+    Image.new("RGB", (60, 40), "teal").save(out, "PNG")
+    paste_file(ada, "gone.png", out.getvalue(), "image/png")
+    wait_on(ada, lambda: sent)
+    ada.fill(SOURCE, "Three.")
+    sent[0].fallback()
+    expect(ada.locator(STATE)).to_contain_text("gone.png has no place in the text any more")
+    expect(ada.locator("[data-tray]")).to_be_hidden()
 
 
 def test_file_that_is_no_picture(ada: Page) -> None:

@@ -1,7 +1,7 @@
 // The editor: autosave, recovery, preview, keys and pictures around a plain form.
 
 import { Autosave, recover } from "./autosave.js";
-import { bindKeys, letterOf } from "./keys.js";
+import { bindKeys, composing, letterOf } from "./keys.js";
 import { Pictures } from "./pictures.js";
 import { Preview } from "./preview.js";
 import { submitCalmly } from "./form.js";
@@ -30,7 +30,6 @@ await recovery.claim();
 const address = () => `/studio/autosave/${form.dataset.post}`;
 const autosave = new Autosave(form, address, state, recovery, moveTo);
 const preview = new Preview(form, pane, () => follow());
-const pictures = new Pictures(form, area, (words, wrong) => autosave.tell(words, wrong));
 
 // The form is that of a saved post, or of its next version.
 function moveTo(told) {
@@ -108,9 +107,16 @@ const changed = () => {
   countSoon();
 };
 recover(recovery, banner, changed);
+new Pictures(form, area, (words, wrong) => autosave.tell(words, wrong));
 form.addEventListener("input", (event) => {
   if (["minor", "file", "alt"].includes(event.target.name)) return;
   changed();
+});
+
+form.elements.title.addEventListener("keydown", (event) => { // Enter would publish half a title
+  if (event.key !== "Enter" || event.ctrlKey || event.metaKey || composing(event)) return;
+  event.preventDefault();
+  area.focus();
 });
 
 bindPublish(form);
@@ -133,4 +139,3 @@ function follow() {
   });
 }
 for (const name of ["keyup", "click", "input"]) area.addEventListener(name, follow);
-export { autosave, pictures, preview, recovery };

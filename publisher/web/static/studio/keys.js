@@ -29,7 +29,7 @@ function selected({ selectionStart, selectionEnd, value }) {
   return { start, end: start + chosen.length, value, chosen };
 }
 
-export function wrap(area, mark, last = mark) {
+function wrap(area, mark, last = mark) {
   const { start, end, value, chosen } = selected(area);
   const around = value.slice(start - mark.length, start) === mark
     && value.slice(end, end + last.length) === last;
@@ -42,7 +42,7 @@ export function wrap(area, mark, last = mark) {
   area.setSelectionRange(start + mark.length, end + mark.length);
 }
 
-export function link(area, address = "") {
+function link(area, address = "") {
   const { start, end, chosen } = selected(area);
   const target = address.includes("(") || address.includes(")") ? `<${address}>` : address;
   const [before, after] = isHtml(area) ? [`<a href="${address.replaceAll('"', "%22")}">`, "</a>"] : ["[", `](${target})`];

@@ -46,6 +46,12 @@ export class Pictures {
       area.classList.remove("dropping");
       this.from(event, event.dataTransfer);
     });
+    // The page was left before these were added: nothing is sent with their places in it.
+    for (const [held, name] of area.value.matchAll(/\*Adding ([^*\n]+) \d+ …\*/g)) {
+      const one = { file: { name }, held, lead: "\n\n", trail: "" };
+      this.show(one);
+      this.offer(one, `${name} was not added: the page was left. Leave it out, and add it again.`);
+    }
   }
 
   from(event, carried) {
@@ -121,8 +127,10 @@ export class Pictures {
     if (!told) return this.refuse(one, answer);
     if (!one.held) return this.enclose(told.inputs);
     one.text = told.markdown;
-    this.replace(one.held, one.text);
-    this.arrived(one, told);
+    if (this.replace(one.held, one.text) >= 0) return this.arrived(one, told);
+    this.refused.push(`${one.file.name} has no place in the text any more; it is among the files.`);
+    this.say(this.refused.join(" "), true);
+    this.close(one);
   }
 
   async refuse(one, answer) {
@@ -142,7 +150,7 @@ export class Pictures {
     this.failed.add(one);
     const again = Object.assign(document.createElement("button"), { type: "button", textContent: "Try again" });
     const out = Object.assign(document.createElement("button"), { type: "button", textContent: "Leave it out" });
-    one.words.replaceChildren(`${words} `, again, " ", out);
+    one.words.replaceChildren(`${words} `, ...(one.file.size ? [again, " "] : []), out);
     again.onclick = () => {
       this.failed.delete(one);
       this.refused = this.refused.filter((told) => told !== words);

@@ -81,7 +81,7 @@ export class Preview {
 }
 
 // Make `place` show `html`: blocks that are the same at the beginning and at the end stay.
-export function patch(place, html) {
+function patch(place, html) {
   const template = document.createElement("template");
   template.innerHTML = html;
   const fresh = [...template.content.childNodes];

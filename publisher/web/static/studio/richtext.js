@@ -31,7 +31,11 @@ function block(node, depth) {
   if (name === "hr") return "\n\n---\n\n";
   if (name === "br") return "  \n";
   if (name === "code") return code(node.textContent);
-  if (name === "img") return /^https?:/.test(node.getAttribute("src")) ? `![${escape(node.alt)}](${node.src})` : "";
+  if (name === "img") {
+    const place = node.getAttribute("src");
+    if (/^(file|cid|blob|webkit-fake-url):/.test(place)) return "*(a picture: add its file here)*"; // of Word, of e-mail
+    return /^https?:/.test(place) ? `![${escape(node.alt)}](${node.src})` : "";
+  }
   // What is relative would lead into the studio.
   if (name === "a" && /^(https?|mailto):/.test(node.getAttribute("href"))) {
     const words = inner(), end = `](${target(node.href)})`;
