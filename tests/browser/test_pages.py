@@ -148,6 +148,13 @@ def test_focus_is_seen(written: Live, browse: Browse) -> None:
         page.keyboard.press("Tab")
 
 
+def test_the_small_day_has_a_table_for_everybody(written: Live, browse: Browse) -> None:
+    """Its pale bars are not the only way to the figures, for those who see either."""
+    page = browse("/about")
+    page.get_by_text("Show as a table").click()
+    page.get_by_role("row", name="09:00").click()
+
+
 def test_paper_has_no_navigation(written: Live, browse: Browse) -> None:
     """Printed, a post is its text: no navigation, links with their addresses."""
     page = browse("/posts/a-long-post", scheme="dark")
