@@ -125,12 +125,11 @@ def report(subject: Subject, now: datetime, zone: str) -> AdviceReport:
     known = histogram(subject.updates, now, zone).by_dates()
     at = build_moment(known.last_update, now, zone)
     decision = decide(known, at, settings)
-    by_hour = ttl_by_hour(known, now, settings)
     should = {
         "ttl_minutes": decision.ttl_minutes,
         "max_age_seconds": decision.max_age_seconds(now),
         "phase": decision.phase,
-        "by_hour": [by_hour.get(hour, by_hour[(hour + 1) % 24]) for hour in range(24)],
+        "by_hour": list(ttl_by_hour(known, now, settings).values()),
         "reasons": explain(decision),
     }
     said = _said(subject, now)

@@ -60,6 +60,16 @@ def careless(_headers: Mapping[str, str]) -> Reply:
                              "Cache-Control": "max-age=31536000"})  # fmt: skip
 
 
+@pytest.mark.parametrize("day", ["2026-03-07", "2026-03-08", "2026-10-31", "2026-11-01"])
+def test_all_hours_have_a_ttl_where_clocks_change(day: str) -> None:
+    """Advice on the days on which clocks go forward and back, asked for at any hour."""
+    for hour in range(0, 24, 3):
+        now = datetime.fromisoformat(day).replace(hour=hour, tzinfo=UTC)
+        updates = tuple(now - timedelta(days=ago) for ago in range(9, 0, -1))
+        found = advise.report(advise.Subject("feed", updates), now, "America/New_York")
+        assert len(found.should["by_hour"]) == 24
+
+
 def test_an_address(origin: Origin) -> None:
     """Two requests, the second conditional, under our name; the interface's JSON."""
     url = origin.serve("/feed", good)

@@ -72,10 +72,7 @@ def max_age_at(
 
 
 def day_hours(activity: Activity, now: datetime) -> list[DayHour]:
-    """The coming 24 civil hours as the day strip shows them, ordered by local hour.
-
-    On the day of a clock change a repeated hour is listed once, and a skipped one is missing.
-    """
+    """The coming 24 local hours as the day strip shows them, ordered by local hour."""
     counts, at = activity.decayed(now), seconds(now)
     history = activity.history(at)
     seen = exposure(history, at, activity.half_life_days * DAY_SECONDS)
@@ -86,7 +83,7 @@ def day_hours(activity: Activity, now: datetime) -> list[DayHour]:
 
 
 def ttl_by_hour(activity: Activity, now: datetime, rule: TtlRule) -> dict[int, int]:
-    """The ttl (minutes) at the start of each of the coming 24 local hours if nothing is posted."""
+    """The ttl (minutes) at the next start of each local hour (0 to 23) if nothing is posted."""
     return {
         hour: ttl_at(activity, max(starts_at, now), rule, None)
         for hour, starts_at in sorted(_coming_hours(activity, now).items())
@@ -94,10 +91,11 @@ def ttl_by_hour(activity: Activity, now: datetime, rule: TtlRule) -> dict[int, i
 
 
 def _coming_hours(activity: Activity, now: datetime) -> dict[int, datetime]:
-    """When each local hour (0 to 23) of the coming 24 begins, the present one included."""
+    """When each local hour (0 to 23) begins next, the present one included. At a clock change a
+    repeated hour counts once, and a skipped one is that of the next day."""
     at, zone = build_moment(None, now, activity.zone), zone_table(activity.zone)
     found: dict[int, datetime] = {}
-    for _ in range(24):
+    while len(found) < 24:
         found.setdefault(local_second(zone, seconds(at)) // HOUR_SECONDS % 24, at)
         at = next_build(at, activity.zone)
     return found

@@ -299,12 +299,15 @@ def test_the_strip_has_the_24_coming_hours(winer: Activity) -> None:
     assert hours[9].expected_updates == pytest.approx(11.0, rel=0.05)
 
 
-def test_an_hour_that_comes_twice_is_in_the_strip_once(winer: Activity) -> None:
-    """When clocks go back; the first of the two."""
-    change = datetime(2021, 11, 6, 12, tzinfo=UTC)
-    hours = day_hours(winer, change)
-    assert [hour.hour for hour in hours] == [hour for hour in range(24) if hour != 7]
+def test_the_strip_has_all_hours_where_clocks_change(winer: Activity) -> None:
+    """Of an hour that comes twice the first, and of one that is skipped that of the next day."""
+    hours = day_hours(winer, datetime(2021, 11, 6, 12, tzinfo=UTC))
+    assert [hour.hour for hour in hours] == list(range(24))
     assert hours[1].starts_at == datetime(2021, 11, 7, 5, tzinfo=UTC)
+    assert hours[7].starts_at == datetime(2021, 11, 7, 12, tzinfo=UTC)
+    hours = day_hours(winer, datetime(2022, 3, 13, 5, tzinfo=UTC))
+    assert [hour.hour for hour in hours] == list(range(24))
+    assert hours[2].starts_at == datetime(2022, 3, 14, 6, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
