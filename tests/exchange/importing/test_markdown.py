@@ -108,6 +108,12 @@ def test_a_whole_site_of_hugo() -> None:
     }
 
 
+def test_a_date_by_another_name() -> None:
+    """Astro says `pubDate`."""
+    post = one('---\ntitle: T\npubDate: "Jul 08 2022"\n---\nText', name="t.md")
+    assert (post.status, post.published_at) == ("published", datetime(2022, 7, 8, tzinfo=UTC))
+
+
 def test_a_draft_by_another_name_is_not_published() -> None:
     """Pelican and others say `status`."""
     for status in ("draft", "hidden", "Private", "published"):

@@ -161,7 +161,9 @@ def post(
     path = PurePosixPath(name)
     dated = _DATED_NAME.fullmatch(path.stem)
     stem = path.parent.name if path.stem == "index" else dated[2] if dated else path.stem
-    written = values.moment(_text(fields, "date") or (dated[1] if dated else ""), name, zone)
+    written = values.moment(
+        _text(fields, "date", "pubdate") or (dated[1] if dated else ""), name, zone
+    )
     # Hugo shows a post from its `publishDate` on: one to come must not be public before.
     dates = (written, values.moment(_text(fields, "publishdate"), name, zone))
     date = max((at for at in dates if at is not None), default=None)
@@ -283,9 +285,8 @@ def _list(fields: dict[str, Any], *names: str) -> list[str]:
     for name in names:
         value = fields.get(name)
         if isinstance(value, list):
-            found += [str(part).strip() for part in value if not isinstance(part, dict | list)]
+            found += [str(part) for part in value if not isinstance(part, dict | list)]
         elif value not in (None, "") and not isinstance(value, dict):
             spaced = name in ("tags", "categories") and "," not in str(value)
             found += str(value).split(None if spaced else ",")
-    found = [part.strip() for part in found]
-    return [part for part in found if part]
+    return [part.strip() for part in found if part.strip()]
