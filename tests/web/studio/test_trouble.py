@@ -119,7 +119,8 @@ def test_a_stored_setting_that_is_invalid_is_set_anew_in_the_studio(
     assert "no time zone is called" in page.lower()
     assert "US/Nowhere" in page
     browser.get("/studio/settings/technical")
-    assert browser.post("/studio/settings/technical", feed_items="20").status_code == 503
+    assert browser.post("/studio/settings/technical", feed_items="21").status_code == 302
+    assert 'value="21"' in browser.get("/studio/settings/technical")
     assert browser.post("/studio/settings", timezone="UTC").status_code == 302
     assert browser.client.get("/search").status_code == 200
     close_app(anew)

@@ -14,11 +14,11 @@ from publisher.base.text import BUILT_IN, Link, lines_of, parse_links, whole_num
 from publisher.blog import published
 from publisher.blog.post_files import media
 from publisher.installation.settings import CHECKS, load_settings, store_settings
-from publisher.publishing.rebuild import rebuild
 from publisher.web.assets import PAGE_POLICY
 from publisher.web.blog import lists
 from publisher.web.context import done, me, need_admin, now, settings, site
 from publisher.web.studio.preferences.setting_controls import LOOK
+from publisher.web.studio.shared import feeds_changed
 
 blueprint = Blueprint("look", __name__)
 blueprint.before_request(need_admin)
@@ -74,7 +74,7 @@ def save() -> Any:
     except FieldErrors as error:
         return _page(typed, error.fields), error.http_status
     if changed:
-        rebuild(site())
+        feeds_changed()
     look_at_it = Markup(' <a href="/">See the blog</a>')
     return done(Markup("Saved.") + look_at_it if changed else "Nothing was changed.", ".page")
 

@@ -15,11 +15,11 @@ from publisher.blog import update_log
 from publisher.core.replay.knob import POSITIONS
 from publisher.installation import public_address
 from publisher.installation.settings import CHECKS, allow_invalid, load_settings, store_settings
-from publisher.publishing.rebuild import rebuild
 from publisher.web.context import done, need_admin, now, site
 from publisher.web.day_strip import strip
 from publisher.web.readers import background_commands
 from publisher.web.studio.preferences.setting_controls import TABS, groups, shown
+from publisher.web.studio.shared import feeds_changed
 
 blueprint = Blueprint("settings", __name__)
 blueprint.before_request(need_admin)
@@ -66,7 +66,7 @@ def save(tab: str) -> Any:
             allow_invalid(db)
             return _page(db, tab, _replayed(db), typed, error.fields), error.http_status
     if changed:
-        rebuild(site())
+        feeds_changed()
     return done("Saved." if changed else "Nothing was changed.", "studio.settings.page", tab=tab)
 
 
