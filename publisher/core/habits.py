@@ -5,7 +5,7 @@ Podcast apps show it (`podcast:updateFrequency`).
 """
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import NamedTuple
 
 from publisher.core.civil import DAY_SECONDS, instant, local_second, seconds, zone_table
@@ -21,7 +21,8 @@ NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Su
 
 
 class Rhythm(NamedTuple):
-    """rrule: as in RFC 5545; dtstart: the first occurrence (UTC); words: the same for people."""
+    """rrule: as in RFC 5545; dtstart: the first occurrence, with the author's offset, as weekdays
+    are meant by the clock of dtstart; words: the same for people."""
 
     rrule: str
     dtstart: datetime
@@ -63,7 +64,8 @@ def _first_occurrence(activity: Activity, days: list[int]) -> datetime:
         midnight += DAY_SECONDS
     wanted = midnight + hour * 3600
     at = wanted - (local - first)
-    return instant(at - (local_second(zone, at) - wanted))
+    at -= local_second(zone, at) - wanted
+    return instant(at).astimezone(timezone(timedelta(seconds=local_second(zone, at) - at)))
 
 
 def _overdue(activity: Activity, now: datetime, days: list[int]) -> bool:

@@ -9,7 +9,6 @@ from urllib.parse import urljoin
 from feedgen.feed import FeedGenerator
 from lxml.etree import SubElement
 
-from publisher.base.dates import format_rfc3339
 from publisher.base.media_files import Attachment
 from publisher.core.durations import update_rate
 from publisher.feeds.channel import Channel, Item
@@ -141,7 +140,7 @@ def _add_podcast(target: Any, channel: Channel) -> None:
             target,
             f"{{{PODCAST}}}updateFrequency",
             rrule=channel.rhythm.rrule,
-            dtstart=format_rfc3339(channel.rhythm.dtstart),
+            dtstart=channel.rhythm.dtstart.isoformat(),
         ).text = channel.rhythm.words
     if show.guid:
         SubElement(target, f"{{{PODCAST}}}guid").text = show.guid

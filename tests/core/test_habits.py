@@ -2,8 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 from random import Random
+from zoneinfo import ZoneInfo
 
 import pytest
+from dateutil.rrule import rrulestr
 
 from publisher.core.habits import Rhythm, shares, weekly_rhythm
 from publisher.core.ttl.activity import histogram
@@ -42,8 +44,19 @@ def test_a_clear_week_is_a_rule(days: list[int], rule: str, words: str) -> None:
     assert found is not None
     assert (found.rrule, found.words) == (rule, words)
     assert found.dtstart.weekday() in days
-    assert found.dtstart.hour == 16
+    assert found.dtstart.hour == 18
     assert found.dtstart >= MONDAY
+
+
+@pytest.mark.parametrize(("zone", "hour"), [("America/New_York", 21), ("Asia/Tokyo", 7)])
+def test_the_days_of_the_rule_are_the_authors(zone: str, hour: int) -> None:
+    """His Monday, though it is Tuesday or Sunday by UTC: a calendar finds the hours he keeps."""
+    monday = datetime(2024, 4, 1, hour, 5, tzinfo=ZoneInfo(zone))
+    log = [monday + timedelta(days=7 * week) for week in range(20)]
+    found = weekly_rhythm(histogram(log, log[-1], zone), log[-1])
+    assert found is not None
+    assert found.rrule == "FREQ=WEEKLY;BYDAY=MO"
+    assert rrulestr(found.rrule, dtstart=found.dtstart)[0] == monday.replace(minute=0)
 
 
 def test_what_is_not_clear_is_not_told() -> None:

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from urllib.parse import urljoin
 
 import feedparser
@@ -248,11 +248,12 @@ def test_an_episode_is_a_podcast() -> None:
 def test_a_clear_week_is_told_to_podcast_programs() -> None:
     """podcast:updateFrequency as its namespace wants it; a blog without sound has none, and it is
     no part of the content that a tag stands for."""
-    rhythm = Rhythm("FREQ=WEEKLY;BYDAY=TU", datetime(2024, 5, 7, 18, tzinfo=UTC), "Every Tuesday")
+    evening = datetime(2024, 5, 7, 20, tzinfo=timezone(timedelta(hours=2)))
+    rhythm = Rhythm("FREQ=WEEKLY;BYDAY=TU", evening, "Every Tuesday")
     root = parse(rss.render(replace(everything(), rhythm=rhythm)))
     (told,) = root.findall("channel/podcast:updateFrequency", NAMESPACES)
     assert (told.get("rrule"), told.text) == ("FREQ=WEEKLY;BYDAY=TU", "Every Tuesday")
-    assert told.get("dtstart") == "2024-05-07T18:00:00Z"
+    assert told.get("dtstart") == "2024-05-07T20:00:00+02:00"
     assert b"updateFrequency rrule" not in rss.render(channel(item(), rhythm=rhythm))
     assert content_hash(replace(everything(), rhythm=rhythm)) == content_hash(everything())
 
