@@ -26,6 +26,7 @@ def test_reports_are_accessible_and_fit_a_phone(
         at = now + timedelta(minutes=15 * step)
         counting.poll(at, NOT_MODIFIED, agent="Good/1.0", if_none_match="*")
         counting.poll(at, agent=f"{'Long' * 40}/1.0 (7 subscribers)")
+        counting.poll(at, agent="A program of some length/1.0")
     counting.fold()
     page = log_in(browse("/", scheme=scheme, width=390))
     for path, words in (("/readers", "Who reads"), ("/studio/feed", "The last seven days")):
@@ -33,6 +34,9 @@ def test_reports_are_accessible_and_fit_a_phone(
         assert words in page.content()
         assert violations(page) == []
         assert overflow(page) == 0
+    page.goto("/readers")
+    lines = "all => all.map(one => one.getClientRects().length)"
+    assert set(page.locator(".programs summary .numbers").evaluate_all(lines)) == {1}
 
 
 def test_a_post_reaches_readers_while_one_looks(
