@@ -73,6 +73,7 @@ def _fields(
         date=_instant(post.published_at or post.scheduled_at),
         author=author,
         state=post.status,
+        published=None if post.status == "published" else False,  # for Hugo and Jekyll
         guid=post.guid,
         guid_is_permalink="true" if post.guid_is_permalink else "",
         redirects=list(redirects),
@@ -199,6 +200,7 @@ def _write_unsaved(session: Session, write: Write, names: Mapping[int, str]) -> 
             **{name: text for name, text in row.fields.items() if name != "source"},
             author=names.get(row.author_id),
             state="unsaved",
+            published=False,
             guid=post.guid if post else "",
             changed=_instant(row.saved_at),
         )

@@ -148,7 +148,7 @@ def test_what_was_typed_and_not_saved_is_written(
         slug, guid = post.slug, post.guid
     write(site, tmp_path / "out")
     text = (tmp_path / f"out/unsaved/1-{slug}.md").read_text()
-    assert f"author: ada\nstate: unsaved\nguid: {guid}\n" in text
+    assert f"author: ada\nstate: unsaved\npublished: false\nguid: {guid}\n" in text
     assert text.endswith("---\n\nHalf a thought: more.")
     assert (tmp_path / "out/unsaved/2-new.md").read_text().endswith("\n\nA note")
     other = fresh(tmp_path / "other", clock)
@@ -171,6 +171,16 @@ def test_nothing_is_lost(site: Site, clock: FakeClock, tmp_path: Path, name: str
     write(site, tmp_path / "first")
     assert tree(tmp_path / "again") == tree(tmp_path / "first")
     other.database.close()
+
+
+def test_another_program_publishes_no_draft(site: Site, clock: FakeClock, tmp_path: Path) -> None:
+    """Hugo and Jekyll leave out what says `published: false`; they do not know our states."""
+    fill(site, clock)
+    write(site, tmp_path / "out")
+    files = [file for file in tree(tmp_path / "out").items() if file[0].endswith(".md")]
+    hidden = {name for name, data in files if b"\npublished: false\n" in data}
+    assert hidden == {name for name, _ in files if not name.startswith(("posts/", "pages/"))}
+    assert {name.partition("/")[0] for name in hidden} == {"drafts", "scheduled", "deleted"}
 
 
 def tree(root: Path) -> dict[str, bytes]:
