@@ -8,6 +8,7 @@ import pytest
 from publisher.base.errors import StorageUnavailable
 from publisher.readers import counter as module
 from publisher.readers.counter import PollCounter, Polls
+from publisher.readers.poll_batches import bursts_of
 from tests.readers.polls import FULL, FakeDocument, request
 
 NOW = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
@@ -31,6 +32,11 @@ def test_equal_polls_of_the_same_second_are_one_number() -> None:
     first_ms = int(NOW.timestamp() * 1000)
     assert list(kept[0].bursts.values()) == [[[first_ms, 1_000], [first_ms + 1_000, 400]]]
     assert list(kept[1].bursts.values()) == [[[first_ms + 1_401, 1]]]
+
+
+def test_the_polls_of_a_log_are_put_together_by_the_second() -> None:
+    """As those that are counted live, whatever their order."""
+    assert bursts_of([2_000, 1_500, 999, 1_000]) == [[999, 1], [1_000, 2], [2_000, 1]]
 
 
 def test_like_polls_share_a_group() -> None:

@@ -40,6 +40,19 @@ def test_old_counts_go_and_young_ones_stay(
     assert rows(site) == [1, 1, 1, 1]
 
 
+def test_a_readers_last_old_day_stays(counting: Counting, site: Site, clock: FakeClock) -> None:
+    """Sums are running ones: those of the days that are shown are counted from it."""
+    for days in (0, 1, 4):
+        clock.forward(days=days)
+        counting.poll(clock(), agent="here")
+        counting.fold()
+    today = int(clock().timestamp()) // 86_400
+    with site.database.write() as session:
+        store.prune(session, clock(), 3)
+        days_left = session.scalars(select(reader_days.c.day).order_by(reader_days.c.day)).all()
+    assert days_left == [today - 4, today]
+
+
 def test_erasing_leaves_nothing(counting: Counting, site: Site, clock: FakeClock) -> None:
     """The erase button forgets counts, readers and keys."""
     counting.poll(clock())

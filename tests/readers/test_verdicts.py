@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from publisher.readers.reporting.report import make
-from publisher.readers.reporting.verdicts import judge
+from publisher.readers.reporting.verdicts import FIXED, in_words, judge
 from tests.readers.polls import FULL, NOT_MODIFIED, Counting, FakeDocument
 
 MONDAY = datetime(2024, 3, 4, tzinfo=UTC)
@@ -39,6 +39,7 @@ CASES = [
     ("floor of half an hour", obeying(30), "good", "obedient", "floor of its own"),
     ("hourly", every(60), "good", "fixed", "keeps its own time, 60 min"),
     ("daily", every(1440, 14), "good", "fixed", "keeps its own time, 1440 min"),
+    ("six days", every(1440, 6), "good", "fixed", "keeps its own time, 1440 min"),
     ("careless", every(60), "none", "unconditional", "0 % of 167 repeated requests"),
     ("obeys, but careless", obeying(), "none", "unconditional", "100 % of"),
     ("makes validators up", every(60), "made up", "unconditional", "that we never sent"),
@@ -77,6 +78,12 @@ def test_each_behaviour_gets_its_verdict(
     found = judge(report.readers[0].sums, report.smallest_ttl_minutes)
     assert found.name == verdict, found.evidence
     assert evidence in found.evidence
+
+
+def test_one_reader_keeps_and_several_keep() -> None:
+    """The words agree with the number."""
+    assert in_words(FIXED) == in_words(FIXED, 1) == "keeps its own time"
+    assert in_words(FIXED, 2) == "keep their own time"
 
 
 def test_one_ttl_alone_proves_little_and_the_evidence_says_so(counting: Counting) -> None:
