@@ -22,7 +22,7 @@ def test_from_the_footer_into_a_reader(
     page.locator(".closing").get_by_role("link", name="Subscribe").click()
     page.get_by_role("heading", name="Open it in your reader").wait_for()
     page.get_by_role("button", name="Copy The feed’s address").click()
-    page.locator("[aria-live]").get_by_text("Copied").wait_for()
+    page.locator("[aria-live]:focus").get_by_text("Copied").wait_for()
     assert page.evaluate("navigator.clipboard.readText()") == f"{live.url}/rss.xml"
     page.get_by_role("link", name="An essay").wait_for()
     for address in ("/rss.xml", "/atom.xml"):

@@ -12,6 +12,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     } catch {
       document.execCommand("copy"); // no TLS, as in a house of one's own: browsers hide the other way
     }
+    button.focus(); // selecting took it away, among the files to a field that is not seen
     const label = button.firstChild;
     const before = label.data;
     label.data = button.dataset.copied;
