@@ -10,6 +10,8 @@ from publisher.core.polling.policy import (
     CHANGED,
     FOREVER,
     LAST_MODIFIED,
+    NOT_LATER,
+    NOT_SOONER,
     Ints,
     Numbers,
     Rule,
@@ -64,6 +66,9 @@ def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -
     if reason == CHANGE:
         step = f"changed, so the interval shrinks by {options[SHRINK]:.0%}"
     reasons = [f"{step}: {duration(state[INTERVAL])}"]
+    limits = {options[FLOOR] * 60: NOT_SOONER, options[CEILING] * 60: NOT_LATER}
+    if state[INTERVAL] in limits:
+        reasons.append(f"{limits[state[INTERVAL]]} {duration(state[INTERVAL])}")
     if state[QUIET] > 0:
         since = duration(state[QUIET])
         reasons.append(f"sooner by {options[SYNC]:.0%} of the {since} since the last change")
