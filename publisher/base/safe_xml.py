@@ -13,15 +13,18 @@ from xml.parsers.expat import ExpatError, ParserCreate
 from publisher.base.errors import InvalidData
 
 _PIECE_BYTES = 64 * 1024
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r"))  # XML has none of them
 
 
 class _Begins(Exception):
     """The first element begins here: the rest declares nothing."""
 
 
-def first_element(stream: BinaryIO, doctype: bool = True) -> tuple[str, frozenset[str]]:
+def first_element(
+    stream: BinaryIO, doctype: bool = True, without: bytes = b""
+) -> tuple[str, frozenset[str]]:
     """The local name of the first element and the namespaces it declares, of a stream that is put
-    back to its start; "" and none if it ends before.
+    back to its start; "" and none if it ends before. Bytes of `without` are left out.
 
     InvalidData for declared entities and attributes, or for any document type unless `doctype`;
     ParseError, LookupError and ValueError for what cannot be read.
@@ -41,7 +44,7 @@ def first_element(stream: BinaryIO, doctype: bool = True) -> tuple[str, frozense
     size = _PIECE_BYTES
     try:
         while piece := stream.read(size):
-            parser.Parse(piece)
+            parser.Parse(piece.translate(None, without))
             size *= 2  # a comment that is not closed is looked through anew with each piece
     except _Begins:
         pass
@@ -65,12 +68,20 @@ def tree(document: bytes) -> Element:
 
 
 def elements(stream: BinaryIO) -> Iterator[Any]:
-    """Each "start" and "end" of an element, as they are read; refuses as `first_element`."""
-    first_element(stream)
+    """Each "start" and "end" of an element, as they are read; refuses as `first_element`.
+
+    Control characters, which WordPress exports as they are, are left out, for both parsers: what
+    the first one allows must be what the second one reads.
+    """
+    start = stream.read(4)
+    stream.seek(0)
+    wide = b"\0" in start or start[:2] in (b"\xff\xfe", b"\xfe\xff")  # parts of others in UTF-16
+    without = b"" if wide else _CONTROLS
+    first_element(stream, without=without)
     parser: XMLPullParser[Any] = XMLPullParser(("start", "end"))
     size = _PIECE_BYTES
     while piece := stream.read(size):
-        parser.feed(piece)
+        parser.feed(piece.translate(None, without))
         size *= 2  # as above
         for event in parser.read_events():
             size = _PIECE_BYTES

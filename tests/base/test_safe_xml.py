@@ -1,5 +1,6 @@
 """What strangers' XML may declare: nothing that grows, nothing that names a file."""
 
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from xml.etree.ElementTree import ParseError
@@ -51,6 +52,41 @@ def test_nothing_is_declared_elsewhere(document: str) -> None:
     """In another file, after the first element, behind a parameter that is not read."""
     with pytest.raises(ParseError):
         safe_xml.tree(document.encode())
+
+
+def test_control_characters_are_left_out() -> None:
+    """WordPress exports them as they are; in UTF-16 the same bytes are parts of other letters."""
+    text = "<rss><a>one\x0b\x00 two\x1f</a></rss>"
+    ends = [one for event, one in safe_xml.elements(BytesIO(text.encode())) if event == "end"]
+    assert ends[0].text == "one two"
+    wide = "<rss>\u0b0b\u0121</rss>".encode("utf-16")
+    ends = [one for event, one in safe_xml.elements(BytesIO(wide)) if event == "end"]
+    assert ends[0].text == "\u0b0b\u0121"
+
+
+# In UTF-16 one name; without the bytes that are controls by themselves, a declaration.
+HIDDEN = "".join(
+    chr(ord(letter) + (0x400 if letter == "I" else 0x100))
+    for letter in "!DOCTYPE rss [<!ENTITY a 'b'>]><rss>&a;</rss>"
+)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        b"<!DOCTYPE rss [<!ENT\x01ITY a 'b'>]><rss>&a;</rss>",
+        b"<\x01!DOCTYPE rss [<!ENTITY a 'b'>]><rss>&a;</rss>",
+        b"\x01<!DOCTYPE rss [<!ENTITY a 'b'>]><rss>&a;</rss>",
+        f"<{HIDDEN}/>".encode("utf-16-le"),
+        f"<{HIDDEN}/>".encode("utf-16-be"),
+    ],
+)
+def test_control_characters_hide_no_declaration(document: bytes) -> None:
+    """What is left when they are gone is what was looked at."""
+    found: list[str] = []
+    with suppress(InvalidData, ParseError):
+        found.extend(one.tag for _, one in safe_xml.elements(BytesIO(document)))
+    assert "rss" not in found
 
 
 def test_an_external_document_type_is_not_fetched(tmp_path: Path) -> None:
