@@ -161,8 +161,12 @@ def prepare_instance(environment: Environment) -> None:
     """
     try:
         environment.instance.mkdir(parents=True, exist_ok=True, mode=0o700)
-        (environment.instance / "media").mkdir(parents=True, exist_ok=True, mode=0o700)
         _close_to_others(environment.instance)
+        media = environment.instance / "media"
+        if not media.exists():
+            media.mkdir(exist_ok=True, mode=0o700)
+            with whole_files.in_use(media) as made:
+                whole_files.give(made, environment.instance)
     except OSError as error:
         raise _unwritable(environment, error) from error
 

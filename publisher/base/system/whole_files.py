@@ -69,12 +69,23 @@ def put_in_place(draft: Path, target: Path, *, replace: bool = True) -> None:
 def in_use(draft: Path, *, create: bool = False) -> Iterator[int]:
     """Lock a draft (a file or a folder) against `sweep` while the block runs."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL if create else os.O_RDONLY
-    handle = os.open(draft, flags, 0o600)
+    handle = os.open(draft, flags | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_SH)
+        if create:
+            give(handle, draft.parent)
         yield handle
     finally:
         os.close(handle)
+
+
+def give(made: int, folder: Path) -> None:
+    """Give what root has just made in a folder that is closed to others, and has open, to the
+    folder's owner, as SQLite does with its files: the service's user could not read it."""
+    owner = folder.stat()
+    if os.geteuid() == 0 and not owner.st_mode & 0o077:
+        with suppress(OSError):  # a file system without owners
+            os.fchown(made, owner.st_uid, owner.st_gid)
 
 
 def sync(path: Path) -> None:
