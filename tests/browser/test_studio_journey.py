@@ -702,6 +702,8 @@ def test_pasted_code_and_pages_keep_their_lines(ada: Page) -> None:
          "## One two\n\n[Head Teaser](https://a.example/)"),
         ("<p><b>See</b></p><p><img src='file:///C:/a/image001.png'></p>",  # Word
          "**See**\n\n*(a picture: add its file here)*"),
+        ("<ul><li><input type=checkbox checked> Tea<li><input type=checkbox> Milk</ul>",
+         "- [x]  Tea\n- [ ]  Milk"),
         ("<p>10<sup>6</sup> H<span style='vertical-align:sub'>2</span>O</p>",
          "10<sup>6</sup> H<sub>2</sub>O"),
     ):  # fmt: skip
@@ -729,7 +731,7 @@ def test_changes_of_a_scheduled_post_wait_for_a_save(
 
 def test_places_of_files_that_did_not_come(ada: Page, live: Live) -> None:
     """The page was left while a file was on its way: its place does not go out as words. Without
-    its place a file is not called added. Enter in the title leads on, and sends nothing."""
+    its place a file is not called added. Enter in a field of a published post sends nothing."""
     make_post(live.site, "One.\n\n*Adding late.png 1 …*\n\nTwo.", author_id=1)
     ada.goto("/studio/posts/1")
     wait_for_editor(ada)
@@ -740,7 +742,11 @@ def test_places_of_files_that_did_not_come(ada: Page, live: Live) -> None:
     expect(ada.locator(STATE)).to_contain_text("leave them out")
     ada.get_by_role("button", name="Leave it out").click()
     expect(ada.locator(SOURCE)).to_have_value("One.\n\nTwo.")
-    assert the_post(live).title == ""
+    ada.get_by_text("Tags, URL, summary").click()
+    ada.fill("[name=tags]", "Tea")
+    ada.press("[name=tags]", "Enter")
+    expect(ada.locator(STATE)).to_contain_text("Update sends this to readers. Saved 09:30")
+    assert (the_post(live).title, the_post(live).version) == ("", 1)
     sent = hold(ada, "**/studio/media")
     out = io.BytesIO()
     Image.new("RGB", (60, 40), "teal").save(out, "PNG")

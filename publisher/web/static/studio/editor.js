@@ -113,7 +113,7 @@ form.addEventListener("input", (event) => {
   changed();
 });
 
-form.elements.title.addEventListener("keydown", (event) => { // Enter would publish half a title
+form.elements.title.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || event.ctrlKey || event.metaKey || composing(event)) return;
   event.preventDefault();
   area.focus();
@@ -127,6 +127,8 @@ document.addEventListener("keydown", (event) => {
 });
 form.addEventListener("submit", (event) => {
   event.preventDefault();
+  // Enter in a field, as after a tag: readers get what somebody sends with a button or a key for it.
+  if (form.dataset.status === "published" && event.submitter.tagName === "INPUT") return autosave.tell("Update sends this to readers.", true);
   submitCalmly(form, event.submitter, autosave, stays(event.submitter) ? stay : undefined);
 });
 

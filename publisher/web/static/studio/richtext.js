@@ -29,6 +29,7 @@ function block(node, depth) {
   if (name === "pre") return listing(node);
   if (name === "blockquote") return `\n\n${inner().trim().replace(/\n\s*\n/g, "\n\n").replace(/^/gm, "> ")}\n\n`;
   if (name === "hr") return "\n\n---\n\n";
+  if (name === "input" && node.type === "checkbox") return node.checked ? "[x] " : "[ ] ";
   if (name === "br") return "  \n";
   if (name === "code") return code(node.textContent);
   if (name === "img") {
