@@ -102,9 +102,8 @@ def name_of(post: ImportedPost, address: str) -> str:
     if post.source_format != "markdown" or re.match(r"[a-z]+:|/media/|#", address):
         return ""
     path = unquote(address.partition("?")[0])
-    here = PurePosixPath("/" if path.startswith("/") else f"/{post.where}").parent
     parts: list[str] = []
-    for part in (here / path.lstrip("/") if path.startswith("/") else here / path).parts[1:]:
+    for part in (PurePosixPath(f"/{post.where}").parent / path).parts[1:]:
         if part == "..":
             parts = parts[:-1]
         else:
