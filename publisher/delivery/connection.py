@@ -55,6 +55,12 @@ class Connection(asyncio.Protocol):
         waits = self._queue or self._first or self._rest
         return not (begun or self._page is not None or waits)
 
+    @property
+    def unsent(self) -> int:
+        """How many bytes wait for the peer to read."""
+        size: int = self._transport.get_write_buffer_size()
+        return size
+
     # Called by the event loop.
 
     def connection_made(self, transport: Any) -> None:
@@ -148,7 +154,7 @@ class Connection(asyncio.Protocol):
     def sweep(self) -> None:
         """Called once a second: end whatever takes too long."""
         waited, requests = self._shared.second - self.since, self._requests
-        if unsent := self._transport.get_write_buffer_size():
+        if unsent := self.unsent:
             if unsent != self._unsent:
                 self._unsent, self.since = unsent, self._shared.second
             elif waited > STALL_SECONDS:

@@ -12,6 +12,8 @@ from publisher.delivery.http_door import Door
 from publisher.delivery.http_request import Limit
 from publisher.delivery.http_shared import Shared
 
+MOST_UNSENT_BYTES = 128 * 1024 * 1024  # of all answers that wait for their readers
+
 
 class HttpServer:
     """Serves `front`, and the WSGI application behind it, on the running event loop.
@@ -66,6 +68,17 @@ class HttpServer:
         self._shared.second += 1
         for connection in list(self._shared.connections):
             connection.sweep()
+        self._make_room()
         self._sweeping = bool(self._shared.connections)
         if self._sweeping:
             self._loop.call_later(1.0, self._sweep)
+
+    def _make_room(self) -> None:
+        """Break off the longest answers where all that wait for their readers are too many bytes:
+        who asks for much and reads next to nothing must not take the memory."""
+        unsent = {connection: connection.unsent for connection in self._shared.connections}
+        over = sum(unsent.values()) - MOST_UNSENT_BYTES
+        while over > 0:
+            longest = max(unsent, key=unsent.__getitem__)
+            over -= unsent.pop(longest)
+            longest.abort()

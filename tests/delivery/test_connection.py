@@ -3,15 +3,19 @@
 import gc
 import weakref
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from publisher.base.clock import utc_now
+from publisher.delivery import http_server
 from publisher.delivery.connection import PIECE_BYTES, Connection
 from publisher.delivery.front import Poll
 from publisher.delivery.http_head import Refused
 from publisher.delivery.http_request import IN_MEMORY_BYTES, MOST_SPOOLED_BYTES, Body, Spool
+from publisher.delivery.http_server import HttpServer
 from publisher.delivery.http_shared import MOST_OF_AN_ADDRESS, Shared
 from publisher.feeds.feed_answer import FeedAnswer
 
@@ -202,3 +206,20 @@ def test_an_ipv6_household_has_the_connections_of_one_address() -> None:
     shared.lose(1, "2001:db8::1")
     assert shared.take("again", "2001:db8::1")
     shared.pages.close()
+
+
+def test_the_longest_answers_are_broken_off_when_memory_is_short(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A dozen strangers who read next to nothing held a gigabyte, for as long as they liked."""
+    monkeypatch.setattr(http_server, "MOST_UNSENT_BYTES", 100)
+    waiting = [Mock(unsent=size) for size in (10, 60, 0, 50, 20)]
+    server = HttpServer.__new__(HttpServer)
+    anything: Any = SimpleNamespace(connections=set(waiting))
+    server._shared = anything
+    server._make_room()
+    assert [one.unsent for one in waiting if one.abort.called] == [60]
+    for one in waiting:
+        one.unsent, one.abort.called = 20, False
+    server._make_room()
+    assert not any(one.abort.called for one in waiting)

@@ -12,6 +12,7 @@ from publisher.blog import post_addresses
 from publisher.blog.members import permissions
 from publisher.blog.slugs import slugify
 from publisher.blog.writing import autosave, editing, revisions
+from publisher.blog.writing.content import MAX_SOURCE
 from publisher.blog.writing.revisions import Piece, difference
 from publisher.river.following import reading_list
 from publisher.river.following.reading_list import quotation
@@ -194,11 +195,17 @@ def unsaved_in_request() -> HeldForm | None:
     """The form in the present request, if it has one."""
     if request.path in SETTINGS and request.method == "POST" and "kept_here" not in request.form:
         texts = {name: text for name, text in request.form.items() if name != "csrf_token"}
-        return HeldForm(texts, request.path)
+        return _held(HeldForm(texts, request.path))
     if "source" not in request.form:
         return None
     typed = {name: text for name, text in from_mapping(request.form).everything.items() if text}
-    return HeldForm(typed, post_id=(request.view_args or {}).get("post_id", 0))
+    return _held(HeldForm(typed, post_id=(request.view_args or {}).get("post_id", 0)))
+
+
+def _held(form: HeldForm) -> HeldForm | None:
+    """The form, or None for more than a post has: anybody may send one, and gets it back five times
+    as long where all of it is escaped."""
+    return form if sum(map(len, form.texts.values())) <= 1.1 * MAX_SOURCE else None
 
 
 def carried_by_login() -> HeldForm | None:
@@ -207,8 +214,8 @@ def carried_by_login() -> HeldForm | None:
              if name.startswith(CARRIED)}  # fmt: skip
     path, number = named.pop("path", ""), named.pop("post_id", None)
     if path in SETTINGS:
-        return HeldForm(named, path)
-    return None if number is None else HeldForm(named, post_id=whole_number(number) or 0)
+        return _held(HeldForm(named, path))
+    return None if number is None else _held(HeldForm(named, post_id=whole_number(number) or 0))
 
 
 def unsaved_page(held: HeldForm, notice: str) -> str:
