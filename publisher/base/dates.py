@@ -43,7 +43,7 @@ def parse_instant(text: str, zone: tzinfo = UTC) -> datetime:
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=zone)
         moment = moment.astimezone(UTC)
-    except (ValueError, OverflowError, TypeError) as error:
+    except (ValueError, ArithmeticError, TypeError) as error:
         raise InvalidInput(f"not a date: {text[:60]!r}") from error
     return _known_year(moment, text)
 

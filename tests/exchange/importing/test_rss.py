@@ -101,7 +101,9 @@ def test_rdf() -> None:
     assert post.published_at == datetime(2004, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("date", ["Sat, 01 Jan 0000 00:00:00 GMT", "9999-12-31", "soon"])
+@pytest.mark.parametrize(
+    "date", ["Sat, 01 Jan 0000 00:00:00 GMT", "9999-12-31", "soon", f"2024-03-04T07:{'9' * 40}:00Z"]
+)
 def test_impossible_dates(date: str) -> None:
     """A date that cannot be is an error that names the item, not a post of some other day."""
     with pytest.raises(InvalidData, match="item 2: "):
