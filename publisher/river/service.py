@@ -80,9 +80,12 @@ def keep_working(site: Site, stop: threading.Event) -> None:
     while not stop.is_set():
         try:
             work_until(site, stop)
+            continue
+        except PublisherError as error:  # a stored setting is invalid, the database is damaged
+            log.warning("the river waits", reason=str(error))
         except Exception:
             log.exception("the river stopped; it starts again in a moment")
-            stop.wait(_RESTART_SECONDS)
+        stop.wait(_RESTART_SECONDS)
 
 
 def tidy(site: Site) -> None:

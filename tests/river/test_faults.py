@@ -1,17 +1,21 @@
 """Whose fault it is: a server's, which is waited for; or our own, which nobody pays for."""
 
 import asyncio
+import threading
 from collections.abc import Mapping
+from unittest.mock import Mock
 
 import pytest
 from sqlalchemy import select
 
 from publisher.base.errors import StorageUnavailable, TooMany
 from publisher.installation import Site
+from publisher.river import service
 from publisher.river.fetching import frontier
 from publisher.river.fetching.fetch import open_fetcher
 from publisher.river.following import on_demand, subscriptions
 from publisher.river.polls.feed_visit import OFFLINE
+from publisher.storage.tables.blog import Preference
 from publisher.storage.tables.river import RiverFeed, RiverHost, RiverVisit
 from tests.conftest import FakeClock
 from tests.river.origin import Origin, Reply, conditional, rss
@@ -239,3 +243,17 @@ def test_a_dropped_connection_is_one_request(origin: Origin) -> None:
 
     assert asyncio.run(twice()) == ["", "connect"]
     assert asked == 2
+
+
+def test_what_an_operator_has_to_mend_is_a_line(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not a traceback every five seconds: an invalid stored setting, a damaged database."""
+    with site.database.write() as session:
+        session.merge(Preference(name="timezone", value="US/Nowhere"))
+    stop, log = threading.Event(), Mock()
+    log.warning.side_effect = log.exception.side_effect = lambda *_, **__: stop.set()
+    monkeypatch.setattr(service, "log", log)
+    service.keep_working(site, stop)
+    assert "the stored timezone is invalid" in log.warning.call_args.kwargs["reason"]
+    assert not log.exception.called
