@@ -44,7 +44,8 @@ FACES: dict[str, tuple[str, str, int, int, Literal["light", "dark"]]] = {
 
 def main(target: Path) -> None:
     """Make a demo blog in a temporary folder, serve it, and take screenshots of its pages."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    names = ("chromium", "chromium-browser", "chromium-headless-shell")
+    chromium = next(filter(None, map(shutil.which, names)), None)
     if chromium is None:
         sys.exit("pictures: no chromium on this machine")
     with tempfile.TemporaryDirectory() as folder, socket.socket() as probe:
