@@ -1,5 +1,5 @@
 // Keys for the river: j next, k previous, o open here, v visit, m mark as read, s star; a switch on
-// the page ends them, for who speaks to the machine. The page also works without this script.
+// the page turns them off, for people who dictate. The page also works without this script.
 "use strict";
 
 (() => {
