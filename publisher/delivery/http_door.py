@@ -120,7 +120,7 @@ class Door:
         self._hand_over(taken, peer, data, unsent)
 
     def _hand_over(self, taken: int, peer: str, data: bytes, unsent: bytes) -> None:
-        waiting = self._of_address.add(peer, 0)
+        waiting = self._of_address.of(peer)
         too_many = waiting >= MOST_OF_AN_ADDRESS and not self._shared.trusts(peer)
         if too_many or len(self._waiting) >= MOST_WAITING:
             os.close(taken)

@@ -28,6 +28,10 @@ Limit = Callable[[str], int]
 class AddressCounts(Counter[str]):
     """Amounts by the place of an address (see `network_of`); one that falls to 0 is removed."""
 
+    def of(self, address: str) -> int:
+        """How much an address has."""
+        return self[network_of(address)]
+
     def add(self, address: str, more: int) -> int:
         """Count `more` for an address; returns how much it has now."""
         place = network_of(address)
@@ -52,8 +56,8 @@ class Spool:
 
     def has_room(self, sender: str, more: int) -> bool:
         """Whether `more` bytes may be held."""
-        share = sender and self._of_sender.add(sender, 0) + more
-        return self.held_bytes + more <= MOST_SPOOLED_BYTES and (share or 0) <= MOST_OF_A_PLACE
+        fits = not sender or self._of_sender.of(sender) + more <= MOST_OF_A_PLACE
+        return fits and self.held_bytes + more <= MOST_SPOOLED_BYTES
 
 
 class Body:

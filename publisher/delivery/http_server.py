@@ -78,7 +78,10 @@ class HttpServer:
         who asks for much and reads next to nothing must not take the memory."""
         unsent = {connection: connection.unsent for connection in self._shared.connections}
         over = sum(unsent.values()) - MOST_UNSENT_BYTES
-        while over > 0:
-            longest = max(unsent, key=unsent.__getitem__)
-            over -= unsent.pop(longest)
+        if over <= 0:
+            return
+        for longest in sorted(unsent, key=unsent.__getitem__, reverse=True):
             longest.abort()
+            over -= unsent[longest]
+            if over <= 0:
+                return

@@ -280,13 +280,18 @@ def test_temporary_redirects_are_not_stored(river: River, origin: Origin, status
     assert [entry.status for entry in origin.log][-1] == 304
 
 
-def test_a_known_feed_moves_after_quarantine(river: River, origin: Origin) -> None:
-    """A 301 of a feed that worked is believed after three polls and a day, and can be undone."""
+def moved_feed(river: River, origin: Origin) -> tuple[str, str]:
+    """The old and the new address of a feed that worked and answers with a 301 now."""
     old = origin.serve("/old", conditional(rss("b", "a"), '"v1"'))
     river.add(old)
     river.poll()
     origin.serve("/old", Reply(301, b"", {"Location": "/new"}))
-    new = origin.serve("/new", conditional(rss("c", "b", "a"), '"v2"'))
+    return old, origin.serve("/new", conditional(rss("c", "b", "a"), '"v2"'))
+
+
+def test_a_known_feed_moves_after_quarantine(river: River, origin: Origin) -> None:
+    """A 301 of a feed that worked is believed after three polls and a day, and can be undone."""
+    old, new = moved_feed(river, origin)
     for _ in range(24):
         river.later(hours=1)
         assert river.feed(old).url == old
@@ -308,11 +313,7 @@ def test_a_redirect_that_was_seen_twice_in_a_week_is_not_believed(
     river: River, origin: Origin
 ) -> None:
     """The quarantine is three polls, however long they take."""
-    old = origin.serve("/old", conditional(rss("b", "a"), '"v1"'))
-    river.add(old)
-    river.poll()
-    origin.serve("/old", Reply(301, b"", {"Location": "/new"}))
-    new = origin.serve("/new", conditional(rss("c", "b", "a"), '"v2"'))
+    old, new = moved_feed(river, origin)
     for _ in range(2):
         river.later(days=3)
         assert river.feed(old).url == old

@@ -181,13 +181,14 @@ class PollPolicy:
     def restore(self, stored: dict[str, Any] | None) -> Memory:
         """The memory from `Memory.as_json`; a new one if `stored` belongs to another rule, or to
         options that gave it another size: its numbers would stand in the wrong places."""
-        fresh, size = self.start(), self.rule.size(self.options)
+        fresh = self.start()
+        size = len(fresh.state)
         if not stored or (stored.get("rule"), stored.get("size", size)) != (self.name, size):
             return fresh
         if len(stored["state"]) > size:
             return fresh
         state = tuple(float(number) for number in stored["state"])
-        return Memory(self.name, state + (0.0,) * (len(fresh.state) - len(state)))
+        return Memory(self.name, state + (0.0,) * (size - len(state)))
 
     def remember(self, memory: Memory, answer: Answer, now: int) -> Memory:
         """`memory` after `answer` came in at `now`; unchanged after a failed poll."""

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 
 from publisher.river.fetching import frontier
 from publisher.river.fetching.answers import Credentials, Validators
+from publisher.river.options import RiverOptions
 from publisher.river.polls.poll_rows import FeedRow, HostRow
 from publisher.storage.tables.river import RiverFeed, RiverHost
 
@@ -169,7 +170,7 @@ _OF_FEED = (
     "asked_at", "gone_at", "offered_at",
 )  # fmt: skip
 _TOLERANCE = timedelta(seconds=2)
-_LONGEST_REST = timedelta(hours=1)
+_LONGEST_REST = timedelta(seconds=RiverOptions().host_delay_ceiling_seconds)
 _OF_HOST = ("free_at", "rested_at", "not_before")
 
 
