@@ -102,7 +102,7 @@ fuzz: $(EVERYTHING) ## fuzz whatever reads strangers' input, for FUZZ_SECONDS (6
 # a site of two machines), of some all SQL is in other tests, in the rest no database is part of the
 # claim: rules, documents, the wire, processes as such, what a command imports or a page shows.
 ON_ANY_DATABASE := river/fetching/test_machines.py storage/test_postgresql.py storage/test_bucket.py \
-	readers/test_real_readers.py readers/test_forecast.py river/test_simulated.py river/reading \
+	readers/test_real_readers.py readers/test_forecast.py river/test_simulated.py feed_reading \
 	river/test_our_publisher.py \
 	$(addprefix foreign/test_,stamp.py stamp_recipes.py) $(addprefix cli/test_,light.py simulation.py) \
 	$(addprefix exchange/importing/test_,confined_reading.py html_to_markdown.py) \

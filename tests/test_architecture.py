@@ -23,7 +23,7 @@ MODULES = {module_name(path, ROOT) for path in SOURCES}
 # From the ground up. A room imports itself and rooms on lower floors, never one beside or above it.
 FLOORS = (
     {"base", "core"},
-    {"dynamic_ttl"},
+    {"dynamic_ttl", "feed_reading"},
     {"storage", "feeds", "simulator"},
     {"installation", "readers", "reader_test"},
     {"blog", "river"},
@@ -42,7 +42,8 @@ KNOWS_ONLY = {
     "base": set[str](),
     "dynamic_ttl": {"core"},  # it is a wheel of its own besides
     "feeds": {"base", "core", "dynamic_ttl"},  # documents are made of values, not of rows
-    "simulator": {"base", "core"},
+    "feed_reading": {"base"},  # neither a database nor a blog
+    "simulator": {"base", "core", "feed_reading"},
     "reader_test": {"base", "core", "dynamic_ttl", "feeds", "simulator"},  # no database
 }
 
@@ -68,7 +69,7 @@ OWNERS = {
     "dateutil": ["base.dates"],
     "distributed": ["simulator.cluster"],
     "feedgen": ["feeds.rss"],
-    "feedparser": ["river.reading.parse"],
+    "feedparser": ["feed_reading.parse"],
     "flask": ["web"],
     "itsdangerous": ["web.request_checks"],
     "httptools": ["delivery.http_request"],
@@ -76,14 +77,14 @@ OWNERS = {
     "joblib": ["simulator.grid", "simulator.cluster"],
     "lxml": [
         "exchange.importing.html_to_markdown", "feeds.atom", "feeds.deltas", "feeds.rss",
-        "publishing.mention_documents", "river.reading.feed_html",
+        "feed_reading.feed_html", "publishing.mention_documents",
     ],
     "markdown_it": ["blog.markup.markdown", "blog.markup.markdown_extras"],
     "markupsafe": ["web"],
     "matplotlib": ["simulator.plots"],
     "mdit_py_plugins": ["blog.markup.markdown"],
     "obstore": ["base.media_files"],
-    "nh3": ["base.text", "blog.markup.safe_html", "river.reading.feed_html"],
+    "nh3": ["base.text", "blog.markup.safe_html", "feed_reading.feed_html"],
     "numba": ["simulator.replaying.compiled"],
     "numpy": ["simulator"],
     "prometheus_client": ["web.for_programs.metrics"],
@@ -216,6 +217,8 @@ def test_imports_follow_the_rules(path: Path) -> None:
         ("operations.scheduler", "from ..cli import main"),
         ("simulator.replaying.engine", "from publisher.blog.writing import posts"),
         ("simulator.replaying.engine", "from publisher.feeds import rss"),
+        ("feed_reading.parse", "from publisher.storage import tables"),
+        ("feed_reading.parse", "from publisher.river.polls import item_store"),
         # libraries have owners
         ("river.fetching.fetch", "import flask"),
         ("blog.writing.posts", "import aiohttp"),
@@ -256,7 +259,7 @@ def test_a_planted_circle_is_found(module: str, line: str) -> None:
     assert circle(graph_of(planted)) != []
 
 
-MOST_ARROWS = 90
+MOST_ARROWS = 97
 
 
 def arrows_of(graph: dict[str, set[str]]) -> set[tuple[str, str]]:

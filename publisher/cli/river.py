@@ -215,8 +215,7 @@ def _show(url: str | None, folder: str | None, *, public: bool) -> None:
 @click.argument("file", type=InputFile())
 def import_opml(file: Path) -> None:
     """Follow every feed of an OPML file; those already followed stay as they are."""
-    from publisher.river.following import subscriptions
-    from publisher.river.reading import opml
+    from publisher.river.following import opml, subscriptions
 
     here = site()
     found = opml.read_opml(file.read_bytes())
@@ -231,8 +230,7 @@ def import_opml(file: Path) -> None:
 def export_opml() -> None:
     """Print the subscriptions as OPML."""
     from publisher.installation.settings import load_settings
-    from publisher.river.following import subscriptions
-    from publisher.river.reading import opml
+    from publisher.river.following import opml, subscriptions
 
     here = site()
     with here.database.read() as db:

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from publisher.base.dates import format_rfc3339, parse_rfc3339
 from publisher.base.errors import InvalidData, TooLarge
-from publisher.river.reading.feed_document import FeedDocument, FeedItem, plausible
+from publisher.feed_reading.feed_document import FeedDocument, FeedItem, plausible
 
 FORMAT = 1
 MOST_BYTES = 10_000_000  # of a feed

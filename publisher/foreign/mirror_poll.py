@@ -13,6 +13,7 @@ from publisher.base.text import counted
 from publisher.core.civil import seconds
 from publisher.core.ttl.decision import build_moment, decide
 from publisher.core.ttl.rule import TtlRule
+from publisher.feed_reading.feed_document import announcing
 from publisher.foreign import mirrors
 from publisher.foreign.learning import learn
 from publisher.installation import Site, public_address
@@ -21,7 +22,6 @@ from publisher.river import service
 from publisher.river.fetching.answers import Validators
 from publisher.river.polls.feed_visit import Visit
 from publisher.river.polls.schedule import in_words
-from publisher.river.reading.feed_document import announcing
 from publisher.storage.tables.mirror import Mirror
 
 # How often the origin is polled without pings: a poll is worth some minutes of an update's delay,

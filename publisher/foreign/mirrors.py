@@ -34,13 +34,13 @@ from publisher.dynamic_ttl.feed_head import (
     edit,
     outline_of,
 )
+from publisher.feed_reading.feed_document import FeedDocument
 from publisher.feeds.feed_answer import gzipped
 from publisher.foreign.learning import FeedHistory
 from publisher.installation import Site, public_address
 from publisher.installation.settings import Settings, load_settings
 from publisher.publishing import snapshots
 from publisher.publishing.outbox import cloud_element
-from publisher.river.reading.feed_document import FeedDocument
 from publisher.storage.tables.mirror import Mirror, path_of
 from publisher.storage.tables.publishing import DocumentVersion, Snapshot
 

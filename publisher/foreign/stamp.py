@@ -16,9 +16,9 @@ from publisher.base.system.whole_files import check_folder_of, whole_file
 from publisher.core.validators import SHARED_MAX_AGE_SECONDS
 from publisher.dynamic_ttl import Advice, ttl_for
 from publisher.dynamic_ttl.feed_head import HeadChange, NotEditable, edit, outline_of
+from publisher.feed_reading.feed_document import NotAFeed, announcing
+from publisher.feed_reading.parse import parse_document
 from publisher.foreign.learning import FeedHistory, Lesson, learn, read_feed_file
-from publisher.river.reading.feed_document import NotAFeed, announcing
-from publisher.river.reading.parse import parse_document
 
 NEW_FILE_MODE = 0o644  # a site is public, whatever umask we run under
 MEDIA_TYPES = {

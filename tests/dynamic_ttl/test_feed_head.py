@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from publisher.core.durations import update_rate
 from publisher.dynamic_ttl.feed_head import HeadChange, NotEditable, edit, outline_of
-from publisher.river.reading.scan import scan
+from publisher.feed_reading.scan import scan
 from tests.dynamic_ttl.engines import ENGINES, document
 
 # The bytes that are ours to change, with the white space before them.

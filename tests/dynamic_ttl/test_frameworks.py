@@ -10,7 +10,7 @@ from werkzeug.test import Client
 
 from publisher.dynamic_ttl import ttl_for
 from publisher.dynamic_ttl.wsgi import DynamicTtl
-from publisher.river.reading.scan import scan
+from publisher.feed_reading.scan import scan
 from tests.dynamic_ttl.engines import document
 from tests.dynamic_ttl.test_middleware import MONDAY, POSTS, Clock
 

@@ -15,7 +15,7 @@ import pytest
 
 from publisher.dynamic_ttl import asgi, freshener, ttl_for, wsgi
 from publisher.dynamic_ttl.feed_head import outline_of
-from publisher.river.reading.scan import scan
+from publisher.feed_reading.scan import scan
 from tests.dynamic_ttl.engines import document
 
 MONDAY = datetime(2026, 11, 16, 9, 30, tzinfo=UTC)

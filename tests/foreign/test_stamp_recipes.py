@@ -14,7 +14,7 @@ import yaml
 
 from publisher.cli import cli
 from publisher.dynamic_ttl.feed_head import outline_of
-from publisher.river.reading.scan import scan
+from publisher.feed_reading.scan import scan
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "stamp.md").read_text("utf-8")

@@ -13,12 +13,12 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from publisher.base.environment import Environment
+from publisher.feed_reading.feed_document import FeedItem
+from publisher.feed_reading.feed_html import sanitised
 from publisher.installation import Site
 from publisher.river import service
 from publisher.river.following import subscriptions
 from publisher.river.polls.item_store import NewRow, insert_new, keep, prune
-from publisher.river.reading.feed_document import FeedItem
-from publisher.river.reading.feed_html import sanitised
 from publisher.storage.tables.blog import Meta
 from publisher.storage.tables.river import RiverFeed, RiverItem, RiverVisit
 from tests.conftest import FakeClock

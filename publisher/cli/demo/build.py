@@ -30,11 +30,11 @@ from publisher.exchange.importing import dry_run, writer
 from publisher.exchange.importing.dry_run import ready
 from publisher.exchange.importing.formats import markdown_files
 from publisher.exchange.importing.imported import Batch, ImportedPost
+from publisher.feed_reading.feed_document import FeedItem
+from publisher.feed_reading.feed_html import sanitised
 from publisher.installation.settings import store_setting
 from publisher.river.following import subscriptions
 from publisher.river.polls import item_store
-from publisher.river.reading.feed_document import FeedItem
-from publisher.river.reading.feed_html import sanitised
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
 

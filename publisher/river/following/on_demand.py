@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 from publisher.base import encryption
 from publisher.base.errors import Conflict, InvalidData, TooMany
 from publisher.core.durations import duration
+from publisher.feed_reading.feed_document import NotAFeed
 from publisher.river.fetching import frontier
 from publisher.river.fetching.answers import Credentials, Validators
 from publisher.river.fetching.fetch import FetchLimits, open_fetcher
@@ -30,7 +31,6 @@ from publisher.river.polls import due_polls
 from publisher.river.polls.due_polls import DuePoll
 from publisher.river.polls.feed_visit import Visit, names_feeds, read, visit
 from publisher.river.polls.poll_results import settle
-from publisher.river.reading.feed_document import NotAFeed
 from publisher.storage.database import Database
 from publisher.storage.tables.river import RiverFeed, RiverHost, RiverVisit
 

@@ -13,8 +13,8 @@ from sqlalchemy import ColumnElement, Row, Table, bindparam, delete, func, inser
 from sqlalchemy.orm import Session
 
 from publisher.core.durations import duration
+from publisher.feed_reading.feed_document import FeedDocument, FeedItem, plausible, unpack
 from publisher.river.polls.poll_rows import FeedRow
-from publisher.river.reading.feed_document import FeedDocument, FeedItem, plausible, unpack
 from publisher.storage.full_text import FullText
 from publisher.storage.tables.river import RiverFeed, RiverGap, RiverItem, RiverStar, RiverVisit
 

@@ -18,6 +18,8 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import Conflict, must_exist
 from publisher.base.system.logs import get_logger
 from publisher.core.durations import duration
+from publisher.feed_reading.feed_document import MAX_ITEMS, FeedDocument, FeedItem, pack
+from publisher.feed_reading.scan import DocumentHints
 from publisher.river.fetching import frontier
 from publisher.river.fetching.fetch import BUSY
 from publisher.river.fetching.frontier import work_unit_of
@@ -28,8 +30,6 @@ from publisher.river.polls import due_polls, feed_visit, item_store, schedule
 from publisher.river.polls.feed_visit import OVERLOADED, NetworkHealth, Visit, answer_of
 from publisher.river.polls.poll_rows import FeedRow, HostRow, save
 from publisher.river.polls.schedule import Stakes, plan
-from publisher.river.reading.feed_document import MAX_ITEMS, FeedDocument, FeedItem, pack
-from publisher.river.reading.scan import DocumentHints
 from publisher.storage.tables.river import RiverFeed, RiverGap, RiverItem, RiverMove, RiverVisit
 
 ANOTHER_FEED = "another-feed"

@@ -25,13 +25,12 @@ from publisher.core.specs import SpecError
 from publisher.core.ttl.activity import Activity, fold
 from publisher.core.ttl.rule import TtlRule
 from publisher.river import politeness, service
-from publisher.river.following import feed_list, on_demand, reading_list, subscriptions
+from publisher.river.following import feed_list, on_demand, opml, reading_list, subscriptions
 from publisher.river.following.feed_list import FeedQuery
 from publisher.river.following.on_demand import SeveralFeeds
 from publisher.river.observe import OBSERVED, SUMMARY
 from publisher.river.polls import item_store, poll_results
 from publisher.river.polls.schedule import DEAD_AFTER, dead_for
-from publisher.river.reading import opml
 from publisher.storage.tables.river import RiverFeed
 from publisher.web.context import done, me, now, settings, site
 from publisher.web.day_strip import Day, bars, minute_of_day

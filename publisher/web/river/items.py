@@ -8,10 +8,10 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 
 from publisher.base.dates import format_rfc3339
 from publisher.base.text import counted, plain_text, shorten, whole_number
+from publisher.feed_reading.feed_html import has_remote_media, without_remote_media
 from publisher.river.following import feed_list, reading_list
 from publisher.river.following.feed_list import FeedName
 from publisher.river.following.reading_list import ReadingEntry, View
-from publisher.river.reading.feed_html import has_remote_media, without_remote_media
 from publisher.web.context import full_path, me, now, place_in_list, site, wants_json
 
 blueprint = Blueprint("items", __name__)

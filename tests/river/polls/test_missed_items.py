@@ -123,7 +123,7 @@ def test_gaps_are_told_from_dates(clock: FakeClock) -> None:
     row = RiverFeed(id=1, window=b"", last_success_at=now - timedelta(days=1), last_new_at=now)
 
     def document(hours: list[float]) -> RiverGap | None:
-        from publisher.river.reading.feed_document import FeedDocument, FeedItem
+        from publisher.feed_reading.feed_document import FeedDocument, FeedItem
 
         items = tuple(
             FeedItem(str(h), "", str(h), "", published_at=now - timedelta(hours=h)) for h in hours

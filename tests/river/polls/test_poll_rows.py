@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event, select, update
 
+from publisher.feed_reading.feed_document import FeedDocument, FeedItem
 from publisher.installation import Site
 from publisher.river.fetching.answers import Credentials, Fetched
 from publisher.river.following import subscriptions
@@ -16,7 +17,6 @@ from publisher.river.polls.feed_visit import Visit
 from publisher.river.polls.item_store import SEARCH
 from publisher.river.polls.poll_results import settle
 from publisher.river.polls.poll_rows import FeedRow, save
-from publisher.river.reading.feed_document import FeedDocument, FeedItem
 from publisher.storage.tables.river import RiverFeed, RiverHost, RiverItem, RiverVisit
 from tests.conftest import FakeClock
 from tests.river.test_worker import OPTIONS

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.base.text import as_list, as_text, clean, joined
-from publisher.river.reading.scan import DocumentHints
+from publisher.feed_reading.scan import DocumentHints
 
 _OLDEST = datetime(1990, 1, 1, tzinfo=UTC)
 _TOLERANCE = timedelta(days=1)

@@ -5,12 +5,12 @@ import time
 
 import pytest
 
+from publisher.feed_reading.feed_document import FeedDocument, NotAFeed
+from publisher.feed_reading.parse import parse_document
+from publisher.feed_reading.scan import UnsafeDocument, to_text
 from publisher.river.fetching.answers import Fetched
 from publisher.river.fetching.fetch import open_fetcher
 from publisher.river.fetching.http_response import mended
-from publisher.river.reading.feed_document import FeedDocument, NotAFeed
-from publisher.river.reading.parse import parse_document
-from publisher.river.reading.scan import UnsafeDocument, to_text
 from tests.river.origin import Origin, Reply, rss
 
 URL = "http://a.example/feed"

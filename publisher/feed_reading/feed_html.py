@@ -8,7 +8,7 @@ from dataclasses import replace
 import nh3
 
 from publisher.base.text import joined, nested_too_deeply, plain_text
-from publisher.river.reading.feed_document import FeedItem
+from publisher.feed_reading.feed_document import FeedItem
 
 LONGEST = 1_000_000  # characters of an item
 _LEFT_OUT = (

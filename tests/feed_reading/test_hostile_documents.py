@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from publisher.base.errors import InvalidData
-from publisher.river.reading.feed_document import FeedItem
-from publisher.river.reading.feed_html import sanitised
-from publisher.river.reading.parse import (
+from publisher.feed_reading.feed_document import FeedItem
+from publisher.feed_reading.feed_html import sanitised
+from publisher.feed_reading.parse import (
     UnreadableFeed,
     parse_document,
     parse_sanitised,
     read_document,
 )
-from publisher.river.reading.scan import UnsafeDocument, first_tag
+from publisher.feed_reading.scan import UnsafeDocument, first_tag
 from tests.river.origin import rss
 
-GOLDEN = Path(__file__).parents[2] / "feeds" / "golden"
+GOLDEN = Path(__file__).parents[1] / "feeds" / "golden"
 XML = "application/xml"
 HTML = "text/html"
 RDF = b"""<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -139,7 +139,7 @@ def test_whatever_feedparser_raises_is_our_error(monkeypatch: pytest.MonkeyPatch
     def give_up(*_: object, **__: object) -> None:
         raise TypeError("'NoneType' object is not subscriptable")
 
-    monkeypatch.setattr("publisher.river.reading.parse._tree", give_up)
+    monkeypatch.setattr("publisher.feed_reading.parse._tree", give_up)
     with pytest.raises(UnreadableFeed, match="damaged"):
         parse_document(b"<rss><channel/></rss>", XML, "http://a.example/f")
 
@@ -182,7 +182,7 @@ def test_ordinary_markup_is_shown() -> None:
 
 def test_markup_is_cleaned_where_documents_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of it reaches the process that polls, which holds the database meanwhile."""
-    monkeypatch.setattr("publisher.river.reading.feed_html._CLEANER", None)  # of this process
+    monkeypatch.setattr("publisher.feed_reading.feed_html._CLEANER", None)  # of this process
     document = rss("one").replace(b"About one", b"&lt;b onclick=a&gt;w")
     item = read_document(document, XML, "http://a.example/f").items[0]
     assert (item.html, item.words, item.markup) == ("<b>w</b>", "w", "")

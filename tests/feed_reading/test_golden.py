@@ -13,8 +13,8 @@ from typing import Any
 import feedparser
 import pytest
 
-from publisher.river.reading.feed_document import FeedItem
-from publisher.river.reading.parse import parse_document
+from publisher.feed_reading.feed_document import FeedItem
+from publisher.feed_reading.parse import parse_document
 
 GOLDEN = Path(__file__).parent / "golden"
 EXPECTED: dict[str, list[dict[str, Any]]] = json.loads(

@@ -5,7 +5,7 @@ from io import BytesIO
 from xml.sax.handler import ContentHandler
 from xml.sax.xmlreader import InputSource
 
-from publisher.river.reading.parse import Expat
+from publisher.feed_reading.parse import Expat
 
 
 class _Pieces(ContentHandler):

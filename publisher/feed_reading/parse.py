@@ -22,7 +22,7 @@ import feedparser
 from publisher.base.errors import InvalidData
 from publisher.base.system.confined import Limits, Unreadable, read
 from publisher.base.text import clean, number_in, plain_text
-from publisher.river.reading.feed_document import (
+from publisher.feed_reading.feed_document import (
     MAX_ITEMS,
     FeedDocument,
     FeedFile,
@@ -38,8 +38,8 @@ from publisher.river.reading.feed_document import (
     parse_json_feed,
     web_address,
 )
-from publisher.river.reading.feed_html import alternates, sanitised
-from publisher.river.reading.scan import (
+from publisher.feed_reading.feed_html import alternates, sanitised
+from publisher.feed_reading.scan import (
     Scan,
     UnsafeDocument,
     expanded,

@@ -6,11 +6,11 @@ import pytest
 from sqlalchemy import select
 
 from publisher.base.errors import InvalidData, InvalidInput
+from publisher.feed_reading.parse import parse_sanitised
 from publisher.installation import Site
 from publisher.river.following import subscriptions
+from publisher.river.following.opml import read_opml, write_opml
 from publisher.river.following.subscriptions import Outline, everyone, subscribe, subscribe_all
-from publisher.river.reading.opml import read_opml, write_opml
-from publisher.river.reading.parse import parse_sanitised
 from publisher.storage.tables.river import RiverHost
 from tests.conftest import FakeClock
 

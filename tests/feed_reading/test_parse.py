@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from publisher.base.dates import format_rfc822
-from publisher.river.reading.feed_document import NotAFeed, plausible
-from publisher.river.reading.parse import parse_document
-from publisher.river.reading.scan import DocumentHints, UnsafeDocument
+from publisher.feed_reading.feed_document import NotAFeed, plausible
+from publisher.feed_reading.parse import parse_document
+from publisher.feed_reading.scan import DocumentHints, UnsafeDocument
 from tests.river.origin import rss
 
 URL = "http://feed.example/dir/feed"
