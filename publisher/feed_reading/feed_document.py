@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.base.text import as_list, as_text, clean, joined
+from publisher.feed_reading.remarks import Remark
 from publisher.feed_reading.scan import DocumentHints
 
 _OLDEST = datetime(1990, 1, 1, tzinfo=UTC)
@@ -110,6 +111,7 @@ class FeedDocument:
 
     `window` is passed as `known` at the next poll. `broken`: not well-formed. `cut_off`: the end
     is missing, so it was not delivered whole. `left_out`: how many items exceeded the limit.
+    `remarks`: what was guessed or dropped in what was read of it, one of each kind.
     """
 
     kind: str
@@ -122,6 +124,7 @@ class FeedDocument:
     broken: bool = False
     cut_off: bool = False
     left_out: int = 0
+    remarks: tuple[Remark, ...] = ()
 
 
 def newest_part(entries: Sequence[T], date_of: Callable[[T], datetime | None]) -> Sequence[T]:

@@ -1,6 +1,5 @@
 """Documents that are not quite right, read as they were meant; within bounds."""
 
-import asyncio
 import time
 
 import pytest
@@ -8,10 +7,7 @@ import pytest
 from publisher.feed_reading.feed_document import FeedDocument, NotAFeed
 from publisher.feed_reading.parse import parse_document
 from publisher.feed_reading.scan import UnsafeDocument, to_text
-from publisher.river.fetching.answers import Fetched
-from publisher.river.fetching.fetch import open_fetcher
-from publisher.river.fetching.http_response import mended
-from tests.river.origin import Origin, Reply, rss
+from tests.river.origin import rss
 
 URL = "http://a.example/feed"
 
@@ -30,15 +26,6 @@ def test_one_bad_byte_spoils_nothing_else() -> None:
     text = "<title>naïve café, ".encode() + b"\xe9t\xe9" + " à Zürich, déjà</title>".encode()
     assert to_text(text) == "<title>naïve café, été à Zürich, déjà</title>"
     assert to_text(b"plain \xe9t\xe9", "text/xml; charset=utf-8") == "plain été"
-
-
-@pytest.mark.parametrize("name", [b"content-length", b"transfer-encoding"])
-def test_blanks_in_a_head_cost_nothing(name: bytes) -> None:
-    """The head of a feed's server, as long as it may be: it held the scheduler for ten minutes."""
-    begun = time.thread_time()
-    head = b"HTTP/1.1 200 OK\r\n" + name + b":" + b" " * 200_000 + b"\rX\r\n\r\n"
-    assert mended(head) == head
-    assert time.thread_time() - begun < 5.0  # it is some milliseconds
 
 
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-16"])
@@ -121,24 +108,3 @@ def test_content_elsewhere_is_the_link() -> None:
     found = read(f"<feed xmlns='http://www.w3.org/2005/Atom'>{entry}{linked}</feed>")
     assert found.items[1].url == "http://a.example/page"
     assert found.items[0].url == "http://a.example/a.mp3"
-
-
-def test_a_long_header_line(origin: Origin) -> None:
-    """Some servers say a lot; 64 kB a line are listened to."""
-    headers = {"Content-Type": "application/rss+xml", "X-Policy": "a" * 40_000}
-    url = origin.serve("/f", Reply(200, rss("a"), headers))
-
-    async def fetch() -> Fetched:
-        async with open_fetcher(contact_url="https://b.example/", allow_private=True) as fetcher:
-            return await fetcher.fetch(url)
-
-    assert asyncio.run(fetch()).ok
-
-
-def test_a_head_of_blanks_is_read_at_once() -> None:
-    """In the time of its length; by its square, the loop that asks everybody stood for minutes."""
-    blanks = b" " * 250_000
-    head = b"HTTP/1.1 200 OK\r\nContent-Length: 5" + blanks + b"6\r\nContent-Length:7 \t\r\n\r\n"
-    assert mended(head) == head
-    equal = b"HTTP/1.1 200 OK\r\ncontent-length \t:\t5 \r\nContent-Length: 5" + blanks + b"\r\n\r\n"
-    assert mended(equal) == b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"

@@ -23,11 +23,11 @@ from publisher.river.fetching.answers import (
     header_hints,
 )
 from publisher.river.fetching.fetch import FetchLimits, open_fetcher
-from publisher.river.fetching.http_response import LenientResponses
+from publisher.river.fetching.http_response import LenientResponses, mended
 from publisher.river.polls.due_polls import DuePoll
 from publisher.river.polls.feed_visit import Visit, visit
 from tests.conftest import MONDAY_MORNING
-from tests.river.origin import rss
+from tests.river.origin import Origin, Reply, rss
 
 FEED = rss("one", "two")
 SIZE = str(len(FEED)).encode()
@@ -301,3 +301,33 @@ def test_a_head_byte_by_byte_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) 
     for byte in OK + b"X: " + b"a" * 2_000:
         reader.data_received(bytes([byte]))
     assert searches.bytes < 4 * 2_100
+
+
+@pytest.mark.parametrize("name", [b"content-length", b"transfer-encoding"])
+def test_blanks_in_a_head_cost_nothing(name: bytes) -> None:
+    """The head of a feed's server, as long as it may be: it held the scheduler for ten minutes."""
+    begun = time.thread_time()
+    head = b"HTTP/1.1 200 OK\r\n" + name + b":" + b" " * 200_000 + b"\rX\r\n\r\n"
+    assert mended(head) == head
+    assert time.thread_time() - begun < 5.0  # it is some milliseconds
+
+
+def test_a_long_header_line(origin: Origin) -> None:
+    """Some servers say a lot; 64 kB a line are listened to."""
+    headers = {"Content-Type": "application/rss+xml", "X-Policy": "a" * 40_000}
+    url = origin.serve("/f", Reply(200, rss("a"), headers))
+
+    async def fetch() -> Fetched:
+        async with open_fetcher(contact_url="https://b.example/", allow_private=True) as fetcher:
+            return await fetcher.fetch(url)
+
+    assert asyncio.run(fetch()).ok
+
+
+def test_a_head_of_blanks_is_read_at_once() -> None:
+    """In the time of its length; by its square, the loop that asks everybody stood for minutes."""
+    blanks = b" " * 250_000
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 5" + blanks + b"6\r\nContent-Length:7 \t\r\n\r\n"
+    assert mended(head) == head
+    equal = b"HTTP/1.1 200 OK\r\ncontent-length \t:\t5 \r\nContent-Length: 5" + blanks + b"\r\n\r\n"
+    assert mended(equal) == b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
