@@ -22,7 +22,7 @@ from publisher.delivery.tag_feeds import TagFeeds
 from publisher.delivery.trusted_proxies import LOG, believe
 from publisher.delivery.watch import Watch
 from publisher.feeds.conditional import Served
-from publisher.feeds.feed_answer import FeedAnswer, Moved, as_page, navigates, too_soon
+from publisher.feeds.feed_answer import PREFLIGHT, FeedAnswer, Moved, as_page, navigates, too_soon
 from publisher.installation import Site
 from publisher.installation.settings import Settings, allow_invalid, load_settings
 from publisher.publishing.outbox import link_headers
@@ -139,7 +139,7 @@ class FeedFront:
     ) -> tuple[FeedAnswer, Like | None]:
         """The answer of one document, and the group in which it was counted."""
         answer = document.respond(environ, now)
-        if isinstance(document, Moved):
+        if isinstance(document, Moved) or answer is PREFLIGHT:
             return answer, None
         if self._fairness is not None and answer.code == 200:
             wait_seconds = self._fairness.wait_seconds(document, environ, now)

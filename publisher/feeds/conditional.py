@@ -24,11 +24,12 @@ from publisher.feeds import deltas
 from publisher.feeds.feed_answer import (
     CODINGS,
     GZIP,
-    NOT_ALLOWED,
     NOT_THE_SAME,
+    SHARED,
     FeedAnswer,
     Headers,
     packed,
+    without_document,
 )
 
 _SECOND = timedelta(seconds=1)
@@ -118,6 +119,7 @@ class Served:
             ("CDN-Cache-Control", f"max-age={SHARED_MAX_AGE_SECONDS}"),
             ("X-Accel-Expires", str(SHARED_MAX_AGE_SECONDS)),
             ("Vary", "Accept-Encoding"),
+            *SHARED,
             *(("Link", link) for link in links),
             *(SANDBOX if foreign else ()),
         ]
@@ -160,10 +162,9 @@ class Served:
         return made
 
     def respond(self, environ: dict[str, Any], now: datetime) -> FeedAnswer:
-        """The answer to one request; it is 200, 226, 304, 405 or 412."""
-        method = environ["REQUEST_METHOD"]
-        if method not in ("GET", "HEAD"):
-            return NOT_ALLOWED
+        """The answer to one request; it is 200, 204 (OPTIONS), 226, 304, 405 or 412."""
+        if (other := without_document(environ)) is not None:
+            return other
         if environ.get("HTTP_IF_MATCH", "*").strip() != "*":
             return NOT_THE_SAME  # RFC 9110 wants strong comparison, which our weak tags never pass
         unmodified = http_date(environ.get("HTTP_IF_UNMODIFIED_SINCE", ""))
@@ -173,7 +174,7 @@ class Served:
         answer = second.answer(self.kind(environ, second.etag))
         if answer.code == 304:
             return answer
-        if method == "HEAD":
+        if environ["REQUEST_METHOD"] == "HEAD":
             return FeedAnswer(200, answer.status, answer.headers, [])
         newer = self._newer(answer, environ) if "HTTP_A_IM" in environ else None
         return newer or answer

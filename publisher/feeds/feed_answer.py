@@ -13,6 +13,19 @@ from typing import Any
 
 Headers = list[tuple[str, str]]
 
+# Cross-origin resource sharing (the Fetch standard): scripts on pages of other sites may read an
+# answer with these headers. Never with `Access-Control-Allow-Credentials`: an answer that depends
+# on a cookie stays closed to them.
+SHARED: Headers = [
+    ("Access-Control-Allow-Origin", "*"),
+    ("Access-Control-Expose-Headers", "ETag, Link, Location, Retry-After, WWW-Authenticate"),
+]
+# Which headers such a script may send. The asterisk leaves Authorization out.
+SHARED_REQUEST: Headers = [
+    ("Access-Control-Allow-Headers", "*, Authorization"),
+    ("Access-Control-Max-Age", "86400"),
+]
+
 
 @dataclass(frozen=True)
 class FeedAnswer:
@@ -29,10 +42,25 @@ class FeedAnswer:
     wires: dict[str, Any] = field(default_factory=dict)
 
 
+# What a browser asks before a script's request with headers of its own.
+PREFLIGHT = FeedAnswer(
+    204,
+    "204 No Content",
+    [("Access-Control-Allow-Methods", "GET, HEAD"), *SHARED, *SHARED_REQUEST],
+    [],
+)
 NOT_ALLOWED = FeedAnswer(
     405, "405 Method Not Allowed", [("Allow", "GET, HEAD"), ("Content-Length", "0")], []
 )
 NOT_THE_SAME = FeedAnswer(412, "412 Precondition Failed", [("Content-Length", "0")], [])
+
+
+def without_document(environ: dict[str, Any]) -> FeedAnswer | None:
+    """The answer to other methods than GET and HEAD; None for these two."""
+    method = environ["REQUEST_METHOD"]
+    if method in ("GET", "HEAD"):
+        return None
+    return PREFLIGHT if method == "OPTIONS" else NOT_ALLOWED
 
 
 def navigates(environ: dict[str, Any]) -> bool:
@@ -77,13 +105,14 @@ class Moved:
             ("Cache-Control", "public, max-age=86400"),
             ("Content-Type", "text/plain; charset=utf-8"),
             ("Content-Length", str(len(text))),
+            *SHARED,
         ]
         self._answer = FeedAnswer(301, "301 Moved Permanently", headers, [text], len(text))
 
     def respond(self, environ: dict[str, Any], _now: datetime) -> FeedAnswer:
-        """The redirect; 405 for other methods than GET and HEAD."""
-        if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
-            return NOT_ALLOWED
+        """The redirect; 405 for other methods than GET, HEAD and OPTIONS."""
+        if (other := without_document(environ)) is not None:
+            return other
         if environ["REQUEST_METHOD"] == "HEAD":
             return FeedAnswer(301, self._answer.status, self._answer.headers, [])
         return self._answer
@@ -100,6 +129,7 @@ def too_soon(wait_seconds: int) -> FeedAnswer:
         ("Cache-Control", "no-store"),
         ("Content-Type", "text/plain; charset=utf-8"),
         ("Content-Length", str(len(text))),
+        *SHARED,
     ]
     return FeedAnswer(429, "429 Too Many Requests", headers, [text], len(text))
 

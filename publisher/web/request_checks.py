@@ -1,5 +1,5 @@
 """What every request must pass: checks against forgery; limits of a body's size, by its path,
-of a form's fields, and of changes in a time.
+of a form's fields, and of changes in a time. Which answers browsers give to other sites' scripts.
 
 Cross-site request forgery: a request that changes something must come from a page of this site.
 
@@ -22,7 +22,7 @@ from datetime import datetime, timedelta
 from typing import IO, Any
 from urllib.parse import urlsplit
 
-from flask import Flask, Request, current_app, g, request, session
+from flask import Flask, Request, Response, current_app, g, request, session
 from itsdangerous import BadData, URLSafeTimedSerializer
 from werkzeug.datastructures import FileStorage, ImmutableMultiDict
 from werkzeug.exceptions import RequestEntityTooLarge
@@ -34,6 +34,7 @@ from werkzeug.utils import cached_property
 from publisher.base.errors import Forbidden, PublisherError, TooMany
 from publisher.base.text import split_address
 from publisher.blog.post_files.media import MAX_BYTES
+from publisher.feeds.feed_answer import SHARED, SHARED_REQUEST
 from publisher.web.context import site
 
 _ELSEWHERE = "this was not sent from a page of this site, so nothing was done"
@@ -41,12 +42,16 @@ _SAFE = ("GET", "HEAD", "OPTIONS")
 # Blueprints that take no cookie: neither the origin nor a form key is checked there.
 PROGRAMS = ("micropub", "indieauth", "mirror", "xmlrpc", "reader_api", "reader_test", "webmention")
 
+# Public files. What they and PROGRAMS answer does not depend on a cookie, so any site may have it.
+_PUBLIC = ("feeds", "media")
+
 
 def prepare(app: Flask) -> None:
     """Check every request before its view runs; templates write the form's key into forms."""
     app.config.setdefault("FORM_KEYS", True)
     app.jinja_env.globals["csrf_token"] = form_key
     app.before_request(_check)
+    app.after_request(_shared)
 
 
 def is_checked() -> bool:
@@ -60,6 +65,16 @@ def _check() -> None:
         _check_origin()
         if request.endpoint is not None and current_app.config["FORM_KEYS"]:
             _check_key()
+
+
+def _shared(response: Response) -> Response:
+    """Let scripts of other sites read what depends on no cookie; pages with a login stay closed."""
+    if request.blueprint in (*PROGRAMS, *_PUBLIC):
+        response.headers.extend(SHARED)
+        if request.method == "OPTIONS":
+            allowed = response.headers.get("Allow", "")
+            response.headers.extend([("Access-Control-Allow-Methods", allowed), *SHARED_REQUEST])
+    return response
 
 
 def _check_origin() -> None:

@@ -207,12 +207,27 @@ def test_h4_head_is_get_without_a_body() -> None:
     assert ask(served(), method="HEAD", if_none_match=TAG).code == 304
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "get", "PROPFIND", ""])
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "get", "PROPFIND", ""])
 def test_h4_other_methods(method: str) -> None:
     """H4: 405 that names what is allowed."""
     for document in (served(), Moved("https://blog.example/rss.xml")):
         answer = ask(document, method=method)
         assert (answer.code, dict(answer.headers)["Allow"]) == (405, "GET, HEAD")
+
+
+@pytest.mark.parametrize("document", [served(), Moved("https://blog.example/rss.xml")])
+def test_other_sites_scripts_may_read_a_feed(document: Served | Moved) -> None:
+    """CORS: every answer is open to any origin, and OPTIONS says what may be sent with a request;
+    never with credentials."""
+    asked = ask(document, method="OPTIONS")
+    assert (asked.code, asked.body) == (204, [])
+    allowed = dict(asked.headers)
+    assert allowed["Access-Control-Allow-Methods"] == "GET, HEAD"
+    assert "*" in allowed["Access-Control-Allow-Headers"]
+    for answer in (asked, ask(document), ask(document, if_none_match=TAG)):
+        headers = dict(answer.headers)
+        assert headers["Access-Control-Allow-Origin"] == "*"
+        assert "Access-Control-Allow-Credentials" not in headers
 
 
 def test_h5_last_modified_is_never_later_than_date() -> None:

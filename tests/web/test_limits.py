@@ -153,3 +153,33 @@ def test_a_login_may_carry_what_a_post_may_be() -> None:
     for strangers, as the studio reads what they send to find out."""
     assert body_limit("/studio/login") == body_limit("/studio/posts/1") == TEXT_BYTES
     assert body_limit("/setup/x") < FORM_BYTES
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/micropub", "/micropub/media", "/indieauth/metadata", "/indieauth/auth",
+        "/indieauth/token", "/indieauth/revoke", "/indieauth/introspect", "/rss.xml", "/atom.xml",
+        "/feed.json", "/archive/2024/3/rss.xml", "/xmlrpc",
+    ],
+)  # fmt: skip
+def test_scripts_of_other_sites_may_call_programs_addresses(client: FlaskClient, path: str) -> None:
+    """CORS: open to any origin, also with a token and also where refused; never with a cookie."""
+    origin = {"Origin": "https://app.example"}
+    wanted = "GET" if path.endswith((".xml", ".json", "metadata")) else "POST"
+    asked = client.options(path, headers=origin)
+    assert asked.status_code in (200, 204)
+    assert "Authorization" in asked.headers["Access-Control-Allow-Headers"]
+    assert wanted in asked.headers["Access-Control-Allow-Methods"]
+    for answer in (asked, client.open(path, method=wanted, headers=origin)):
+        assert answer.headers["Access-Control-Allow-Origin"] == "*"
+        assert "Access-Control-Allow-Credentials" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/studio/", "/studio/login", "/settings/", "/river/", "/indieauth/consent"]
+)
+def test_pages_with_a_login_are_closed_to_other_sites(client: FlaskClient, path: str) -> None:
+    """CORS: a page that depends on the cookie names no other origin, whatever is asked."""
+    for answer in (client.get(path), client.options(path)):
+        assert not [name for name, _ in answer.headers if name.startswith("Access-Control")]

@@ -112,6 +112,7 @@ TABLE: dict[tuple[str, str], str] = {
     ("POST", "/studio/first-steps/done"): "admin",
     ("GET", "/micropub"): "token",
     ("POST", "/micropub"): "token",
+    ("GET", "/micropub/media"): "token",
     ("POST", "/micropub/media"): "token",
     **{("GET", f"/reader/api/0/{name}"): "token" for name in READER_GETS},
     **{("POST", f"/reader/api/0/{name}"): "token" for name in READER_POSTS},

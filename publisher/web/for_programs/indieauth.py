@@ -60,7 +60,8 @@ class ClientApp:
         return _origin(redirect_uri) == _origin(self.address) or redirect_uri in self.redirects
 
 
-@consent_blueprint.get("/indieauth/auth")
+# OPTIONS asks about the exchange of codes at the same address, which programs call.
+@consent_blueprint.get("/indieauth/auth", provide_automatic_options=False)
 @login_required
 def ask() -> Any:
     """Show which program asks for what."""

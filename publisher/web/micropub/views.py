@@ -8,12 +8,12 @@ from datetime import datetime
 from itertools import zip_longest
 from typing import Any
 
-from flask import Blueprint, Response, jsonify, request
+from flask import Blueprint, Response, jsonify, make_response, request
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import HTTPException
 
-from publisher.base.dates import parse_instant
+from publisher.base.dates import format_rfc3339, parse_civil
 from publisher.base.errors import Forbidden, InvalidInput, PublisherError
 from publisher.base.media_files import Attachment, MediaFiles
 from publisher.base.text import whole_number
@@ -150,7 +150,7 @@ def act() -> Response:
 
 @blueprint.post("/micropub/media")
 def upload() -> Response:
-    """Store one file; the answer's Location is its address, for use in a post."""
+    """Store one file; Location and `url` are its address, for use in a post."""
     token = may_write("media")
     if (file := request.files.get("file")) is None:
         raise InvalidInput("file: the field with the upload is missing")
@@ -158,7 +158,26 @@ def upload() -> Response:
     media.store(site().environment.media, accepted)
     with site().database.write() as db:
         media.record(db, accepted, file.filename or "", token.author_id, now())
-    return Response(status=201, headers={"Location": site().site_url + accepted.path})
+    address = site().site_url + accepted.path
+    return make_response(jsonify(url=address), 201, {"Location": address})
+
+
+@blueprint.get("/micropub/media")
+def uploads() -> Response:
+    """`q=source`: the files of the blog, newest first, `limit` of them after `offset`."""
+    token, wanted = authorised(), request.args
+    check_scope(token, "media")
+    if wanted.get("q") != "source":
+        raise InvalidInput("q: must be source")
+    query = select(Media).order_by(Media.id.desc())
+    query = query.limit(_limit()).offset(whole_number(wanted.get("offset", "")) or 0)
+    with site().database.read() as db:
+        rows = db.scalars(query).all()
+    return jsonify(items=[
+        {"url": site().site_url + media.path(row), "published": format_rfc3339(row.created_at),
+         "mime_type": row.content_type, "alt": row.alt}
+        for row in rows
+    ])  # fmt: skip
 
 
 @blueprint.get("/micropub")
@@ -281,7 +300,7 @@ def _moment(db: Session, properties: entry.Properties) -> datetime | None:
     if not values:
         return None
     try:
-        return parse_instant(entry.text(values[0], "published"), load_settings(db).zone)
+        return parse_civil(entry.text(values[0], "published"), load_settings(db).zone)
     except InvalidInput as error:
         raise InvalidInput(f"published: {error}") from error
 
@@ -332,9 +351,7 @@ def _sources(token: ApiToken) -> dict[str, Any]:
     `paging.after` is what the next request sends as `after`.
     """
     check_scope(token, "create", "update")
-    limit = whole_number(request.args.get("limit", str(USUAL_ENTRIES)))
-    if limit is None or not 1 <= limit <= MOST_ENTRIES:
-        raise InvalidInput(f"limit: a number from 1 to {MOST_ENTRIES} is needed")
+    limit = _limit()
     whose = None if permissions.is_admin(token.author) else token.author_id
     among = overview.Filter(author_id=whose)
     with site().database.read() as db:
@@ -348,6 +365,14 @@ def _sources(token: ApiToken) -> dict[str, Any]:
         last = rows[limit - 1]
         answer["paging"] = {"after": f"{last.when:%Y-%m-%dT%H:%M:%S.%fZ}~{last.id}"}
     return answer
+
+
+def _limit() -> int:
+    """How many entries or files are asked for."""
+    limit = whole_number(request.args.get("limit", str(USUAL_ENTRIES)))
+    if limit is None or not 1 <= limit <= MOST_ENTRIES:
+        raise InvalidInput(f"limit: a number from 1 to {MOST_ENTRIES} is needed")
+    return limit
 
 
 _QUERIES: dict[str, Callable[[ApiToken], dict[str, Any]]] = {

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any, Literal
 from xmlrpc.client import DateTime  # nosec B411
 
-from publisher.base.dates import parse_instant
+from publisher.base.dates import parse_civil
 from publisher.base.errors import InvalidInput, NotFound
 from publisher.base.media_files import Attachment
 from publisher.base.text import whole_number
@@ -84,14 +84,13 @@ def to_content(
         if name in struct and (field != "slug" or struct[name])
     }
     value = replace(value, **texts)
-    if "categories" in struct or "mt_keywords" in struct:
-        value = replace(value, tags=_tags(struct))
+    value = replace(value, tags=_tags(struct, value.tags))
     if sound := struct.get("enclosure"):
         value = replace(value, enclosure=_enclosure(sound, value.enclosure))
     if "description" in struct:
         source = _text(struct, "description")
         if more := _text(struct, "mt_text_more"):
-            source = f"{source}\n\n{more}"
+            source = f"{source}\n\n<!--more-->\n\n{more}"
         if post is None or _plain(source) != _plain(_shown(post, form, site_url)):
             written: SourceFormat = "markdown" if struct.get("mt_convert_breaks") == "markdown" \
                 else form  # fmt: skip
@@ -120,7 +119,7 @@ def to_struct(
         "link": address,
         "permaLink": address,
         "categories": list(value.tags),
-        "mt_keywords": ", ".join(value.tags),
+        "mt_keywords": "",
         "mt_excerpt": value.summary,
         "mt_text_more": "",
         "mt_convert_breaks": "markdown" if form == "markdown" else "0",
@@ -143,7 +142,7 @@ def moment(struct: Struct, zone: tzinfo) -> datetime | None:
     for name, usual in (("date_created_gmt", UTC), ("dateCreated", zone)):
         if text := str(struct.get(name) or "").strip():
             try:
-                return parse_instant(text, usual)
+                return parse_civil(text, usual)
             except InvalidInput as error:
                 raise InvalidInput(f"{name}: {error}") from error
     return None
@@ -176,8 +175,13 @@ def _plain(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.replace("\r\n", "\n").strip().split("\n"))
 
 
-def _tags(struct: Struct) -> tuple[str, ...]:
-    named = struct.get("categories") or []
+def _tags(struct: Struct, before: tuple[str, ...]) -> tuple[str, ...]:
+    """The post's tags: its categories, and the keywords besides.
+
+    A post comes back with categories alone. If each tag were in both, one that a person removes
+    from either would return with the other.
+    """
+    named = struct["categories"] or [] if "categories" in struct else list(before)
     if not isinstance(named, list):
         raise InvalidInput("categories: a list of names is needed")
     keywords = _text(struct, "mt_keywords").split(",")

@@ -15,6 +15,7 @@ from publisher.base.dates import format_rfc3339
 from publisher.blog import published
 from publisher.blog.members import tokens
 from publisher.installation import Site
+from publisher.installation.settings import store_setting
 from publisher.storage.tables.blog import Post
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_author, make_mp3, make_post
@@ -161,6 +162,10 @@ def test_the_media_endpoint(program: Program, site: Site, client: FlaskClient) -
     )
     assert answer.status_code == 201
     assert (answer.location or "").startswith(f"{SITE_URL}/media/")
+    assert answer.get_json() == {"url": answer.location}
+    listed = client.get("/micropub/media?q=source", headers=program.headers).get_json()["items"]
+    assert [(one["url"], one["mime_type"]) for one in listed] == [(answer.location, "image/png")]
+    assert client.get("/micropub/media", headers=program.headers).status_code == 400
     assert client.get(answer.location or "", buffered=True).status_code == 200
     program.create(content=["Look."], photo=[answer.location])
     (post,) = posts(site)
@@ -204,6 +209,16 @@ def test_media_needs_its_scope(client: FlaskClient, site: Site) -> None:
     program = program_of(client, site, "ada", "create")
     answer = client.post("/micropub/media", data={"file": (png(), "a")}, headers=program.headers)
     assert (answer.status_code, answer.get_json()["error"]) == (401, "insufficient_scope")
+
+
+def test_a_time_that_clocks_skip_is_refused(program: Program, site: Site) -> None:
+    """As in the studio; with an offset it exists."""
+    with site.database.write() as db:
+        store_setting(db, "timezone", "Europe/Berlin")
+    answer = program.create(content=["x"], published=["2024-03-31T02:30"])
+    assert (answer.status_code, posts(site)) == (400, [])
+    assert "does not exist" in answer.get_json()["error_description"]
+    assert program.create(content=["x"], published=["2024-03-31T02:30+01:00"]).status_code < 300
 
 
 def test_a_new_slug_is_a_new_address(program: Program, client: FlaskClient) -> None:

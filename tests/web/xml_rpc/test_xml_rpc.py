@@ -6,7 +6,7 @@ import xmlrpc.client
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
-from xmlrpc.client import Binary, Fault
+from xmlrpc.client import Binary, DateTime, Fault
 
 import pytest
 from flask import Flask
@@ -17,6 +17,7 @@ from publisher.base.errors import NotFound
 from publisher.blog.members import tokens
 from publisher.blog.writing import posts
 from publisher.installation import Site
+from publisher.installation.settings import store_setting
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
 from publisher.web.request_checks import CALL_BYTES, body_limit
@@ -90,6 +91,40 @@ def test_an_editor_finds_its_way(editor: Editor, client: FlaskClient) -> None:
     supported: Any = editor.server.mt.supportedMethods()
     assert "metaWeblog.newPost" in listed
     assert listed == supported
+
+
+def test_a_category_can_be_removed(editor: Editor) -> None:
+    """What an editor got and sends back changed is what the post has then."""
+    struct = {"description": "x", "categories": ["News", "Food"], "mt_keywords": "roof"}
+    number = editor("metaWeblog.newPost", "1", struct, True)
+    seen = editor("metaWeblog.getPost", number)
+    assert seen["categories"] == ["Food", "News", "roof"]
+    editor("metaWeblog.editPost", number, {**seen, "categories": ["Food"]}, True)
+    seen = editor("metaWeblog.getPost", number)
+    assert seen["categories"] == ["Food"]
+    editor("metaWeblog.editPost", number, {"mt_keywords": "tin, Food"}, True)
+    assert editor("metaWeblog.getPost", number)["categories"] == ["Food", "tin"]
+    editor("metaWeblog.editPost", number, {"title": "Rain"}, True)
+    assert editor("metaWeblog.getPost", number)["categories"] == ["Food", "tin"]
+    editor("metaWeblog.editPost", number, {"categories": []}, True)
+    assert editor("metaWeblog.getPost", number)["categories"] == []
+
+
+def test_a_time_that_clocks_skip_is_refused(editor: Editor, site: Site) -> None:
+    """As in the studio; UTC skips none."""
+    with site.database.write() as db:
+        store_setting(db, "timezone", "Europe/Berlin")
+    skipped = DateTime("20240331T02:30:00")
+    with pytest.raises(Fault, match="dateCreated: 02:30 does not exist"):
+        editor("metaWeblog.newPost", "1", {"description": "x", "dateCreated": skipped}, True)
+    editor("metaWeblog.newPost", "1", {"description": "x", "date_created_gmt": skipped}, True)
+
+
+def test_the_text_after_the_more_tag(editor: Editor, site: Site) -> None:
+    """An extended text follows the sign at which lists cut a post."""
+    struct = {"description": "<p>a</p>", "mt_text_more": "<p>b</p>"}
+    number = editor("metaWeblog.newPost", "1", struct, True)
+    assert stored(site, number).source == "<p>a</p>\n\n<!--more-->\n\n<p>b</p>"
 
 
 def test_a_day_of_writing(
