@@ -66,7 +66,7 @@ OWNERS = {
     "brotli": ["feeds.feed_answer"],
     "click": ["cli"],
     "cryptography": ["base.encryption"],
-    "dateutil": ["base.dates"],
+    "dateutil": ["base.written_dates"],
     "distributed": ["simulator.cluster"],
     "feedgen": ["feeds.rss"],
     "feedparser": ["feed_reading.parse"],

@@ -68,6 +68,13 @@ ANSWER_HEADERS = (
     b"\nExpires: Mon, 04 Mar 2024 10:00:00 GMT\nLast-Modified: Sun, 03 Mar 2024 10:00:00 GMT\n"
     b"Retry-After: 120\n",
 )
+DATES = (
+    b"Fri, 20 Nov 2026 15:07:41 +0100",
+    "ven., 20 nov. 2026 à 15h07 America/New_York".encode(),
+    "2026年11月20日（金） 午後3時07分41秒".encode(),
+    b"Mon, 03/30/20 - 7:19 p.m. IST",
+    b"2026-11-20 15:07:41.999999999 -0700 MST",
+)
 MICROPUB_JSON = (
     b'{"type":["h-entry"],"properties":{"name":["T"],"content":[{"html":"<p>x</p>"}],'
     b'"category":["a"],"published":["2024-03-04T09:00:00Z"],"photo":[{"value":"https://a.example/a",'

@@ -16,6 +16,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from publisher.base.errors import PublisherError
+from publisher.base.written_dates import parse_written, usage_of
 from publisher.blog import published
 from publisher.blog.markup import markdown
 from publisher.exchange.importing import dry_run
@@ -77,6 +78,11 @@ def _front_matter(data: bytes) -> object:
     return list(dry_run.ready(batch, MONDAY_MORNING))
 
 
+def _date(data: bytes) -> object:
+    text = data.decode("utf-8", "replace")
+    return parse_written(text, usage=usage_of(text.splitlines()))
+
+
 def _timeline(data: bytes) -> object:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.csv"
@@ -108,6 +114,7 @@ FILES = {
         ),
         refusing(_reader_headers),
     ),
+    "date": Target(samples.DATES, refusing(_date)),
     "markdown": Target(samples.MARKDOWN, refusing(_markdown)),
     "river": Target(samples.FEEDS, refusing(_river)),
     "import": Target(samples.FEEDS + samples.WXR, refusing(_imported)),
