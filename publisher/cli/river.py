@@ -66,6 +66,21 @@ def remove(url: str) -> None:
         subscriptions.unsubscribe(db, subscriptions.named(db, url))
 
 
+@river.command("accept-move")
+@click.argument("url")
+def accept_move(url: str) -> None:
+    """Follow the feed at URL to the address that its server now redirects it to for good.
+
+    The river does that by itself where it can tell that the feed is the same.
+    """
+    from publisher.river.following import subscriptions
+    from publisher.river.polls import moves
+
+    here = site()
+    with here.database.write() as db:
+        click.echo(moves.accept(db, subscriptions.named(db, url), here.clock()))
+
+
 @river.command("list")
 @json_option
 def list_feeds(as_json: bool) -> None:

@@ -97,7 +97,7 @@ class FeedItem:
     fingerprint: bytes = b""
 
     def __post_init__(self) -> None:
-        """Compute both hashes at once: `sanitised` drops the id and markup they are made of."""
+        """Compute both hashes at once: `sanitised` drops the markup they are made of."""
         content = f"{self.title}\n{self.markup}"
         if not self.key:
             object.__setattr__(self, "key", digest(self.guid or self.url or content))

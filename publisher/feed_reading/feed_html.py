@@ -57,7 +57,7 @@ _STILL = nh3.Cleaner(
 
 
 def sanitised(item: FeedItem, document_url: str) -> FeedItem:
-    """The item with clean `html` and `words`, without its raw markup and its id.
+    """The item with clean `html` and `words`, without its raw markup.
 
     To be called in a confined process: unclosed tags multiply, and nested elements take time
     quadratic in their depth. The result is bounded in length and depth.
@@ -66,7 +66,7 @@ def sanitised(item: FeedItem, document_url: str) -> FeedItem:
     html = clean_html(item.markup, base)
     if len(html) > min(LONGEST, 10 * len(item.markup) + 10_000) or nested_too_deeply(html):
         html = _LEFT_OUT
-    return replace(item, html=html, words=plain_text(html), guid="", markup="", base="")
+    return replace(item, html=html, words=plain_text(html), markup="", base="")
 
 
 def clean_html(markup: str, base_url: str) -> str:

@@ -19,6 +19,7 @@ from publisher.river.fetching.fetch import Fetcher
 from publisher.river.fetching.host_names import AddressBook
 from publisher.river.following import subscriptions
 from publisher.river.options import RiverOptions
+from publisher.river.polls import moves
 from publisher.river.polls.due_polls import DuePoll
 from publisher.river.polls.feed_visit import Visit, visit
 from publisher.river.polls.poll_results import settle
@@ -298,12 +299,10 @@ def test_a_known_feed_moves_after_quarantine(river: River, origin: Origin) -> No
     river.later(hours=1)
     assert river.feed(old).url == new
     with river.site.database.write() as db:
-        moves = db.scalars(select(RiverMove)).all()
-        assert [(move.from_url, move.to_url) for move in moves] == [(old, new)]
-    from publisher.river.polls.poll_results import undo_last
-
+        made = db.scalars(select(RiverMove)).all()
+        assert [(move.from_url, move.to_url) for move in made] == [(old, new)]
     with river.site.database.write() as db:
-        undo_last(db, subscriptions.named(db, new), river.clock())
+        moves.undo_last(db, subscriptions.named(db, new), river.clock())
     for _ in range(30):
         river.later(hours=1)
     assert river.feed(old).url == old

@@ -406,7 +406,7 @@ def _made(house: House, rule: str) -> dict[str, Any]:
 def test_feeds_are_everybodys_and_only_admins_remove_them(house: House) -> None:
     """Whoever writes here looks after the river; nothing that was gathered is lost by it."""
     ((method, rule),) = of_gate("feed")
-    actions = ("retrieve", "pause", "resume", "undo-move", "remove")
+    actions = ("retrieve", "pause", "resume", "accept-move", "undo-move", "remove")
     roles = list(zip(ROLES, GATES["login"], strict=True))
     for action, (role, usual) in itertools.product(actions, roles):
         with house.site.database.write() as db:

@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from publisher.base.environment import Environment
-from publisher.feed_reading.feed_document import FeedItem
+from publisher.feed_reading.feed_document import FeedDocument, FeedItem
 from publisher.feed_reading.feed_html import sanitised
 from publisher.installation import Site
 from publisher.river import service
@@ -65,7 +65,7 @@ def stock(site: Site, *names: str, url: str = "http://a.example/feed", folder: s
             for position, name in enumerate(names)
         ]
         shelf: list[NewRow] = []
-        keep(db, feed, made, now, shelf)
+        keep(db, feed, FeedDocument("rss", items=tuple(made)), url, now, shelf)
         insert_new(db, shelf)
         feed.last_success_at = now
         return feed.id
@@ -425,7 +425,7 @@ def test_write_about_an_item(reader: FlaskClient, site: Site) -> None:
         words = "<p>Words *of* <b>theirs</b></p>"
         item = sanitised(FeedItem("g", "http://a.example/x y", "On [this]", words), "")
         rows: list[NewRow] = []
-        keep(db, feed, [item], site.clock(), rows)
+        keep(db, feed, FeedDocument("rss", items=(item,)), feed.url, site.clock(), rows)
         insert_new(db, rows)
     page = html.unescape(reader.get("/studio/posts/new?about=1").text)
     assert 'value="On [this]"' in page
@@ -503,3 +503,24 @@ def test_a_list_is_followed(reader: FlaskClient, site: Site, origin: Origin) -> 
     reader.post(f"/river/feeds/{row.id}/remove")
     with site.database.read() as db:
         assert [feed.url for feed in subscriptions.everyone(db)] == ["http://a.example/f"]
+
+
+def test_a_move_that_was_refused_is_accepted_with_a_button(
+    reader: FlaskClient, site: Site, origin: Origin
+) -> None:
+    """The page names the new address, and follows the feed there once it is told to."""
+    feed = stock(site, "one")
+    page = f"/river/feeds/{feed}"
+    assert "accept-move" not in reader.get(page).text
+    answer = reader.post(f"{page}/accept-move", follow_redirects=True)
+    assert "not redirected to another address" in answer.text
+    new = origin.serve("/new", Reply(200, rss("b"), {}))
+    with site.database.write() as db:
+        row = subscriptions.by_id(db, feed)
+        row.problem, row.offered_url = "another-feed", new
+    assert f'action="{page}/accept-move"' in reader.get(page).text
+    assert (
+        f"followed at {new} now" in reader.post(f"{page}/accept-move", follow_redirects=True).text
+    )
+    with site.database.read() as db:
+        assert subscriptions.by_id(db, feed).url == new

@@ -30,7 +30,7 @@ from publisher.exchange.importing import dry_run, writer
 from publisher.exchange.importing.dry_run import ready
 from publisher.exchange.importing.formats import markdown_files
 from publisher.exchange.importing.imported import Batch, ImportedPost
-from publisher.feed_reading.feed_document import FeedItem
+from publisher.feed_reading.feed_document import FeedDocument, FeedItem
 from publisher.feed_reading.feed_html import sanitised
 from publisher.installation.settings import store_setting
 from publisher.river.following import subscriptions
@@ -130,8 +130,8 @@ def follow(session: Session, now: datetime) -> int:
         feed = subscriptions.subscribe(
             session, told["url"], now, now, title=told["title"], folder=told["folder"]
         )
-        items = [_item(told["url"], item, now) for item in told["items"]]
-        item_store.keep(session, feed, items, now, rows)
+        items = tuple(_item(told["url"], item, now) for item in told["items"])
+        item_store.keep(session, feed, FeedDocument("rss", items=items), feed.url, now, rows)
         feed.last_new_at = max(item.published_at for item in items if item.published_at)
         subscriptions.pause(feed)
         feed.reasons = ["its items came with the demonstration; it is not polled"]

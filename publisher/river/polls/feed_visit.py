@@ -159,7 +159,11 @@ def names_feeds(fetched: Fetched) -> bool:
 
 
 def answer_of(visit: Visit, new: list[FeedItem], changed: bool) -> Answer:
-    """A visit as the input of a poll policy. An unchanged 200 counts as a 304."""
+    """A visit as the input of a poll policy. An unchanged 200 counts as a 304.
+
+    `changed`: whether items are new or were edited. A document may differ without that, as where a
+    build date moves.
+    """
     document = visit.document
     dates = (plausible(item.published_at, visit.job.at) for item in new)
     hints = document.hints if document else DocumentHints()

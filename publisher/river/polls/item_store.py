@@ -1,19 +1,21 @@
-"""Storage of feed items: recognising known ones, inserting, full-text search, pruning; gaps.
+"""Storage of feed items: inserting, updating, full-text search, pruning; gaps.
 
 A document holds the newest items only. A poll later than one turnover (the time in which all of
 them are replaced) after the last one misses items; the document then holds none that is known.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
 from typing import Any, TypeAlias, cast
 
-from sqlalchemy import ColumnElement, Row, Table, bindparam, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Table, bindparam, delete, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from publisher.core.durations import duration
 from publisher.feed_reading.feed_document import FeedDocument, FeedItem, plausible, unpack
+from publisher.river.polls.identity import recognised
 from publisher.river.polls.poll_rows import FeedRow
 from publisher.storage.full_text import FullText
 from publisher.storage.tables.river import RiverFeed, RiverGap, RiverItem, RiverStar, RiverVisit
@@ -25,42 +27,50 @@ NewRow: TypeAlias = tuple[dict[str, Any], str]
 
 _ALWAYS_KEPT = 20
 _FORGOTTEN_AFTER = timedelta(days=730)
-_Known = Row[int, bytes, bytes]
 # Statements on the table, not on its ORM class: they run for every poll, and the ORM costs more.
 _ITEMS = cast("Table", RiverItem.__table__)
 _INSERT = insert(_ITEMS)
 _LAST = select(func.max(_ITEMS.c.id))
 _SINCE = select(_ITEMS.c.id, _ITEMS.c.feed_id, _ITEMS.c.key).where(_ITEMS.c.id > bindparam("last"))
-_SAME = select(_ITEMS.c.id, _ITEMS.c.key, _ITEMS.c.fingerprint).where(
-    _ITEMS.c.feed_id == bindparam("feed"),
-    _ITEMS.c.key.in_(bindparam("keys", expanding=True))
-    | _ITEMS.c.fingerprint.in_(bindparam("prints", expanding=True)),
-)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a document brought: its new items, and how many known ones were edited.
+
+    `moved` and `renamed` as in `identity.Recognised`.
+    """
+
+    new: list[FeedItem]
+    edited: int = 0
+    moved: int = 0
+    renamed: int = 0
 
 
 def keep(
     session: Session,
     feed: RiverFeed | FeedRow,
-    items: Sequence[FeedItem],
+    document: FeedDocument,
+    url: str,
     now: datetime,
     new_rows: list[NewRow],
-) -> list[FeedItem]:
-    """Append rows for new items to `new_rows` and return those items; `insert_new` stores the rows.
+) -> Kept:
+    """Take in the items of a document from `url`; the rows of new ones are appended to `new_rows`
+    and stored by `insert_new`.
 
-    An item is recognised by its key, or by its fingerprint if its id changes at every fetch. A
-    known one whose content differs is updated and does not count as new.
+    A known item whose content differs is updated and does not count as new.
     """
-    read_before = feed.last_success_at is not None  # else nothing of this feed is stored
-    known = _known(session, feed.id, items) if items and read_before else {}
+    known = recognised(session, feed, document, url, now)
     fresh: list[FeedItem] = []
-    for item in items:
-        row = known.get(item.key) or known.get(item.fingerprint)
+    edited = 0
+    for item, row in zip(document.items, known.rows, strict=True):
         if row is None:
             fresh.append(item)
         elif (row.key, row.fingerprint) != (item.key, item.fingerprint):
             _update(session, session.get_one(RiverItem, row.id), item, now)
+            edited += row.fingerprint != item.fingerprint
     new_rows += [_row(feed, item, now) for item in reversed(fresh)]  # newest: highest id
-    return fresh
+    return Kept(fresh, edited, known.moved, known.renamed)
 
 
 def insert_new(session: Session, new_rows: Sequence[NewRow]) -> None:
@@ -82,15 +92,6 @@ def insert_new(session: Session, new_rows: Sequence[NewRow]) -> None:
             for columns, words in new_rows
         ),
     )
-
-
-def _known(session: Session, feed_id: int, items: Sequence[FeedItem]) -> dict[bytes, _Known]:
-    """The stored ids and hashes of these items, by key and by fingerprint."""
-    keys = [item.key for item in items]
-    prints = [item.fingerprint for item in items]
-    rows = session.execute(_SAME, {"feed": feed_id, "keys": keys, "prints": prints}).all()
-    known: dict[bytes, _Known] = {row.fingerprint: row for row in rows}
-    return known | {row.key: row for row in rows}
 
 
 def _row(feed: RiverFeed | FeedRow, item: FeedItem, now: datetime) -> NewRow:

@@ -2,8 +2,8 @@
 
 One transaction for a batch. An answer that comes after its lease was lost to another worker is
 discarded: that worker polls again. `take_in` updates the feed, by the rules of `schedule` (the next
-poll) and `item_store` (items and gaps); permanent redirects are believed late, only for the same
-feed, and can be undone. `rest` sets the hosts' pauses, which are learned from their refusals.
+poll), `item_store` (items and gaps) and `moves` (permanent redirects). `rest` sets the hosts'
+pauses, which are learned from their refusals.
 """
 
 import random
@@ -15,98 +15,21 @@ from typing import Any, cast
 from sqlalchemy import Table, bindparam, insert, select
 from sqlalchemy.orm import Session
 
-from publisher.base.errors import Conflict, must_exist
 from publisher.base.system.logs import get_logger
 from publisher.core.durations import duration
 from publisher.feed_reading.feed_document import MAX_ITEMS, FeedDocument, FeedItem, pack
 from publisher.feed_reading.scan import DocumentHints
 from publisher.river.fetching import frontier
 from publisher.river.fetching.fetch import BUSY
-from publisher.river.fetching.frontier import work_unit_of
-from publisher.river.following import feed_list, subscriptions
+from publisher.river.following import subscriptions
 from publisher.river.observe import policy_of
 from publisher.river.options import RiverOptions
-from publisher.river.polls import due_polls, feed_visit, item_store, schedule
+from publisher.river.polls import due_polls, feed_visit, item_store, moves, schedule
 from publisher.river.polls.feed_visit import OVERLOADED, NetworkHealth, Visit, answer_of
+from publisher.river.polls.item_store import Kept
 from publisher.river.polls.poll_rows import FeedRow, HostRow, save
 from publisher.river.polls.schedule import Stakes, plan
-from publisher.storage.tables.river import RiverFeed, RiverGap, RiverItem, RiverMove, RiverVisit
-
-ANOTHER_FEED = "another-feed"
-"""The problem of a feed that is redirected to a document which does not continue it."""
-
-
-def is_same_feed(feed: FeedRow, document: FeedDocument, known_keys: frozenset[bytes]) -> bool:
-    """Whether a document at another address continues this feed.
-
-    It does if it shares half of the items, names our address as its own, or has the same title
-    and site.
-    """
-    offered = {key for _, key in document.window} or {item.key for item in document.items}
-    shared = len(offered & known_keys)
-    if shared * 2 >= min(len(offered), len(known_keys)) > 0:
-        return True
-    if document.self_url in (feed.url, feed.added_url):
-        return True
-    same_site = not feed.site_url or document.site_url == feed.site_url
-    return bool(feed.feed_title) and document.title == feed.feed_title and same_site
-
-
-def _forget_offer(feed: FeedRow) -> None:
-    """The redirect is gone, or has been handled."""
-    feed.offered_url, feed.offered_at, feed.offers = None, None, 0
-
-
-def take_address(session: Session, feed: FeedRow, url: str, now: datetime) -> None:
-    """Move a feed to a new address, or merge it into the feed that has it already.
-
-    Does nothing if a person has undone the same move before, or if a login would go with it to
-    another host or over http: whoever redirects could have it sent to themselves.
-    """
-    _forget_offer(feed)
-    if feed.username and not subscriptions.login_may_follow(feed.url, url):
-        return
-    refused = select(RiverMove.id).where(
-        RiverMove.feed_id == feed.id, RiverMove.to_url == url, RiverMove.undone_at.is_not(None)
-    )
-    if session.scalar(refused) is not None:
-        return
-    session.add(RiverMove(feed_id=feed.id, at=now, from_url=feed.url, to_url=url))
-    other = session.scalar(select(RiverFeed).where(RiverFeed.url == url, RiverFeed.id != feed.id))
-    if other is not None:
-        feed.state, feed.merged_into, feed.next_poll_at = "merged", other.id, None
-        return
-    feed.url, feed.host = url, work_unit_of(url)
-    feed.public = feed.public and not feed_list.why_private(feed)
-    save(session, [feed])  # the next feed that moves there is to find this one
-    frontier.enqueue(session, feed.host, feed.next_poll_at or now)
-
-
-def history(session: Session, feed_id: int) -> Sequence[RiverMove]:
-    """The moves of a feed, newest first."""
-    mine = select(RiverMove).where(RiverMove.feed_id == feed_id)
-    return session.scalars(mine.order_by(RiverMove.id.desc())).all()
-
-
-def undo_last(session: Session, feed: RiverFeed, now: datetime) -> str:
-    """Send a feed back to the address before its last move; returns that address.
-
-    The move is not made again automatically. Raises NotFound when there is none to undo.
-    """
-    mine = (RiverMove.feed_id == feed.id, RiverMove.undone_at.is_(None))
-    newest = select(RiverMove).where(*mine).order_by(RiverMove.id.desc())
-    last = must_exist(session.scalar(newest), "this feed has not moved")
-    taken = select(RiverFeed.id).where(RiverFeed.url == last.from_url, RiverFeed.id != feed.id)
-    if session.scalar(taken) is not None:
-        raise Conflict(f"{last.from_url} is subscribed to by itself now")
-    last.undone_at = now
-    feed.url, feed.host = last.from_url, work_unit_of(last.from_url)
-    feed.etag = feed.last_modified = feed.validators_url = None
-    feed.state, feed.merged_into = "active", None
-    feed.next_poll_at = max(feed.next_poll_at or now, now)
-    session.flush()
-    frontier.enqueue(session, feed.host, feed.next_poll_at)
-    return feed.url
+from publisher.storage.tables.river import RiverGap, RiverVisit
 
 
 def _remarks(visit: Visit, gap: RiverGap | None) -> list[str]:
@@ -230,26 +153,29 @@ class _Batch:
         """Bring a feed up to date with a visit and plan its next one."""
         now = visit.job.at
         waited = (now - feed.last_polled_at).total_seconds() if feed.last_polled_at else 0.0
-        problem = visit.problem or self._weigh(feed, visit)
+        problem = visit.problem or moves.weigh(self.session, feed, visit, self.options)
         if visit.listed is not None and not problem:
             problem = subscriptions.doubt(self.session, feed, visit.listed.outlines, now)
         policy = policy_of(self.session, feed, self.options)
         memory = policy.restore(feed.memory)
-        new: list[FeedItem] = []
+        kept = Kept([])
         if problem in (feed_visit.OFFLINE, BUSY, OVERLOADED):
             self._uncounted(feed, visit, problem)
             return
         if problem:
             schedule.count(feed, visit, problem)
         else:
-            new = self._accept(feed, visit)
-            changed = visit.content_hash != feed.content_hash
+            kept = self._accept(feed, visit)
             if visit.listed is not None:
                 self.lists.append((feed, visit))
-            memory = policy.remember(memory, answer_of(visit, new, changed), int(now.timestamp()))
+            memory = policy.remember(
+                memory,
+                answer_of(visit, kept.new, bool(kept.new or kept.edited)),
+                int(now.timestamp()),
+            )
             feed.content_hash, feed.memory = visit.content_hash, memory.as_json()
-        self._note(feed, visit, problem, len(new))
-        stakes = None if problem else self._stakes(feed, visit, new)
+        self._note(feed, visit, problem, len(kept.new))
+        stakes = None if problem else self._stakes(feed, visit, kept.new)
         next_at, reasons = plan(
             policy, memory, feed, visit, self.options, self.rng, waited=waited, stakes=stakes
         )
@@ -268,7 +194,7 @@ class _Batch:
         feed.detail = visit.detail if problem else ""
         if problem == subscriptions.SHRUNK:
             feed.detail = "it names less than half of what it did; believed if it says so tomorrow"
-        elif problem == ANOTHER_FEED:
+        elif problem == moves.ANOTHER_FEED:
             feed.detail = f"moved to {fetched.permanent_url}, which looks like another feed"
         self.visits.append({
             "feed_id": feed.id,
@@ -283,39 +209,13 @@ class _Batch:
             "requests": fetched.requests,
         })  # fmt: skip
 
-    def _weigh(self, feed: FeedRow, visit: Visit) -> str:
-        """Handle the address that a poll was permanently redirected to; "" or the problem with it.
-
-        It is taken after the quarantine, and only for the same feed. A feed that was never read has
-        nothing to lose and moves at once; an unchanged answer is the same feed by its validator.
-        """
-        offered, now = visit.fetched.permanent_url, visit.job.at
-        if offered is None or offered == feed.url:
-            _forget_offer(feed)
-            return ""
-        if feed.last_success_at is None:
-            take_address(self.session, feed, offered, now)
-            return ""
-        stored = select(RiverItem.key).where(RiverItem.feed_id == feed.id)
-        if visit.document is not None and not is_same_feed(
-            feed, visit.document, frozenset(self.session.scalars(stored))
-        ):
-            return ANOTHER_FEED
-        if feed.offered_url != offered or feed.offered_at is None:
-            feed.offered_url, feed.offered_at, feed.offers = offered, now, 0
-        feed.offers += 1
-        patient = now - feed.offered_at >= timedelta(hours=self.options.quarantine_hours)
-        if patient and feed.offers >= self.options.quarantine_polls:
-            take_address(self.session, feed, offered, now)
-        return ""
-
-    def _accept(self, feed: FeedRow, visit: Visit) -> list[FeedItem]:
-        """Apply a good answer: items, title, validators; returns the new items."""
+    def _accept(self, feed: FeedRow, visit: Visit) -> Kept:
+        """Apply a good answer: items, title, validators."""
         document, now = visit.document, visit.job.at
-        new: list[FeedItem] = []
+        kept = Kept([])
         if document is not None:
-            new = item_store.keep(self.session, feed, document.items, now, self.items)
-            if (gap := item_store.gap(feed, document, new, now)) is not None:
+            kept = item_store.keep(self.session, feed, document, visit.fetched.url, now, self.items)
+            if (gap := item_store.gap(feed, document, kept.new, now)) is not None:
                 self.gaps[feed.id] = gap
             _describe(feed, document)
         pair = visit.fetched.validators
@@ -329,11 +229,11 @@ class _Batch:
         feed.failures = feed.limited = 0
         feed.gone_at = None
         feed.last_success_at = now
-        if new:
+        if kept.new:
             feed.last_new_at = now
         if visit.fetched.auth_scheme:
             feed.auth_scheme = visit.fetched.auth_scheme
-        return new
+        return kept
 
     def _stakes(self, feed: FeedRow, visit: Visit, new: Sequence[FeedItem]) -> Stakes | None:
         """See `Stakes`; None for lists, and where a person chose the policy.

@@ -29,7 +29,7 @@ from publisher.river.following import feed_list, on_demand, opml, reading_list, 
 from publisher.river.following.feed_list import FeedQuery
 from publisher.river.following.on_demand import SeveralFeeds
 from publisher.river.observe import OBSERVED, SUMMARY
-from publisher.river.polls import item_store, poll_results
+from publisher.river.polls import item_store, moves
 from publisher.river.polls.schedule import DEAD_AFTER, dead_for
 from publisher.storage.tables.river import RiverFeed
 from publisher.web.context import done, me, now, settings, site
@@ -135,7 +135,7 @@ def change(feed_id: int) -> Any:
 
 @blueprint.post("/river/feeds/<int:feed_id>/<action>")
 def act(feed_id: int, action: str) -> Any:
-    """Retrieve now, pause, resume, undo a redirect, keep independently of its list, or remove."""
+    """Retrieve, pause, resume, accept or undo a move, keep whatever its list says, or remove."""
     try:
         with site().database.write() as db:
             said = _act(db, subscriptions.by_id(db, feed_id), action)
@@ -157,8 +157,10 @@ def _act(db: Session, row: RiverFeed, action: str) -> str:
     if action == "resume":
         subscriptions.resume(db, row, now())
         return "It will be polled again."
+    if action == "accept-move":
+        return f"It is followed at {moves.accept(db, row, now())} now."
     if action == "undo-move":
-        return f"Its address is {poll_results.undo_last(db, row, now())} again."
+        return f"Its address is {moves.undo_last(db, row, now())} again."
     if action == "keep":
         subscriptions.keep(row)
         return "It stays, even if its list drops it."
@@ -225,7 +227,7 @@ def _feed_page(feed_id: int, errors: dict[str, str]) -> str:
         private = feed_list.why_private(row)
         moments = reading_list.recent_moments(db, feed_id)
         gaps = item_store.gaps_of(db, feed_id)
-        past = poll_results.history(db, feed_id)
+        past = moves.history(db, feed_id)
         waits = on_demand.told_to_wait_until(db, row)
         of_list = db.get(RiverFeed, row.list_id) if row.list_id is not None else None
         brought = subscriptions.size(db, row)

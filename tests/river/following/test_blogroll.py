@@ -6,7 +6,7 @@ from sqlalchemy import select, text
 from publisher.base.errors import Conflict
 from publisher.installation import Site
 from publisher.river.following import feed_list
-from publisher.river.polls.poll_results import take_address
+from publisher.river.polls.moves import take_address
 from publisher.river.polls.poll_rows import FeedRow
 from publisher.storage.tables.river import RiverFeed
 from tests.conftest import FakeClock
