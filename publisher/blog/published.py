@@ -30,6 +30,7 @@ from publisher.storage.tables.blog import (
     Redirect,
     Tag,
     TagRedirect,
+    ever_public,
     listed,
 )
 from publisher.storage.tables.credentials import Author
@@ -62,6 +63,11 @@ def public(by_status: bool = True) -> ColumnElement[bool]:
 def is_public(post: HasState) -> bool:
     """Whether anybody can open it; see `public`."""
     return post.status == PUBLISHED
+
+
+def was_public(post: Post) -> bool:
+    """Whether readers may know its address; see `ever_public`."""
+    return post.published_at is not None or post.former_date is not None
 
 
 def is_listed(post: HasState) -> bool:
@@ -177,35 +183,40 @@ def between(session: Session, start: datetime, end: datetime) -> Sequence[Post]:
 def at_path(session: Session, slug: str, kind: str) -> Post:
     """The published post or page with this slug.
 
-    Raises Gone when it was published and is deleted, NotFound otherwise.
+    Raises Gone when it was published and is not any more, NotFound otherwise.
     """
     post = session.scalar(
         select(Post)
         .where(Post.slug == slug, Post.kind == kind)
         .options(joinedload(Post.author), selectinload(Post.tags))
     )
-    if post is not None and post.status == "deleted" and post.published_at is not None:
-        raise Gone("this post was deleted")
-    if post is None or not is_public(post):
+    if post is None or not (is_public(post) or was_public(post)):
         raise NotFound("there is no such page")
-    return post
+    return _still_public(post)
 
 
 def moved(session: Session, *paths: str) -> Post | None:
     """The post that an old address redirects to; `paths` are its spellings, the best one first.
 
-    Raises Gone when that post is deleted.
+    Raises Gone when that post is not public any more.
     """
     rows = session.execute(
         select(Redirect.path, Post)
         .join(Post, Redirect.post_id == Post.id)
-        .where(Redirect.path.in_(paths), Post.published_at.is_not(None))
+        .where(Redirect.path.in_(paths), ever_public())
     )
     found: dict[str, Post] = {row.path: row.Post for row in rows}
     post = next((found[path] for path in paths if path in found), None)
-    if post is not None and post.status == "deleted":
+    return None if post is None else _still_public(post)
+
+
+def _still_public(post: Post) -> Post:
+    """A post that was published, if it still is; Gone otherwise."""
+    if post.status == "deleted":
         raise Gone("this post was deleted")
-    return post if post is not None and is_public(post) else None
+    if not is_public(post):
+        raise Gone("this post was taken back by its author")
+    return post
 
 
 def at_address(session: Session, path: str) -> Post | None:

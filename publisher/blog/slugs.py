@@ -65,7 +65,7 @@ def _spoken(source: str) -> str:
 
 def made_slug(post: Post) -> bool:
     """Whether the post's slug was made from its words, and so may change with them."""
-    if post.published_at is not None:
+    if post.published_at is not None or post.former_date is not None:
         return False
     made = re.escape(slug_from(post.title, post.source))
     return re.fullmatch(rf"{made}(-[0-9a-f]+)?|note-[0-9a-f]{{8}}", post.slug) is not None

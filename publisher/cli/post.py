@@ -1,4 +1,4 @@
-"""The commands `post ...`: publish, list, edit and delete from the command line."""
+"""The commands `post ...`: publish, list, edit, take back and delete from the command line."""
 
 import sys
 from dataclasses import replace
@@ -27,7 +27,7 @@ def _text(_context: click.Context, _option: click.Parameter, value: Any) -> Any:
 
 @click.group()
 def post() -> None:
-    """Publish, list, edit and delete posts."""
+    """Publish, list, edit, take back and delete posts."""
 
 
 @post.command("add")
@@ -136,6 +136,28 @@ def edit(title: str | None, tags: tuple[str, ...], minor: bool, address: str, fi
         path = posts.path(saved)
     rebuild(here)
     click.echo(here.site_url + path)
+
+
+@post.command("unpublish")
+@click.option("--as-if-never", is_flag=True, help="the address answers 404, not 410 (gone)")
+@click.argument("address")
+def unpublish(address: str, as_if_never: bool) -> None:
+    """Make the published or scheduled post at ADDRESS a draft again.
+
+    It leaves the site and the feeds; who has it already may keep it. This counts as no update.
+    Published again, it is the same post: same guid, same mentions.
+    """
+    from publisher.blog.writing import posts
+    from publisher.publishing.rebuild import rebuild
+
+    here = site()
+    now = here.clock()
+    with here.database.write() as db:
+        found = _at(db, here, address)
+        posts.unpublish(db, found, now, as_if_never)
+        path = posts.path(found)
+    rebuild(here)
+    click.echo(f"a draft again: {here.site_url}{path}")
 
 
 @post.command("delete")

@@ -180,3 +180,18 @@ def test_a_password_is_asked_for_twice_on_a_terminal(
         assert authors.authenticate(db, "bob", PASSWORD).name == "bob"
     silent = run(here, "author", "add", "eve", "--password-stdin", text=f"{PASSWORD}\n")
     assert (silent.stdout, silent.stderr) == ("eve (author)\n", "")
+
+
+def test_a_post_is_taken_back(here: Site) -> None:
+    """By its slug; a second time is an error in a sentence; `--as-if-never` may follow."""
+    run(here, "post", "add", "--title", "Too early", text="Hm.")
+    result = run(here, "post", "unpublish", "too-early")
+    assert result.output == f"a draft again: {SITE_URL}/posts/too-early\n"
+    (post,) = stored(here)
+    assert (post.status, post.former_date is not None) == ("draft", True)
+    again = run(here, "post", "unpublish", "too-early")
+    assert isinstance(again.exception, PublisherError)
+    assert str(again.exception) == "this post is a draft already"
+    assert run(here, "post", "unpublish", "--as-if-never", "too-early").exit_code == 0
+    (post,) = stored(here)
+    assert (post.status, post.former_date) == ("draft", None)

@@ -36,6 +36,7 @@ WEIGHTS = {
     "offline": 3, "online": 4, "close_tab": 4, "kill_tab": 1, "reload": 2, "logout": 1, "login": 2,
     "back": 3, "publish": 2, "save": 3, "held": 1, "lost": 1, "lose_answer": 2, "undo": 1,
     "busy": 2, "send_now": 1, "restore": 1, "choose": 2, "discard": 1, "delete": 0.5, "settings": 3,
+    "unpublish": 0.5,
     "kill_server": 0.2,
 }  # fmt: skip
 FORMS = (("/studio/look", "footer"), ("/studio/look", "css"), ("/studio/settings", "ping"))
@@ -300,6 +301,14 @@ class Episode:
 
     def delete(self, device: Device, _choice: int) -> None:
         press(self.page(device).get_by_role("button", name="Delete", exact=True))
+
+    def unpublish(self, device: Device, _choice: int) -> None:
+        """Take the post back; what its page shows is the draft's text."""
+        page, said = self.page(device), self.words(text(self.page(device)))
+        press(page.get_by_label("More", exact=True))
+        press(page.get_by_role("button", name="Back to draft"))
+        if ready(page) and page.locator(".flash.done").count():
+            self.claimed |= said
 
     def settings(self, device: Device, choice: int) -> None:
         """Type into a form of the settings; leave it, load it anew, or save it."""

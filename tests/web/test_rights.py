@@ -29,7 +29,7 @@ from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_author
 
 ROLES = ("nobody", "other", "owner", "admin")
-STATES = ("draft", "scheduled", "published", "deleted")
+STATES = ("draft", "scheduled", "published", "taken back", "deleted")
 IN, LOGIN, FORBIDDEN, HIDDEN = "in", "login", "forbidden", "hidden"
 
 # Gate: what each role meets in front of it. "in" is past the gate, whatever is said behind it.
@@ -46,8 +46,8 @@ GATES: dict[str, tuple[str, str, str, str]] = {
     "machine": (FORBIDDEN, FORBIDDEN, FORBIDDEN, FORBIDDEN),  # from elsewhere, without a token
 }
 # Where readers come: what they meet by the state of the post, whoever they are.
-SHOWN = {"draft": HIDDEN, "scheduled": HIDDEN, "published": IN, "deleted": HIDDEN}
-LINK = {"draft": IN, "scheduled": IN, "published": IN, "deleted": HIDDEN}
+SHOWN = dict.fromkeys(STATES, HIDDEN) | {"published": IN}
+LINK = dict.fromkeys(STATES, IN) | {"deleted": HIDDEN}
 
 NUMBER = "<int(max=9223372036854775807):%s>"
 READER_GETS = (
@@ -247,6 +247,8 @@ class House:
                 posts.publish(db, post, later if state == "scheduled" else now, now)
             if state == "deleted":
                 posts.delete(db, post, now)
+            if state == "taken back":
+                posts.unpublish(db, post, now)
         return post
 
     def browser(self, role: str) -> FlaskClient:
@@ -432,6 +434,10 @@ ASKS: dict[str, tuple[set[str], Callable[[str], dict[str, Any]]]] = {
         {"update"},
         lambda url: {"action": "update", "url": url, "add": {"category": ["x"]}},
     ),
+    "unpublish": (
+        {"update"},
+        lambda url: {"action": "update", "url": url, "replace": {"post-status": ["draft"]}},
+    ),
     "delete": ({"delete"}, lambda url: {"action": "delete", "url": url}),
     "undelete": ({"delete"}, lambda url: {"action": "undelete", "url": url}),
 }
@@ -473,7 +479,7 @@ def test_tags_of_drafts_are_their_authors(house: House) -> None:
     """`q=category` names what is published, and besides only what one may change."""
     for state in STATES:
         house.post_in(state)
-    mine = ["of-draft", "of-published", "of-scheduled"]
+    mine = ["of-draft", "of-published", "of-scheduled", "of-taken back"]
     for role in ROLES[1:]:
         client, headers = house.program(role, "create")
         named = client.get("/micropub?q=category", headers=headers).get_json()["categories"]

@@ -15,18 +15,20 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors, InvalidInput
 from publisher.blog.members import permissions
+from publisher.blog.published import is_public
 from publisher.blog.writing import autosave, posts
 from publisher.blog.writing.content import Content
 from publisher.storage.tables.blog import Attempt, Post
 from publisher.storage.tables.credentials import Author
 
-Place = Literal["keep", "draft", "now", "later"]
+Place = Literal["keep", "draft", "now", "later", "back"]
 PLACES: tuple[Place, ...] = get_args(Place)
 
 
 @dataclass(frozen=True)
 class Intent:
-    """The wanted state: `keep` the present one, `draft`, published `now`, or `later` (at `at`).
+    """The wanted state: `keep` the present one, `draft`, published `now`, or `later` (at `at`); or
+    `back`: a published post becomes a draft again.
 
     A published post gets the date `at` if there is one; `later` with a past date backdates.
     """
@@ -66,7 +68,9 @@ def submit(
     if number == 0:
         post = posts.create(session, value, author.id, now)
     else:
-        permissions.editable(session, author, number)
+        before = permissions.editable(session, author, number)
+        if intent.place == "back" and is_public(before):
+            posts.unpublish(session, before, now)  # first: what is saved now is a draft's
         post = posts.save(session, number, value, version, author.id, now, intent.minor)
         _redate(session, post, intent, post.version != version, now)
     _place(session, post, intent, now, undo_seconds)
@@ -112,7 +116,7 @@ def _place(session: Session, post: Post, intent: Intent, now: datetime, undo_sec
         posts.publish(session, post, soon, now)
     elif intent.place == "later" and intent.at is not None:
         posts.publish(session, post, intent.at, now)
-    elif intent.place == "draft" and post.status == "scheduled":
+    elif intent.place in ("draft", "back") and post.status == "scheduled":
         posts.unschedule(session, post)
 
 

@@ -1,4 +1,4 @@
-"""The life cycle of a post: saved, scheduled, published, revised, deleted, restored.
+"""The life cycle of a post: saved, scheduled, published, revised, taken back, deleted, restored.
 
 Only `_enter` puts a post into the feed. "Publish now" schedules it for the end of the undo window.
 `publish_due` publishes the posts that are due, dated as scheduled even if the program was down
@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from publisher.base.dates import LATEST_YEAR
 from publisher.base.errors import Conflict, InvalidInput, must_exist
 from publisher.blog import published, tags, update_log
-from publisher.blog.published import is_listed, is_public
+from publisher.blog.published import is_listed, is_public, was_public
 from publisher.blog.slugs import free_slug, made_slug, slug_from
 from publisher.blog.writing.content import Content, of_post, same, to_columns, to_plain
 from publisher.installation.settings import load_settings
@@ -90,7 +90,9 @@ def publish(session: Session, post: Post, at: datetime, now: datetime) -> Post:
     if at > LATEST_SCHEDULE:
         raise InvalidInput("that date is too far in the future")
     if at <= now:
-        _enter(session, post, at, now, "publish" if now - at < BACKDATED else "backdate")
+        # A post that returns was counted at its former date.
+        back: UpdateKind = "backdate" if post.former_date is None else "restore"
+        _enter(session, post, at, now, "publish" if now - at < BACKDATED else back)
     else:
         post.status, post.scheduled_at = "scheduled", at
     return post
@@ -142,6 +144,29 @@ def unschedule(session: Session, post: Post) -> Post:
     return post
 
 
+def unpublish(session: Session, post: Post, now: datetime, as_if_never: bool = False) -> None:
+    """Make a published or scheduled post a draft again; records no update, like a minor edit.
+
+    The address of one that was published answers 410, or 404 `as_if_never`. Published again, it has
+    the same guid and mentions. Raises Conflict for a post that is not out.
+    """
+    if post.status == "published":
+        _take_back(post)
+        post.status, post.changed_at = "draft", now
+        _show(session, post, now)
+        published.request_mentions(session, post, path(post), now)
+    elif post.status == "scheduled":
+        unschedule(session, post)
+    elif not (as_if_never and post.status == "draft" and post.former_date):
+        raise Conflict(f"this post is {'a draft already' if post.status == 'draft' else 'deleted'}")
+    if as_if_never:
+        post.former_date = None
+
+
+def _take_back(post: Post) -> None:
+    post.former_date, post.published_at = post.published_at, None
+
+
 def delete(session: Session, post: Post, now: datetime) -> None:
     """Delete a post; its address answers 410 if it was published. `restore` undoes this."""
     if post.status == "deleted":
@@ -157,11 +182,15 @@ def delete(session: Session, post: Post, now: datetime) -> None:
         published.request_mentions(session, post, path(post), now)
 
 
-def restore(session: Session, post: Post, now: datetime) -> Post:
-    """Undo a deletion: a post that was published is published again, any other is a draft."""
+def restore(session: Session, post: Post, now: datetime, as_draft: bool = False) -> Post:
+    """Undo a deletion: a post that was published is published again, unless `as_draft`; any other
+    is a draft."""
     if post.status != "deleted":
         return post
-    post.status = "published" if post.deleted_status == "published" else "draft"
+    out = post.deleted_status == "published"
+    post.status = "published" if out and not as_draft else "draft"
+    if out and as_draft:
+        _take_back(post)
     post.deleted_at, post.deleted_status, post.changed_at = None, "", now
     _show(session, post, now)
     if is_listed(post):
@@ -187,12 +216,13 @@ def path_of(kind: str, slug: str) -> str:
 
 
 def _enter(session: Session, post: Post, at: datetime, now: datetime, kind: UpdateKind) -> None:
-    """Publish a post into the feed at `at`, and record an update of that `kind` at `at`."""
+    """Publish a post into the feed, dated `at`, and record an update of that `kind`: at `at`, or of
+    one that returns at `now`."""
     post.status, post.scheduled_at, post.published_at = "published", None, at
-    post.changed_at = now
+    post.former_date, post.changed_at = None, now
     _show(session, post, now)
     if is_listed(post):
-        update_log.record(session, at, kind, post.id)
+        update_log.record(session, now if kind == "restore" else at, kind, post.id)
     published.request_mentions(session, post, path(post), now)
 
 
@@ -256,7 +286,7 @@ def _set_slug(session: Session, post: Post, value: Content, before: str, follows
         post.slug = free_slug(session, wanted, post.id)
     if path(post) == before:
         return
-    if post.published_at is not None:
+    if was_public(post):
         session.merge(Redirect(path=before, post_id=post.id))
     back = session.get(Redirect, path(post))
     if back is not None:

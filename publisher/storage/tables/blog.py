@@ -12,6 +12,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     and_,
+    or_,
     text,
 )
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -62,6 +63,7 @@ class Post(Base):
     `source` is Markdown (`source_format` markdown) or imported HTML (html); `html` is what readers
     get, already sanitised. `version` counts saves, so that a save over a newer one is noticed.
     `published_at` is when it entered the feed, or the imported date; edits leave it as it is.
+    `former_date` is the `published_at` that a post had before it became a draft again.
     """
 
     __tablename__ = "posts"
@@ -90,6 +92,7 @@ class Post(Base):
     changed_at: Mapped[datetime]
     scheduled_at: Mapped[datetime | None]
     published_at: Mapped[datetime | None]
+    former_date: Mapped[datetime | None]
     deleted_at: Mapped[datetime | None]
     deleted_status: Mapped[PostStatus | Literal[""]] = mapped_column(String, default="")
     author: Mapped[Author | None] = relationship(lazy="raise")
@@ -105,6 +108,11 @@ class Post(Base):
         Index("ix_posts_desk_status", "status", text(WHEN), "id"),
         Index("ix_posts_desk_author", "author_id", text(WHEN), "id"),
     )
+
+
+def ever_public() -> ColumnElement[bool]:
+    """The condition for posts whose address readers may know: published now or before."""
+    return or_(Post.published_at.is_not(None), Post.former_date.is_not(None))
 
 
 def listed() -> ColumnElement[bool]:

@@ -17,7 +17,7 @@ from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import bearer_of, now, sent_token
 from publisher.web.request_checks import FORM_BYTES, Pace
 
-STAYS = "a published post stays published and has a date; it can be deleted"
+STAYS = "a published post has a date; send post-status draft to take it back"
 
 
 def created(
@@ -40,14 +40,20 @@ def created(
     return post
 
 
+def take_back(db: Session, post: Post, publish: bool) -> None:
+    """Make a published post a draft again unless `publish`; called before its new text is saved,
+    which is then no update."""
+    if is_public(post) and not publish:
+        posts.unpublish(db, post, now())
+
+
 def set_state(db: Session, post: Post, publish: bool, moment: datetime | None, saved: bool) -> None:
-    """Publish a post, make it a draft, or give it another date; None keeps that of a public one.
+    """Publish a post, make it a draft, or give it another date; None keeps that of a public one,
+    which `take_back` has made a draft if it was to be one.
 
     `saved`: its content was changed too, which is counted as an update already.
     """
     if is_public(post):
-        if not publish:
-            raise InvalidInput(STAYS)
         if moment is not None:
             posts.redate(db, post, moment, now(), counted=not saved)
         return

@@ -38,6 +38,7 @@ from publisher.web.micropub.program_posts import (
     created,
     may_write,
     set_state,
+    take_back,
 )
 from publisher.web.page_answers import retry_after
 
@@ -229,6 +230,7 @@ def _update() -> Response:
         if value.enclosure != old.enclosure:
             value = _with_enclosure(db, value)
         version = post.version
+        take_back(db, post, _public(after))
         posts.save(db, post.id, value, version, token.author_id, now())
         _move(db, post, before, after, post.version != version)
         # A 204 says where the post is too: programs show it to their author.

@@ -12,7 +12,7 @@ from publisher.blog.members import authors, permissions
 from publisher.blog.writing import autosave, overview
 from publisher.publishing import mentions
 from publisher.readers.reporting.reach import reached
-from publisher.storage.tables.blog import KINDS, STATUSES
+from publisher.storage.tables.blog import KINDS, STATUSES, Post
 from publisher.web.context import admin_required, count_polls, done, me, now, place_in_list, site
 from publisher.web.studio import shared
 
@@ -25,6 +25,9 @@ def page() -> str:
     wanted, cursor = _filter(), place_in_list(request.args.get("after", ""))
     count_polls()
     with site().database.read() as db:
+        gone = db.get(Post, whole_number(request.args.get("gone", ""), 2**31) or 0)
+        if gone and not (gone.status == "deleted" and permissions.may_edit(me(), gone)):
+            gone = None
         rows = overview.rows(db, wanted, me().id, overview.PAGE + 1, cursor)
         people = authors.everyone(db) if permissions.is_admin(me()) else []
         waiting = shared.leaving(db, me())
@@ -35,6 +38,7 @@ def page() -> str:
     return render_template(
         "studio/posts.html",
         rows=rows[: overview.PAGE],
+        gone=gone,
         wanted=wanted,
         states=STATUSES,
         people=people,

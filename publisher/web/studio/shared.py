@@ -26,6 +26,8 @@ def feeds_changed() -> None:
 
 def outcome(post: Post, place: str) -> str:
     """A message about a post that was saved; "" in the undo window, which has its own bar."""
+    if post.status == "draft" and place == "back":
+        return "It is a draft again, off the site and the feeds. Who has it already may keep it."
     if post.status == "draft":
         return f"Saved {clock(now())}."
     if post.status == "published":

@@ -19,7 +19,7 @@ from publisher.storage.tables.blog import Post, PostKind
 from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import bearer_of, now, own_address, site
 from publisher.web.micropub import program_posts
-from publisher.web.micropub.program_posts import created, set_state
+from publisher.web.micropub.program_posts import created, set_state, take_back
 from publisher.web.xml_rpc import entries
 from publisher.web.xml_rpc.entries import Form, Struct
 
@@ -110,6 +110,7 @@ def edit(token: ApiToken, post_id: object, sent: Any, publish: object = True) ->
             fields, form, own_address(), post.kind, (post, posts.content(db, post))
         )
         version = post.version
+        take_back(db, post, _wanted(fields, publish))
         posts.save(db, post.id, value, version, token.author_id, now())
         moment = entries.moment(fields, load_settings(db).zone)
         if is_public(post) and moment == (post.published_at or now()).replace(microsecond=0):

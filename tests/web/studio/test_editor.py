@@ -143,7 +143,7 @@ def test_saving_over_a_deleted_post(ada: Browser, site: Site) -> None:
     """A tab whose post was deleted keeps its text and can save it as a new post."""
     make_post(site, author_id=1)
     listed = ada.get(ada.post("/studio/posts/1/delete").location or "")
-    assert "<p>Deleted.</p>" in listed  # a draft has no visitors who could be told
+    assert re.search("Deleted: “.*A short note", listed)
     answer = ada.post("/studio/posts/1", source="Still here.", base_version="1")
     assert answer.status_code == 409
     assert "Still here.</textarea>" in answer.text

@@ -195,7 +195,7 @@ def test_markdown_comes_back_as_markdown(editor: Editor, site: Site) -> None:
 
 
 def test_dates_and_states(editor: Editor, site: Site, clock: FakeClock) -> None:
-    """A date to come schedules, a past one dates back; what is out stays out."""
+    """A date to come schedules, a past one dates back; `publish` false takes back what is out."""
     later = clock() + timedelta(hours=2)
     struct = {"description": "Later.", "dateCreated": later.replace(tzinfo=None)}
     number = editor("metaWeblog.newPost", "1", struct, True)
@@ -206,8 +206,10 @@ def test_dates_and_states(editor: Editor, site: Site, clock: FakeClock) -> None:
     gmt = {"date_created_gmt": past.replace(tzinfo=None)}
     editor("metaWeblog.editPost", number, gmt, True)
     assert stored(site, number).published_at == past
-    with pytest.raises(Fault, match="stays published"):
-        editor("metaWeblog.editPost", number, {}, False)
+    editor("metaWeblog.editPost", number, {"description": "Not yet."}, False)
+    assert (stored(site, number).status, stored(site, number).source) == ("draft", "Not yet.")
+    editor("mt.publishPost", number)
+    assert stored(site, number).status == "published"
     draft = editor("metaWeblog.newPost", "1", {"description": "x", "post_status": "draft"}, True)
     assert stored(site, draft).status == "draft"
 

@@ -1,4 +1,7 @@
-"""The buttons of a post: undo publishing, publish now, delete, restore, replace a preview link."""
+"""The buttons of a post: undo publishing, publish now, delete, restore, replace a preview link.
+
+*Back to draft* is a button of the editor's form: it saves the text, too.
+"""
 
 from typing import Any
 
@@ -47,6 +50,8 @@ def publish_now(post_id: int) -> Any:
             posts.publish(db, post, now(), now())
         view = Markup('Published. <a href="{}">View {}</a>').format(posts.path(post), post.kind)
     shared.feeds_changed()
+    if request.form.get("stay"):
+        return _edited(post_id, view)
     return done(view, "studio.home.page")
 
 
@@ -69,9 +74,10 @@ def refresh_cards(post_id: int) -> Any:
 
 @blueprint.post("/posts/<int:post_id>/restore")
 def restore(post_id: int) -> Any:
-    """Undo a deletion."""
+    """Undo a deletion; `as` draft: without publishing the post again."""
+    as_draft = request.form.get("as") == "draft"
     with site().database.write() as db:
-        post = posts.restore(db, permissions.editable(db, me(), post_id), now())
+        post = posts.restore(db, permissions.editable(db, me(), post_id), now(), as_draft)
         back = "published again" if published.is_public(post) else "a draft again"
     shared.feeds_changed()
     return _edited(post_id, f"Restored: it is {back}.")

@@ -1,0 +1,21 @@
+"""The date that a post had before it became a draft again: its address answers 410."""
+
+import sqlalchemy as sa
+from alembic import op
+
+from publisher.storage.columns import UtcDateTime
+
+revision = "0030_taken_back"
+down_revision = "0029_reach_of_updates"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """One column."""
+    op.add_column("posts", sa.Column("former_date", UtcDateTime(), nullable=True))
+
+
+def downgrade() -> None:
+    """Drafts that were published before answer 404."""
+    op.drop_column("posts", "former_date")
