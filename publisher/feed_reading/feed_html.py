@@ -2,13 +2,16 @@
 feeds that a page announces.
 """
 
+import re
 from contextvars import ContextVar
 from dataclasses import replace
+from html import escape
 
 import nh3
 
-from publisher.base.text import joined, nested_too_deeply, plain_text
+from publisher.base.text import joined, nested_too_deeply, plain_text, split_address
 from publisher.feed_reading.feed_document import FeedItem
+from publisher.feed_reading.lazy_pictures import attributes_of, loading_at_once
 
 LONGEST = 1_000_000  # characters of an item
 _LEFT_OUT = (
@@ -18,6 +21,7 @@ _LEFT_OUT = (
 _TAGS = nh3.ALLOWED_TAGS | {"audio", "video", "source", "picture"} - {"map", "area"}
 _ATTRIBUTES = {
     **nh3.ALLOWED_ATTRIBUTES,
+    "*": {"dir", "lang"},
     "img": {"src", "alt", "title", "width", "height"},
     "audio": {"src", "controls"},
     "video": {"src", "controls", "width", "height"},
@@ -27,6 +31,8 @@ _ADDRESSES = frozenset({"href", "src", "cite"})
 _SCHEMES = ("http:", "https:", "mailto:")
 _REMOTE = {"img": "src", "audio": "src", "video": "src", "source": "src"}
 _LINKS = "nofollow noopener noreferrer"
+_FRAME = re.compile(r"<(?:iframe|embed)\b(?:[^<>\"']|\"[^\"<]*+\"|'[^'<]*+')*+>", re.IGNORECASE)
+_PICTURES = ("<img ", "<audio", "<video")
 _base_url: ContextVar[str] = ContextVar("base_url")
 
 
@@ -36,6 +42,8 @@ def _with_absolute_addresses(tag: str, name: str, value: str) -> str | None:
         # The cleaner looks at what was written; a blank or a base can make another scheme of it.
         return address if address.lower().startswith(_SCHEMES) else None
     if tag == "img" and name in ("width", "height") and value.strip() in ("0", "1"):
+        return None
+    if name == "dir" and value.lower() not in ("ltr", "rtl", "auto"):
         return None
     return value
 
@@ -50,6 +58,7 @@ _CLEANER = nh3.Cleaner(
     attributes=_ATTRIBUTES,
     attribute_filter=_with_absolute_addresses,
     link_rel=_LINKS,
+    clean_content_tags={"script", "style", "iframe"},
 )
 _STILL = nh3.Cleaner(
     tags=_TAGS, attributes=_ATTRIBUTES, attribute_filter=_loading_nothing, link_rel=_LINKS
@@ -63,10 +72,26 @@ def sanitised(item: FeedItem, document_url: str) -> FeedItem:
     quadratic in their depth. The result is bounded in length and depth.
     """
     base = item.base or item.url or document_url
-    html = clean_html(item.markup, base)
+    markup = loading_at_once(item.markup)
+    html = clean_html(_FRAME.sub(_video_as_link, markup), base)
+    if not plain_text(html) and not any(tag in html for tag in _PICTURES):
+        html = clean_html(_FRAME.sub(_frame_as_link, markup), base)
     if len(html) > min(LONGEST, 10 * len(item.markup) + 10_000) or nested_too_deeply(html):
         html = _LEFT_OUT
     return replace(item, html=html, words=plain_text(html), markup="", base="")
+
+
+def _video_as_link(frame: re.Match[str]) -> str:
+    """A frame that may fill the screen, as those of videos, as a link; others, which often hold
+    advertising, as they are, to be removed."""
+    return _frame_as_link(frame) if "fullscreen" in frame[0].lower() else frame[0]
+
+
+def _frame_as_link(frame: re.Match[str]) -> str:
+    has = attributes_of(frame[0])
+    address = has.get("src", "")
+    label = has.get("title") or split_address(joined("https:", address)).netloc or address
+    return f'<p><a href="{escape(address)}">{escape(label)}</a></p>' if address else frame[0]
 
 
 def clean_html(markup: str, base_url: str) -> str:
