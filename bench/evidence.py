@@ -35,8 +35,7 @@ DEFAULT = "forward"
 EVEN, ANY = "forward:menu=15/45/135/405/1215", "forward:menu=any"
 OBEDIENT = ("max-age", "ttl")
 COMPARED = (
-    EVEN, ANY, f"{DEFAULT}:planner=look-ahead", f"{DEFAULT}:skip-hours=learned",
-    "fixed:60", "winer", "warm-up", "winer-constant",
+    EVEN, ANY, "fixed:60", "winer", "warm-up", "winer-constant",
 )  # fmt: skip
 KNOB = (2, 5, 20, 50)
 FIXED_HOUR = "fixed:60"

@@ -33,7 +33,7 @@ NOW = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)  # where the clock of `site` stand
 DAYS = 6  # replayed here, instead of 30: the replay is in plain Python
 BLOGS = {
     "flat": {"etag": "document", "feed_items": "3"},
-    "steady": {"timezone": "America/New_York", "skip_hours": "learned"},
+    "steady": {"timezone": "America/New_York"},
     "sparse": {"menu": "15/45/135/405/1215", "poll_minutes": "33.5"},
     "moved": {"timezone": "Australia/Lord_Howe", "freshness": "ttl"},
     "young": {"menu": "any", "etag": "quiet"},

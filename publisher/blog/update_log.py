@@ -17,9 +17,7 @@ from sqlalchemy.orm import Session
 
 from publisher.core.civil import instant, seconds, zone_table
 from publisher.core.replay.knob import POSITIONS, KnobChoice, OwnLog, knob_choices, replayed_until
-from publisher.core.replay.skip_hours import REPLAYED_SECONDS, quiet_hours, safe_hours, week_start
 from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold, histogram
-from publisher.core.ttl.rule import numbers
 from publisher.installation.settings import Settings, load_settings
 from publisher.storage.database import Database
 from publisher.storage.tables.blog import HistogramSlot, HistogramState, Post, Update, UpdateKind
@@ -120,26 +118,6 @@ def since(session: Session, begin: datetime) -> list[datetime]:
     return list(session.scalars(select(Update.at).where(Update.at >= begin).order_by(Update.at)))
 
 
-def hours_to_skip(
-    session: Session, known: Activity, moment: datetime, queue: Iterable[datetime]
-) -> tuple[int, ...]:
-    """The hours in GMT for skipHours in the document of `moment`; none unless the setting allows.
-
-    Which hours are safe is decided once a week. known: the activity at that moment.
-    """
-    site = load_settings(session)
-    if site.rule.skip_hours != "learned":
-        return ()
-    week = week_start(zone_table(site.timezone), seconds(moment))
-    begin, end = instant(week - REPLAYED_SECONDS), instant(week)
-    updates = session.scalars(
-        select(Update.at).where(Update.at >= begin, Update.at < end).order_by(Update.at)
-    )
-    ttls = tuple(numbers(site.rule, HALF_LIFE_DAYS).warm_up)
-    safe = safe_hours(tuple(seconds(at) for at in updates), week, ttls)
-    return quiet_hours(known, moment, queue, safe)
-
-
 def scheduled(session: Session, after: datetime) -> list[datetime]:
     """When the scheduled posts will enter the feed, soonest first."""
     return list(
@@ -232,7 +210,7 @@ def as_publisher(settings: Settings) -> str:
     return (
         f"forward:menu={settings.menu},planner={settings.planner},profile={settings.profile},"
         f"poll-minutes={settings.poll_minutes:g},freshness={settings.freshness},"
-        f"etag={settings.etag},skip-hours={settings.skip_hours}"
+        f"etag={settings.etag}"
     )
 
 

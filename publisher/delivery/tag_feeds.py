@@ -101,7 +101,6 @@ def _channel(
     return replace(
         feed_content.tag_frame(feed_content.frame(settings, site_url), tag),
         ttl_minutes=build.ttl_minutes,
-        skip_hours=tuple(build.decision.get("skip_hours", ())),
         content_changed_at=tag.changed_at.replace(microsecond=0),
         items=feed_content.items(shown, site_url, settings.source_markdown == "on"),
     )

@@ -76,7 +76,7 @@ class Channel:
     """A feed: `home_url` is the page that it is about, `feed_url` its own address.
 
     `content_changed_at` is when its content last changed, not when it was built;
-    `skip_hours` are hours of the day in GMT; `rhythm` is the author's week, for podcasts;
+    `rhythm` is the author's week, for podcasts;
     `cloud` has the attributes of RSS's element (where readers may register to be told of updates);
     `accounts` are pairs of service and name; `blogroll_url` is a public OPML list. `complete`:
     these are all posts, so any other that a reader holds was deleted; `deleted` are pairs of guid
@@ -94,7 +94,6 @@ class Channel:
     items: tuple[Item, ...] = ()
     hubs: tuple[str, ...] = ()
     cloud: Mapping[str, str] | None = None
-    skip_hours: tuple[int, ...] = ()
     rhythm: Rhythm | None = None
     podcast: Podcast = NO_PODCAST
     accounts: tuple[tuple[str, str], ...] = ()
@@ -118,14 +117,13 @@ class Channel:
 
 
 def content_hash(channel: Channel) -> str:
-    """A hash of the content alone, without ttl, skipHours, dates, rhythm, hubs and cloud."""
+    """A hash of the content alone, without ttl, dates, rhythm, hubs and cloud."""
     content = replace(
         channel,
         ttl_minutes=0,
         content_changed_at=NEVER,
         hubs=(),
         cloud=None,
-        skip_hours=(),
         rhythm=None,
     )
     return fingerprint(repr(content).encode())

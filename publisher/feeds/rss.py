@@ -72,7 +72,7 @@ XHTML = "http://www.w3.org/1999/xhtml"
 
 
 class ChannelExtension:
-    """Hubs, cloud, sorted skipHours, modules syndication and source, links, a podcast's fields."""
+    """Hubs, cloud, modules syndication and source, links, a podcast's fields."""
 
     channel: Channel
 
@@ -98,10 +98,6 @@ class ChannelExtension:
             SubElement(target, f"{{{ATOM}}}link", rel=relation, href=address)
         if channel.cloud:
             SubElement(target, "cloud", dict(channel.cloud))
-        if channel.skip_hours:
-            hours = SubElement(target, "skipHours")
-            for hour in sorted(channel.skip_hours):
-                SubElement(hours, "hour").text = str(hour)
         if channel.ttl_minutes and (rate := update_rate(channel.ttl_minutes)):
             SubElement(target, f"{{{SYNDICATION}}}updatePeriod").text = rate[0]
             SubElement(target, f"{{{SYNDICATION}}}updateFrequency").text = str(rate[1])

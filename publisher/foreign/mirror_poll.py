@@ -27,8 +27,8 @@ from publisher.storage.tables.mirror import Mirror
 # How often the origin is polled without pings: a poll is worth some minutes of an update's delay,
 # fewer than a poll by a reader, so that the mirror adds less delay than readers have; an origin
 # with less than a post a day is polled more rarely (docs/mirror.md has the figures).
-OWN_RULE = TtlRule.parse(menu="any:5-60", planner="look-ahead", poll_minutes=3.0)
-QUIET_RULE = TtlRule.parse(menu="any:5-240", planner="look-ahead", poll_minutes=2.0)
+OWN_RULE = TtlRule.parse(menu="any:5-60", poll_minutes=3.0)
+QUIET_RULE = TtlRule.parse(menu="any:5-240", poll_minutes=2.0)
 QUIET_OVER = timedelta(days=28)
 TOLD_MINUTES = 60
 UNDATED = "its posts have no dates with a time of day, so hours are learned as they appear"

@@ -257,7 +257,6 @@ class Settings:
     home_items: int = _setting(10, whole(1, 100))
     undo_seconds: int = _setting(60, whole(0, 3600))
     freshness: str = _setting(EXACT, choice(*FRESHNESS))
-    skip_hours: str = _setting("off", choice("off", "learned"))
     etag: str = _setting("renewed", choice("renewed", "document", "quiet"))
     old_feeds: str = _setting("", paths)
     river_policy: str = _setting("attentive", _policy)
@@ -313,7 +312,6 @@ class Settings:
             profile=self.profile,
             poll_minutes=self.poll_minutes,
             freshness=self.freshness,
-            skip_hours=self.skip_hours,
         )
 
 

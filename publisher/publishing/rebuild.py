@@ -192,7 +192,6 @@ def _stamped(channel: Channel, signals: Signals, content_changed_at: datetime) -
     return replace(
         channel,
         ttl_minutes=signals.decision.ttl_minutes,
-        skip_hours=signals.skip_hours,
         rhythm=signals.rhythm if channel.is_podcast else None,
         content_changed_at=content_changed_at,
     )
@@ -212,14 +211,13 @@ def _frame_facts(
     """
     frame = replace(channel, items=(), content_changed_at=NEVER)
     if settings.etag == "quiet":
-        frame = replace(frame, ttl_minutes=0, skip_hours=(), rhythm=None)
+        frame = replace(frame, ttl_minutes=0, rhythm=None)
     names = session.scalars(select(Author.display_name).order_by(Author.id)).all()
     digest = fingerprint(repr((frame, settings.feed_items, settings.etag, names)).encode())
     known = before.decision if before else {}
     changed_at = known.get("frame_changed_at") if known.get("frame") == digest else None
     return {
         SERIAL: database.content_serial(session),
-        "skip_hours": list(channel.skip_hours),
         "frame": digest,
         "frame_changed_at": changed_at if changed_at is not None else now.timestamp(),
     }

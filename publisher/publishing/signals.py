@@ -1,4 +1,4 @@
-"""Freshness signals (ttl, skipHours, rhythm) for any moment, decided without a document.
+"""Freshness signals (ttl, rhythm) for any moment, decided without a document.
 
 A module of its own: the command `ttl` needs it, and must not load what renders feeds.
 """
@@ -10,7 +10,6 @@ from sqlalchemy.orm import Session
 
 from publisher.blog import update_log
 from publisher.core.habits import Rhythm, weekly_rhythm
-from publisher.core.replay.skip_hours import in_words
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.decision import Decision, build_moment, decide
 from publisher.core.ttl.reasons import explain
@@ -19,11 +18,10 @@ from publisher.installation.settings import load_settings
 
 @dataclass(frozen=True)
 class Signals:
-    """A document's freshness signals: the ttl decision, skipHours and the author's week, with the
-    reasons as sentences, and what was known of the author's updates."""
+    """A document's freshness signals: the ttl decision and the author's week, with the reasons as
+    sentences, and what was known of the author's updates."""
 
     decision: Decision
-    skip_hours: tuple[int, ...]
     rhythm: Rhythm | None
     reasons: list[str]
     known: Activity
@@ -43,8 +41,4 @@ def signals_at(session: Session, now: datetime) -> Signals:
         known = update_log.at(session, moment)
     queue = update_log.scheduled(session, moment)
     decision = decide(known, moment, settings.rule, queue)
-    skipped = update_log.hours_to_skip(session, known, moment, queue)
-    reasons = explain(decision)
-    if settings.rule.skip_hours == "learned":
-        reasons.append(in_words(skipped))
-    return Signals(decision, skipped, weekly_rhythm(known, moment), reasons, known)
+    return Signals(decision, weekly_rhythm(known, moment), explain(decision), known)

@@ -24,14 +24,13 @@ class Documents(NamedTuple):
 
     built: NDArray[np.uint32]
     ttls: NDArray[np.int32]
-    skips: NDArray[np.int32]
     begins: NDArray[np.uint32]
     expiries: NDArray[np.uint32]
     etag: int = DOCUMENT
 
     def as_lists(self) -> Announced:
         """The same in lists, for plain Python."""
-        return Announced(*(part.tolist() for part in self[:5]))
+        return Announced(*(part.tolist() for part in self[:4]))
 
 
 def _documents(arrays: Iterable[Any], etag: int = DOCUMENT) -> Documents:
@@ -42,7 +41,7 @@ Publisher = Callable[[Timeline], Documents]
 Chooser = Callable[..., int]
 
 HOUR = 3600
-KINDS = (np.uint32, np.int32, np.int32, np.uint32, np.uint32)  # of the arrays of `Documents`
+KINDS = (np.uint32, np.int32, np.uint32, np.uint32)  # of the arrays of `Documents`
 
 
 def choose_warm_up(history: History, now: int, rule: RuleNumbers, work: Workspace) -> int:
@@ -71,7 +70,7 @@ def ruled(label: str, rule: TtlRule, chooser: Chooser, etag: int = DOCUMENT) -> 
         tables = Tables(*([0.0] * size for size in SIZES.values()))
         hours = (timeline.end - timeline.start) // HOUR + 2
         most = len(timeline.times) + hours + len(zone.starts)
-        room = (most,) * 3 + (hours * SLOTS + most if exact else 0,) * 2
+        room = (most,) * 2 + (hours * SLOTS + most if exact else 0,) * 2
         arguments: tuple[Any, ...] = (
             timeline.times.astype(np.int64),
             timeline.start,
@@ -85,16 +84,16 @@ def ruled(label: str, rule: TtlRule, chooser: Chooser, etag: int = DOCUMENT) -> 
         if not available():
             arguments = as_lists(arguments)
         number, headers = run(*arguments)
-        parts = zip(arguments[-1], (number,) * 3 + (headers,) * 2, KINDS, strict=False)
+        parts = zip(arguments[-1], (number,) * 2 + (headers,) * 2, KINDS, strict=False)
         return _documents((np.array(part[:size], kind) for part, size, kind in parts), etag)
 
     return documents
 
 
-def unskipped(built: NDArray[np.uint32], ttls: NDArray[np.int32]) -> Documents:
-    """Documents without hours to skip and without header expiries."""
+def without_headers(built: NDArray[np.uint32], ttls: NDArray[np.int32]) -> Documents:
+    """Documents without header expiries."""
     none = np.zeros(0, np.uint32)
-    return Documents(built, ttls, np.zeros(len(built), np.int32), none, none)
+    return Documents(built, ttls, none, none)
 
 
 @dataclass(frozen=True)
@@ -108,15 +107,17 @@ class Fixed:
 
     def documents(self, start: int) -> Documents:
         """The one document from `start` on."""
-        return unskipped(np.array([start], np.uint32), np.array([self.minutes], np.int32))
+        return without_headers(np.array([start], np.uint32), np.array([self.minutes], np.int32))
 
 
-OPTIONS = ["menu", "planner", "profile", "poll-minutes", "freshness", "etag", "skip-hours"]
+OPTIONS = ["menu", "planner", "profile", "poll-minutes", "freshness", "etag"]
 
 
 def forward(spec: str) -> Publisher:
     """The live decision with the settings in `spec`, defaults for the rest."""
     options = split_spec(spec)[1]
+    if "skip-hours" in options:
+        raise SpecError("skip-hours is gone: no reader gained by the hours that it named")
     for key in options:
         known(key, "option of forward", OPTIONS)
     etag = ETAGS[known(options.pop("etag", "renewed"), "etag", ETAGS)]

@@ -54,7 +54,7 @@ class ExpectedVisit:
 class Day:
     """The strip: its bars by hour, the minute of the day now, and the minutes of scheduled posts.
 
-    skipped_minutes: where the hours of skipHours begin. why: sentences for the author.
+    why: sentences for the author.
     """
 
     bars: tuple[Bar, ...]
@@ -63,7 +63,6 @@ class Day:
     scheduled_minutes: tuple[float, ...] = ()
     sentence: str = ""
     visits: tuple[ExpectedVisit, ...] = ()
-    skipped_minutes: tuple[float, ...] = ()
     why: tuple[str, ...] = ()
 
 
@@ -84,7 +83,6 @@ def own_day(
     now: datetime,
     rule: TtlRule,
     scheduled: Iterable[datetime] = (),
-    skipped: Sequence[int] = (),
 ) -> Day:
     """The day strip of an activity, with the visits of a polite reader and sentences about them.
 
@@ -104,12 +102,10 @@ def own_day(
     )
     if decision.last_update is None:
         return drawn
-    top = now.replace(minute=0, second=0, microsecond=0)
     return replace(
         drawn,
         bars=bars(hours),
         visits=tuple(ExpectedVisit(minute_of_day(at, zone), clock(at, zone)) for at in visits),
-        skipped_minutes=tuple(minute_of_day(top.replace(hour=hour), zone) for hour in skipped),
         why=tuple(why(decision, hours, visits)),
     )
 
@@ -182,9 +178,8 @@ def strip(session: Session, now: datetime) -> Day:
     queue = tuple(update_log.scheduled(session, now))
     last = known.last_update
     minute = now.replace(second=0, microsecond=0)
-    skipped = update_log.hours_to_skip(session, known, now, queue)
     moment = minute if last is None else max(minute, last)
-    return _drawn(known, moment, settings.rule, queue, skipped)
+    return _drawn(known, moment, settings.rule, queue)
 
 
 _drawn = lru_cache(maxsize=8)(own_day)

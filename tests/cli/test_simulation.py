@@ -208,7 +208,7 @@ def test_compare_command(timeline: Path, tmp_path: Path) -> None:
         (["FILE", "--population", "."], 2, "is a folder"),
         (["FILE", "--phases", "0"], 2, "not in the range"),
         (["FILE", "--jitter", "51"], 2, "51 is not in the range 0<=x<=50"),
-        (["FILE", "--publisher", "forward:skip-hours=all"], 2, "known: off, learned"),
+        (["FILE", "--publisher", "forward:skip-hours=learned"], 2, "skip-hours is gone"),
         (["FILE", "--score-days", "7"], 2, "two numbers of days"),
         (["FILE", "--score-days", "7-3"], 2, "two numbers of days"),
         (["FILE", "--client", "freshrss:hint=ttl"], 2, "known: period"),

@@ -78,7 +78,6 @@ def everything() -> Channel:
         item(5, guid="4711", html=""),
         hubs=("https://hub.example/",),
         cloud=cloud_element("https://blog.example/pleaseNotify"),
-        skip_hours=(1, 2, 3, 23),
         podcast=Podcast(
             image_url=f"{HOME}/media/cover.png",
             category="Arts > Books",

@@ -78,15 +78,6 @@ def test_r2_one_ttl_in_whole_minutes(minutes: int) -> None:
     assert texts(root, "channel/ttl") == [str(minutes)]
 
 
-def test_r3_skip_hours_sorted_or_absent() -> None:
-    """R3: hours in order, whatever order they came in; never an empty element."""
-    root = parse(rss.render(channel(item(), skip_hours=(23, 0, 16, 8))))
-    assert texts(root, "channel/skipHours/hour") == ["0", "8", "16", "23"]
-    root = parse(rss.render(channel(item())))
-    assert root.find("channel/skipHours") is None
-    assert root.find("channel/skipDays") is None
-
-
 def test_r4_last_build_date_is_given() -> None:
     """R4: lastBuildDate is the content's date, not the moment of rendering."""
     root = parse(rss.render(channel(item())))

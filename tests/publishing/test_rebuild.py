@@ -52,19 +52,6 @@ def edit(site: Site, post_id: int, text: str, minor: bool = False) -> None:
         )
 
 
-def test_hours_are_named_only_where_it_is_wanted(site: Site, clock: FakeClock) -> None:
-    """skipHours are off by default; `learned` names hours in which nothing is ever posted."""
-    days = [clock().replace(hour=9, minute=58) - timedelta(days=day) for day in range(40, 0, -1)]
-    with site.database.write() as db:
-        update_log.record_all(db, days, "loaded")
-    assert element(rebuild(site), "channel/skipHours/hour") == []
-    with site.database.write() as db:
-        store_setting(db, "skip_hours", "learned")
-    hours = element(rebuild(site), "channel/skipHours/hour")
-    assert hours
-    assert "9" not in hours
-
-
 def test_the_headers_are_kept_with_the_document(site: Site, clock: FakeClock) -> None:
     """Twelve instants stand beside the snapshot; with `freshness ttl` there are none."""
     days = [clock().replace(hour=9) - timedelta(days=day) for day in range(40, 0, -1)]

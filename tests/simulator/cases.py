@@ -74,15 +74,14 @@ def random_timeline(rng: np.random.Generator, days: float = 12, rate: float = 6)
 
 
 def random_documents(rng: np.random.Generator, line: Timeline) -> Documents:
-    """A ttl that changes at random instants, now and then with hours and days to skip."""
+    """A ttl that changes at random instants, now and then with headers of its own."""
     changes = np.unique(rng.integers(line.start, line.end, 40))
     built = np.concatenate([[line.start], changes]).astype(np.uint32)
     ttls = rng.choice([15, 30, 60, 240, 480], len(built)).astype(np.int32)
     begins = np.arange(line.start, line.end, 300)[: int(rng.integers(0, 2)) * 9999]
     expiries = begins + rng.integers(0, 90_000, len(begins))
     headers = begins.astype(np.uint32), expiries.astype(np.uint32)
-    skips = rng.choice([0, 0, 0b111000000000000000111111, 1 << 26], len(built))
-    return Documents(built, ttls, skips.astype(np.int32), *headers, int(rng.integers(0, 3)))
+    return Documents(built, ttls, *headers, int(rng.integers(0, 3)))
 
 
 def count(polls: Iterator[ReaderPoll], timeline: Timeline) -> Tally:

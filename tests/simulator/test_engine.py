@@ -8,7 +8,7 @@ import pytest
 from publisher.core.replay.reader_polls import ReaderPoll
 from publisher.simulator import poll_trace
 from publisher.simulator.clients import CLIENTS, parse_client
-from publisher.simulator.publishers import parse_publisher, unskipped
+from publisher.simulator.publishers import parse_publisher, without_headers
 from publisher.simulator.replaying import compiled, counted, engine, kernel
 from publisher.simulator.replaying.figures import Tally
 from publisher.simulator.timelines import scoring
@@ -219,7 +219,7 @@ def test_first_polls_are_uniform_over_the_first_interval_and_modulo_each_menu_va
     """Whole seconds, no lattice: 4,000 phases of an 8 h ttl look uniform modulo 15, 60 and 480."""
     line = timeline([DAY, 2 * DAY], 6)
     built = np.array([EPOCH, EPOCH + DAY], np.uint32)
-    feeds = engine.one_feed(line, unskipped(built, np.array([15, 480], np.int32)))
+    feeds = engine.one_feed(line, without_headers(built, np.array([15, 480], np.int32)))
     starts = engine.first_polls(feeds, parse_client("ttl"), 4000, 3)[0] - EPOCH
     assert starts.min() >= 0
     assert starts.max() < 480 * 60

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import pairwise
 from pathlib import Path
 from random import Random
 from types import FunctionType
@@ -14,15 +13,12 @@ pytest.importorskip("numpy")
 
 import numpy as np
 
-from publisher.core.civil import instant, seconds, zone_table
-from publisher.core.replay.skip_hours import quiet_hours, safe_hours, week_start
+from publisher.core.civil import instant
 from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold
 from publisher.core.ttl.decision import build_moment, decide
 from publisher.core.ttl.headers import seconds_left
 from publisher.core.ttl.rule import TtlRule
 from publisher.simulator import publishers
-from publisher.simulator.clients import parse_client
-from publisher.simulator.poll_trace import walk
 from publisher.simulator.publishers import Documents, parse_publisher
 from publisher.simulator.replaying import compiled
 from publisher.simulator.timelines import Timeline, cut, from_instants, read_timeline
@@ -30,7 +26,7 @@ from publisher.simulator.timelines import Timeline, cut, from_instants, read_tim
 START = int(datetime(2021, 10, 20, tzinfo=UTC).timestamp())
 SPECS = [
     "forward",
-    "forward:planner=look-ahead,profile=day",
+    "forward:profile=day",
     "forward:menu=any,poll-minutes=20",
     "forward:planner=winer",
 ]
@@ -46,14 +42,6 @@ def habits(seed: int, days: int = 24, zone: str = "America/New_York") -> Timelin
         if rng.random() < 0.7
     }
     return from_instants("habits", instants, zone)
-
-
-def punctual(days: int, zone: str = "America/New_York") -> Timeline:
-    """An author who posts in the last minutes of one hour, so that nobody loses who comes at full
-    hours."""
-    rng = Random(days)
-    instants = {START + 86_400 * day + 14 * 3600 - rng.randrange(1, 200) for day in range(days)}
-    return from_instants("punctual", instants, zone)
 
 
 def said(documents: Documents, at: int) -> int:
@@ -135,45 +123,6 @@ def test_winer_is_the_live_decision_of_that_planner() -> None:
     assert set(named.ttls.tolist()) == {15, 60, 480}
 
 
-@pytest.mark.parametrize("zone", ["America/New_York", "Australia/Lord_Howe"])
-def test_learned_skips_are_those_of_the_live_feed(zone: str) -> None:
-    """At any moment the document names the hours that the live feed names of the log up to then;
-    what is harmless changes with the week only."""
-    timeline = punctual(90, zone)
-    documents = parse_publisher("forward:skip-hours=learned")(timeline)
-    said_each = zip(documents.ttls.tolist(), documents.skips.tolist(), strict=True)
-    assert all(one != other for one, other in pairwise(said_each))  # equal ones are merged
-    rng = Random(zone)
-    named = set()
-    for at in sorted(rng.randrange(timeline.start, timeline.end) for _ in range(60)):
-        known = [instant(int(t)) for t in timeline.times if t <= at]
-        activity = fold(Activity.empty(zone, HALF_LIFE_DAYS), known)
-        built = build_moment(activity.last_update, instant(at), zone)
-        place = np.searchsorted(documents.built, at, side="right") - 1
-        hours = tuple(hour for hour in range(24) if documents.skips[place] >> hour & 1)
-        week = week_start(zone_table(zone), seconds(built))
-        times = tuple(int(t) for t in timeline.times if t < week)
-        harmless = safe_hours(times, week, (15, 60, 480))
-        assert hours == quiet_hours(activity, built, (), harmless)
-        named.add(hours)
-    assert () in named
-    assert len(named) > 1
-
-
-def test_an_obedient_client_polls_in_no_skipped_hour() -> None:
-    """`ttl` keeps out of the hours that the document it holds asks to skip; `fixed` comes."""
-    timeline = punctual(60)
-    documents = parse_publisher("forward:skip-hours=learned")(timeline)
-    at_night = dict.fromkeys(("ttl", "fixed:60"), 0)
-    for client in at_night:
-        skip = 0
-        for poll in walk(timeline, documents, parse_client(client), timeline.start):
-            at_night[client] += skip >> poll.at // 3600 % 24 & 1
-            skip = int(documents.skips[np.searchsorted(documents.built, poll.at, "right") - 1])
-    assert at_night["ttl"] == 0
-    assert at_night["fixed:60"] > 10
-
-
 def test_the_future_does_not_leak() -> None:
     """What is published later changes nothing of what was said before."""
     timeline = habits(3)
@@ -203,8 +152,8 @@ def test_winers_schedule_is_civil() -> None:
             "unknown publisher 'forwards'; did you mean 'forward'[?] known: forward, fixed",
         ),
         ("forward:tempo=3", "known: menu, planner, profile, poll-minutes, freshness, etag"),
-        ("forward:skip-hours=night", "known: off, learned"),
-        ("forward:planner=oracle", "known: auto, look-ahead, planned, winer"),
+        ("forward:skip-hours=learned", "skip-hours is gone"),
+        ("forward:planner=oracle", "known: auto, planned, winer"),
         ("forward:menu=0/60", "between 1"),
         ("forward:menu=any:x", "limits are written"),
         ("fixed:0", "expected 1 to"),

@@ -136,15 +136,6 @@ def test_an_empty_log_has_an_empty_day() -> None:
     assert day.sentence.startswith("The day is still empty.")
 
 
-def test_hours_that_are_skipped_are_drawn() -> None:
-    """Where the feed says skipHours, the strip has them in the author's time."""
-    activity = habit({9: 8}, days=40, zone=BERLIN)
-    assert own_day(activity, MORNING, TtlRule()).skipped_minutes == ()
-    skipped = own_day(activity, MORNING, TtlRule(), skipped=(1, 2, 20)).skipped_minutes
-    assert len(skipped) == 3
-    assert not {600.0, 660.0} & set(skipped)
-
-
 def test_no_table_no_bars() -> None:
     """A feed of which nothing is known yet can be drawn."""
     assert bars([]) == ()

@@ -8,7 +8,6 @@ from collections.abc import MutableSequence, Sequence
 from typing import NamedTuple
 
 from publisher.core.civil import hour_end, hour_start
-from publisher.core.replay.skip_hours import learned_bits, safe_bits, week_start
 from publisher.core.ttl.choice import Workspace, choose
 from publisher.core.ttl.counts import SLOTS, STEP_SECONDS, History
 from publisher.core.ttl.headers import slot_of
@@ -23,15 +22,13 @@ ETAGS = {"renewed": RENEWED, "document": DOCUMENT, "quiet": QUIET}
 
 class Announced(NamedTuple):
     """What a feed announces, by instants. From ``built[i]`` on the document says ``ttls[i]``
-    minutes and asks to skip ``skips[i]``, the hours of UTC as bits. Consecutive equal documents are
-    merged.
+    minutes. Consecutive equal documents are merged.
 
     By the headers a copy fetched from ``begins[i]`` on is good until ``expiries[i]``; both are
     empty where the headers say the ttl."""
 
     built: MutableSequence[int]
     ttls: MutableSequence[int]
-    skips: MutableSequence[int]
     begins: MutableSequence[int]
     expiries: MutableSequence[int]
 
@@ -50,21 +47,15 @@ def publish(
     history: the updates before `times[history.past.number]`. documents: has room for an entry at
     each update and each hour; and for an expiry at each five minutes and each update, or for none.
     """
-    built, ttls, skips = documents.built, documents.ttls, documents.skips
-    number, headers, now, week, safe = 0, 0, int(start), -1, 0
+    built, ttls = documents.built, documents.ttls
+    number, headers, now = 0, 0, int(start)
     while now < end:
         while history.past.number < len(times) and times[history.past.number] <= now:
             history = after(history, int(times[history.past.number]), rule.half_life)
-        ttl, skip = choose(history, now, rule, work), 0
-        if rule.skips:
-            begun = week_start(history.zone, now)
-            if begun != week:
-                week, safe = begun, safe_bits(times, begun, rule.warm_up)
-            skip = learned_bits(history, now, rule.half_life, 0) & safe
-        if number == 0 or ttls[number - 1] != ttl or skips[number - 1] != skip:
+        ttl = choose(history, now, rule, work)
+        if number == 0 or ttls[number - 1] != ttl:
             built[number] = now
             ttls[number] = ttl
-            skips[number] = skip
             number += 1
         begin, now = now, hour_end(history.zone, now)
         known = history.past.number

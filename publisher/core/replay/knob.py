@@ -114,12 +114,12 @@ def announced(log: OwnLog, activity: Activity, rule: TtlRule) -> Announced:
     hours = (log.end - log.start) // HOUR_SECONDS + 2
     most = len(log.times) + hours + len(zone.starts)
     headers = hours * SLOTS + most if rule.freshness == EXACT else 0
-    said = Announced([0] * most, [0] * most, [0] * most, [0] * headers, [0] * headers)
+    said = Announced([0] * most, [0] * most, [0] * headers, [0] * headers)
     history = activity.history(log.start)
     number, headers = publish(
         log.times, log.start, log.end, history, chosen, workspace(chosen), said
     )
-    return Announced(*(part[:number] for part in said[:3]), *(part[:headers] for part in said[3:]))
+    return Announced(*(part[:number] for part in said[:2]), *(part[:headers] for part in said[2:]))
 
 
 def visits(log: OwnLog, said: Announced, policy: PollPolicy) -> Visits:

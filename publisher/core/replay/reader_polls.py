@@ -53,20 +53,20 @@ def walk(
     said: the ttls and expiries that the feed announces; etag: when its tag changes, see
     `announcements`; window: items in its document; explain: fill in the reasons; moved: replaces
     the waits."""
-    told: tuple[int, int, int] | None = None
+    told: tuple[int, int] | None = None
     memory, now, seen = policy.start(), start, 0
     while now < end:
         last = bisect_right(times, now)
         kept = max(seen, last - window)
         document = max(bisect_right(said.built, now) - 1, 0)
-        ttl, skip = said.ttls[document], said.skips[document]
+        ttl = said.ttls[document]
         max_age = ttl * 60
         if said.begins:
             max_age = seconds_left(said.expiries[max(bisect_right(said.begins, now) - 1, 0)], now)
         tag = renewal(max_age, now) if etag == RENEWED else 0
         full = last > seen or told is None
         if etag != QUIET:
-            full = full or (ttl, skip, tag) != told
+            full = full or (ttl, tag) != told
         if said.begins and last > seen and told is not None:
             max_age = with_news(max_age)
         answer = Answer(
@@ -75,7 +75,6 @@ def walk(
             item_dates=tuple(times[kept:last]),
             ttl_minutes=ttl if full else None,
             max_age_seconds=max_age,
-            skip_hours=_positions(skip if full else 0),
             last_modified_at=times[last - 1] if last else None,
         )
         memory = policy.remember(memory, answer, now)
@@ -84,14 +83,10 @@ def walk(
         if moved is not None:
             wait, reasons = moved(now, last, wait, reasons)
         yield ReaderPoll(now, seen, kept, last, ttl, answer, wait, reasons)
-        seen, told, now = last, (ttl, skip, tag), now + wait
+        seen, told, now = last, (ttl, tag), now + wait
 
 
 def after_a_document(policy: PollPolicy, ttl_minutes: int, now: int) -> NextPoll:
     """When `policy` polls again after a first document with that ttl and no new items."""
     answer = Answer(200, ttl_minutes=ttl_minutes, max_age_seconds=ttl_minutes * 60)
     return policy.decide(policy.remember(policy.start(), answer, now), now)
-
-
-def _positions(bits: int) -> frozenset[int]:
-    return frozenset(place for place in range(bits.bit_length()) if bits >> place & 1)

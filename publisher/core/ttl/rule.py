@@ -13,11 +13,9 @@ DAY, WEEK, WEEK_MINUTE = 0, 1, 2
 PROFILES = {"day": DAY, "week": WEEK, "week+minute": WEEK_MINUTE}
 LOOK_AHEAD, PLANNED, WINERS = 0, 1, 2
 AUTO, WINER = "auto", "winer"
-PLANNERS = (AUTO, "look-ahead", "planned", WINER)
+PLANNERS = (AUTO, "planned", WINER)
 EXACT, AS_TTL = "exact", "ttl"
 FRESHNESS = (EXACT, AS_TTL)
-OFF, LEARNED = "off", "learned"
-SKIP_HOURS = (OFF, LEARNED)
 MENU, PLANNER, PROFILE, POLL_MINUTES = "15/60/480", AUTO, "week+minute", 10.0
 
 # Winer's rule, "Algorithm for ttl element" (2002): 15 minutes if the last update is less than an
@@ -30,8 +28,7 @@ HORIZON_HOURS = 30  # planned ahead, besides the longest ttl: a day and the next
 class RuleNumbers(NamedTuple):
     """A `TtlRule` in numbers. menu, milestones, warm_up: minutes; all values of the menu, those
     tried for later documents, and the three nearest to Winer's. planner, profile: constants above.
-    poll_minutes: minutes. half_life: seconds. skips: 1 if the feed names hours to skip, else 0;
-    winers_menu: 1 if the menu is his, else 0."""
+    poll_minutes: minutes. half_life: seconds. winers_menu: 1 if the menu is his, else 0."""
 
     menu: Sequence[int]
     milestones: Sequence[int]
@@ -40,7 +37,6 @@ class RuleNumbers(NamedTuple):
     profile: int
     poll_minutes: float
     half_life: int
-    skips: int
     winers_menu: int
 
 
@@ -48,16 +44,14 @@ class RuleNumbers(NamedTuple):
 class TtlRule:
     """The author's settings. poll_minutes: minutes of one update's delay that one poll is worth
     (the knob "fresher <-> quieter"). freshness: `exact`, the headers have a forecast of their own
-    for the minute of the fetch; `ttl`, they say the ttl. skip_hours: `learned`, the document names
-    hours to skip. The planner `winer` is Winer's rule of 2002 and nothing else: with it no other
-    setting has an effect."""
+    for the minute of the fetch; `ttl`, they say the ttl. The planner `winer` is Winer's rule of
+    2002 and nothing else: with it no other setting has an effect."""
 
     menu: Menu = field(default_factory=lambda: parse_menu(MENU))
     planner: str = PLANNER
     profile: str = PROFILE
     poll_minutes: float = POLL_MINUTES
     freshness: str = EXACT
-    skip_hours: str = OFF
 
     @classmethod
     def parse(
@@ -67,7 +61,6 @@ class TtlRule:
         profile: str = PROFILE,
         poll_minutes: str | float = POLL_MINUTES,
         freshness: str = EXACT,
-        skip_hours: str = OFF,
     ) -> "TtlRule":
         """Parse settings as typed; a ValueError's message is one line for people."""
         rule = cls(
@@ -76,7 +69,6 @@ class TtlRule:
             _known("profile", profile, tuple(PROFILES)),
             _minutes(poll_minutes),
             _known("freshness", freshness, FRESHNESS),
-            _known("skip-hours", skip_hours, SKIP_HOURS),
         )
         return cls(planner=WINER, freshness=AS_TTL) if planner == WINER else rule
 
@@ -100,7 +92,6 @@ def numbers(rule: TtlRule, half_life_days: int) -> RuleNumbers:
         profile=PROFILES[rule.profile],
         poll_minutes=float(rule.poll_minutes),
         half_life=half_life_days * DAY_SECONDS,
-        skips=int(rule.skip_hours == LEARNED),
         winers_menu=int(rule.menu.values == WARM_UP_MINUTES),
     )
 

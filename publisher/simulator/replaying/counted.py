@@ -6,8 +6,6 @@ Plain scalar Python over arrays, compiled with the `kernel`. All instants are se
 from collections.abc import MutableSequence, Sequence
 from typing import Any, NamedTuple
 
-from publisher.core.replay.skip_hours import place_of
-
 # Columns of the counts of one feed.
 POLLS = 0  # in the scored time
 HITS = 1  # of the polls, those that brought an item
@@ -35,8 +33,8 @@ class Feeds(NamedTuple):
     """Many feeds in arrays, end to end. The updates of feed i begin at ``times[offsets[i]]``;
     ``times[offsets[i + 1] - 1]`` is a sentinel later than all polls.
 
-    From ``built[j]`` on its document says ``ttls[j]`` minutes and asks to skip ``skips[j]``, the
-    hours as bits, for ``documents[i] <= j < documents[i + 1]``. By its headers a copy
+    From ``built[j]`` on its document says ``ttls[j]`` minutes, for
+    ``documents[i] <= j < documents[i + 1]``. By its headers a copy
     fetched from ``begins[j]`` on is good until ``expiries[j]``, for ``headers[i] <= j <
     headers[i + 1]``; without any, for the ttl. etags: when its tag changes. edges: 0, then the
     instants at which counting starts, stops, starts ..., then a sentinel; feed i's from
@@ -49,7 +47,6 @@ class Feeds(NamedTuple):
     offsets: Array
     built: Array
     ttls: Array
-    skips: Array
     documents: Array
     begins: Array
     expiries: Array
@@ -152,3 +149,15 @@ def count_delays(
     sums.counts[LONGEST] = longest
     sums.counts[MISSED] += missed
     sums.counts[PENDING] += max(last - stop, 0)
+
+
+def place_of(times: Sequence[int], at: int) -> int:
+    """Index of the first of `times` (ascending) that is not before `at`."""
+    low, high = 0, len(times)
+    while low < high:
+        middle = (low + high) // 2
+        if times[middle] < at:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -41,7 +41,6 @@ def lay_out(
         offsets=_offsets([len(timeline.times) + 1 for timeline in timelines]),
         built=np.concatenate([part.built for part in documents]),
         ttls=np.concatenate([part.ttls for part in documents]),
-        skips=np.concatenate([part.skips for part in documents]),
         documents=_offsets([len(part.built) for part in documents]),
         begins=np.concatenate([part.begins for part in documents]),
         expiries=np.concatenate([part.expiries for part in documents]),
@@ -155,7 +154,7 @@ def steady_wait(feeds: Feeds, policy: PollPolicy, jitter: int) -> int:
     """The constant wait of `policy` in seconds, if its rule is memoryless and all feeds announce
     one ttl for ever and nothing else; 0 if its waits may differ."""
     ttl = int(feeds.ttls[0])
-    says_more = len(feeds.built) > len(feeds.ids) or says_headers(feeds) or feeds.skips.any()
+    says_more = len(feeds.built) > len(feeds.ids) or says_headers(feeds)
     differs = says_more or (feeds.ttls != ttl).any()
     if differs or jitter or not policy.rule.memoryless:
         return 0

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from publisher.core.polling.policy import ABSENT, NOT_MODIFIED, Ints, Numbers, State
 from publisher.core.replay.announcements import QUIET, RENEWED
-from publisher.core.replay.skip_hours import place_of
 from publisher.core.ttl.headers import seconds_left, with_news
 from publisher.core.validators import RENEWAL_SECONDS, renewal
 from publisher.simulator.replaying.compiled import scratch
@@ -24,6 +23,7 @@ from publisher.simulator.replaying.counted import (
     Feeds,
     Sums,
     count_items,
+    place_of,
 )
 
 PHASE_SALT = 1_000_003  # makes the jitter of a feed's clients differ
@@ -31,13 +31,13 @@ PRIME = 2_147_483_647  # its square fits into 64 bits
 
 
 def answered(
-    document_sent: bool, new_items: int, ttl: int, skip: int, newest: int, max_age: int
+    document_sent: bool, new_items: int, ttl: int, newest: int, max_age: int
 ) -> tuple[int, ...]:
     """The columns of a response: a 200 with the document, or a 304 with the headers only."""
     status = 200 if document_sent else NOT_MODIFIED
     changed = 1 if new_items > 0 else 0
     said = ttl if document_sent else ABSENT
-    hours, days = (skip, 0) if document_sent else (ABSENT, ABSENT)
+    hours = days = 0 if document_sent else ABSENT
     # The columns of `publisher.core.polling.policy`, in their order.
     return (
         status, new_items, changed, said, max_age,
@@ -139,20 +139,19 @@ def poll_feed(
     times = feeds.times[begun : feeds.offsets[place + 1]]
     edges = feeds.edges[feeds.edge_offsets[place] : feeds.edge_offsets[place + 1]]
     first, last = feeds.documents[place], feeds.documents[place + 1]
-    built, ttls, skips = feeds.built[first:last], feeds.ttls[first:last], feeds.skips[first:last]
+    built, ttls = feeds.built[first:last], feeds.ttls[first:last]
     # With PLAIN these are constants, so that the compiler removes all code that depends on them.
     first, last = (feeds.headers[place], feeds.headers[place + 1]) if PLAIN == 0 else (0, 0)
     begins, expiries, exact = feeds.begins[first:last], feeds.expiries[first:last], first < last
     end, etag = int(feeds.ends[place]), feeds.etags[place]
     renewed, jitter = PLAIN == 0 and etag == RENEWED, client.jitter if PLAIN == 0 else 0
-    document = header = edge = seen = skip = tag = polls = full = real = steps = 0
+    document = header = edge = seen = tag = polls = full = real = steps = 0
     now, ttl = start, ABSENT
     while now < end:
         document, header = in_force(built, document, now), in_force(begins, header, now)
         edge = in_force(edges, edge, now)
-        told, told_skip = ttl, skip
-        ttl, skip = int(ttls[document]) * 60, int(skips[document])
-        unlike = real == 0 or (etag != QUIET and (ttl != told or skip != told_skip))
+        told, ttl = ttl, int(ttls[document]) * 60
+        unlike = real == 0 or (etag != QUIET and ttl != told)
         expiry, inside = int(expiries[header]) if exact else 0, edge & 1
         limit = min(following(built, document, end), following(begins, header, end))
         limit = min(limit, following(edges, edge, end), end)
@@ -171,7 +170,7 @@ def poll_feed(
             full += inside if unlike and seen == first else 0
             newest = int(times[seen - 1]) if seen > 0 else ABSENT
             kept, unlike = max(first, seen - window), False
-            answer = answered(document_sent, seen - kept, ttl, skip, newest, max_age)
+            answer = answered(document_sent, seen - kept, ttl, newest, max_age)
             remember(state, client.options, answer, times, kept, seen, now)
             wait, until, _ = decide(state, client.options, now)
             polls, real, steps = polls + inside, real + 1, steps + 1

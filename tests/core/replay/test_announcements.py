@@ -57,7 +57,7 @@ def test_the_replay_announces_what_the_live_site_decides(
 
 
 ITEMS = [100, 1000, 5000]
-HOURLY = Announced([0, 3600], [60, 15], [0, 1 << 9 | 1 << 23], [], [])
+HOURLY = Announced([0, 3600], [60, 15], [], [])
 
 
 def polls(
@@ -88,17 +88,16 @@ def test_what_has_left_the_document_is_missed() -> None:
     assert (second.first, second.kept, second.last, second.answer.new_items) == (0, 1, 2, 1)
     assert second.answer.item_dates == (1000,)
     assert second.answer.last_modified_at == 1000
-    assert second.answer.skip_hours == {9, 23}
 
 
 def test_a_quiet_tag_changes_with_items_only() -> None:
     """A new ttl without a new item is not sent, so the reader keeps to the old one."""
     late = HOURLY._replace(built=[0, 40])
     assert polls(late, DOCUMENT)[0][1] == 200
-    early = Announced([0, 3620, 3640], [60, 30, 15], [0, 0, 0], [], [])
+    early = Announced([0, 3620, 3640], [60, 30, 15], [], [])
     moved = [poll[:2] for poll in polls(early, QUIET) if poll[0] > 4000]
     assert moved == [(4550, 304), (5450, 200), (6350, 304)]
-    changed = Announced([0, 4000], [15, 30], [0, 0], [], [])
+    changed = Announced([0, 4000], [15, 30], [], [])
     assert [poll[:2] for poll in polls(changed, DOCUMENT)] == [
         (50, 200), (950, 200), (1850, 200), (2750, 304), (3650, 304), (4550, 200), (6350, 200),
     ]  # fmt: skip
@@ -110,7 +109,7 @@ def test_a_quiet_tag_changes_with_items_only() -> None:
 def test_headers_are_good_until_their_expiry_and_an_hour_with_news() -> None:
     """A minute less than the expiry, a minute at least; an hour where the answer brings items, but
     not with the first document."""
-    said = Announced([0], [60], [0], [0, 200, 4000], [500, 30, 20_000])
+    said = Announced([0], [60], [0, 200, 4000], [500, 30, 20_000])
     assert polls(said, DOCUMENT, "max-age") == [
         (50, 200, 0, 390),
         (440, 200, 1, 60),
@@ -127,7 +126,7 @@ def test_in_a_long_silence_a_renewed_tag_brings_the_document_again() -> None:
     """Every four hours where max-age is two hours or more."""
 
     def statuses(minutes: int, etag: int) -> list[int]:
-        said = Announced([0], [minutes], [0], [], [])
+        said = Announced([0], [minutes], [], [])
         return [poll.answer.status for poll in walk([], 90_000, said, etag, parse("ttl"), 0, 20)]
 
     assert statuses(120, RENEWED) == [200, 304] * 6 + [200]

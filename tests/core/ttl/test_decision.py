@@ -94,7 +94,7 @@ def test_winers_warm_up_is_by_the_time_since_the_last_update(age: int, ttl: int)
 def test_nothing_else_touches_winers_rule(winer: Activity) -> None:
     """No other setting, header of its own or scheduled post; a wrong setting is still refused."""
     plain = TtlRule.parse(planner="winer")
-    rule = TtlRule.parse("any", "winer", "day", 99, "exact", "learned")
+    rule = TtlRule.parse("any", "winer", "day", 99, "exact")
     night = MONDAY.replace(hour=22)
     assert decide(winer, night, rule) == decide(winer, night, plain)
     post = night + timedelta(minutes=90)
@@ -320,7 +320,8 @@ def test_the_strip_has_all_hours_where_clocks_change(winer: Activity) -> None:
         ("menu", "any:60-15", "first limit"),
         ("menu", "any:60", "any:15-1440"),
         ("menu", "15/9999999999999999", "between 1"),
-        ("planner", "oracle", "known: auto, look-ahead"),
+        ("planner", "oracle", "known: auto, planned"),
+        ("planner", "look-ahead", "known: auto, planned"),
         ("profile", "moon", "known: day, week"),
         ("poll_minutes", "0", "not between 0"),
         ("poll_minutes", "soon", "not a number"),

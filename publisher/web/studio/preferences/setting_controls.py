@@ -42,7 +42,6 @@ _PROFILE_WORDS = {
 }
 _PLANNER_WORDS = {
     "auto": "whichever suits the waiting times above",
-    "look-ahead": "the longest wait that delays posts little enough",
     "planned": "the best plan for the coming day",
     "winer": "Winer’s rule of 2002: 15, 60 or 480 minutes; no other setting counts",
 }
@@ -179,18 +178,6 @@ _GROUPS = (
                 options=(
                     ("exact", "how long this copy is valid, to the minute"),
                     ("ttl", "the feed’s waiting time"),
-                ),
-            ),
-            Control(
-                "skip_hours",
-                "Hours when readers need not come",
-                kind="radios",
-                options=(
-                    ("off", "are not listed"),
-                    (
-                        "learned",
-                        "are listed (skipHours) if nobody would have waited longer in recent weeks",
-                    ),
                 ),
             ),
             Control(
