@@ -5,8 +5,8 @@ from alembic import op
 
 from publisher.storage.columns import UtcDateTime
 
-revision = "0030_taken_back"
-down_revision = "0029_reach_of_updates"
+revision = "0031_taken_back"
+down_revision = "0030_settings_that_went"
 branch_labels = None
 depends_on = None
 
