@@ -31,7 +31,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help run install passkeys simulator test test-all test-system coverage test-postgresql check format bench mutants demo docs image pictures wheels lock fuzz losses kills kills-postgresql stress clean
+.PHONY: help run install passkeys simulator test test-all test-system coverage test-postgresql weight check format bench mutants demo docs image pictures wheels lock fuzz losses kills kills-postgresql stress clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -134,12 +134,16 @@ kills: $(EVERYTHING) ## test recovery: kill -9 at random moments, KILLS (200) ti
 kills-postgresql: $(EVERYTHING) ## test machines that share PostgreSQL: 50 killed, 20 frozen, 10 restarts (KILLS, FREEZES, RESTARTS)
 	@KILLS=$${KILLS:-50} FREEZES=$${FREEZES:-20} RESTARTS=$${RESTARTS:-10} $(BIN)/python -m pytest -q -s tests/river/fetching/test_machines.py
 
-check: $(EVERYTHING) ## run ruff and mypy, strict; bandit; compare the lock files with pyproject.toml
+weight: $(EVERYTHING) ## print the lines of code and of tests of each class and room
+	@$(BIN)/python scripts/weight.py
+
+check: $(EVERYTHING) ## run ruff and mypy, strict; bandit; the lock files; no class of code much heavier
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/bandit --quiet -ll --recursive publisher scripts
 	@$(BIN)/python scripts/check_locks.py
+	@$(BIN)/python scripts/weight.py --check >/dev/null
 
 # Hashes for every system's files; the address of a package registry is not written into them.
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url

@@ -237,6 +237,7 @@ def environment(tmp_path: Path) -> Iterator[Environment]:
         database_url(instance),
         site_url=SITE_URL,
         secret_key="a key for tests only",
+        parts=os.environ.get("PUBLISHER_PARTS", ""),
     )
     drop_database(instance)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from publisher.part import known
 from tests.imports import DYNAMIC, called_names, circle, imports_of, module_name
 
 ROOT = Path(__file__).parent.parent
@@ -21,9 +22,10 @@ SOURCES = sorted((ROOT / "publisher").rglob("*.py"))
 MODULES = {module_name(path, ROOT) for path in SOURCES}
 
 # From the ground up. A room imports itself and rooms on lower floors, never one beside or above it.
+# Each folder of `parts` is a room of the floor "parts": whatever it is built on can do without it.
 FLOORS = (
     {"base", "core"},
-    {"dynamic_ttl", "feed_reading"},
+    {"dynamic_ttl", "feed_reading", "part"},
     {"storage", "feeds", "simulator"},
     {"installation", "readers", "reader_test"},
     {"blog", "river"},
@@ -32,6 +34,7 @@ FLOORS = (
     {"web"},
     {"operations"},
     {"cli"},
+    {"parts"},
     {"__main__"},
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
@@ -44,6 +47,8 @@ KNOWS_ONLY = {
     "feeds": {"base", "core", "dynamic_ttl"},  # documents are made of values, not of rows
     "feed_reading": {"base"},  # neither a database nor a blog
     "simulator": {"base", "core", "feed_reading"},
+    "part": {"base"},
+    "__main__": {"cli"},
     "reader_test": {"base", "core", "dynamic_ttl", "feeds", "simulator"},  # no database
 }
 
@@ -64,13 +69,13 @@ OWNERS = {
     "argon2": ["blog.members.passwords"],
     "backports": ["feeds.feed_answer"],
     "brotli": ["feeds.feed_answer"],
-    "click": ["cli"],
+    "click": ["cli", "parts"],
     "cryptography": ["base.encryption"],
     "dateutil": ["base.written_dates"],
     "distributed": ["simulator.cluster"],
     "feedgen": ["feeds.rss"],
     "feedparser": ["feed_reading.parse"],
-    "flask": ["web"],
+    "flask": ["web", "parts"],
     "itsdangerous": ["web.request_checks"],
     "httptools": ["delivery.http_request"],
     "jinja2": ["web.rendering"],
@@ -80,7 +85,7 @@ OWNERS = {
         "feed_reading.feed_html", "publishing.mention_documents",
     ],
     "markdown_it": ["blog.markup.markdown", "blog.markup.markdown_extras"],
-    "markupsafe": ["web"],
+    "markupsafe": ["web", "parts"],
     "matplotlib": ["simulator.plots"],
     "mdit_py_plugins": ["blog.markup.markdown"],
     "obstore": ["base.media_files"],
@@ -92,18 +97,19 @@ OWNERS = {
     "pygments": ["blog.markup.markdown", "blog.markup.safe_html"],
     "sqlalchemy": [
         "storage", "installation", "readers", "blog", "river", "publishing", "exchange",
-        "delivery", "foreign", "web", "operations", "cli",
+        "delivery", "foreign", "web", "operations", "cli", "parts",
     ],
     "tinytag": ["blog.post_files.enclosures"],
     "uvloop": ["web.worker"],
-    "webauthn": ["blog.members.passkeys"],
-    "werkzeug": ["blog.members.passwords", "web"],
+    "webauthn": ["parts.passkeys.keys"],
+    "werkzeug": ["blog.members.passwords", "web", "parts"],
     "yaml": ["exchange.importing.formats.markdown_files"],
     "yarl": ["river"],
 }  # fmt: skip
 
 # What loads modules by name, and why.
 DYNAMIC_IN = {
+    "publisher.part",  # a part's modules are imported where they are needed
     "publisher.cli",  # a command's module is imported when the command is called
     "publisher.simulator.__main__",  # `python -m publisher.simulator` is `publisher simulate`
 }
@@ -124,8 +130,19 @@ COMES_WITH = {
 
 
 def room_of(module: str) -> str:
-    """The room of a module of ours; a `__main__` inside a room belongs to the street."""
-    return module.split(".")[1] if "." in module else ""
+    """The room of a module of ours: `blog`, `parts.river`; "" for what stands in none."""
+    names = module.split(".")[1:]
+    return ".".join(names[:2] if names[:1] == ["parts"] else names[:1])
+
+
+def may_import(room: str, other: str) -> bool:
+    """Whether modules of a room may import another room."""
+    floor, others = room.split(".", maxsplit=1)[0], other.split(".", maxsplit=1)[0]
+    if floor == others == "parts":
+        part = known().get(room.partition(".")[2])
+        return part is not None and other.partition(".")[2] in part.needs
+    below = FLOOR_OF.get(others, 99) < FLOOR_OF.get(floor, -1)
+    return below and others in KNOWS_ONLY.get(floor, FLOOR_OF)
 
 
 def belongs(module: str, owners: list[str]) -> bool:
@@ -136,15 +153,13 @@ def belongs(module: str, owners: list[str]) -> bool:
 def violations(source: str, module: str) -> list[str]:
     """What `source`, read as `module`, does against the rules; each in one line."""
     room, found = room_of(module), []
-    if room and room not in FLOOR_OF:
+    if room and room.split(".")[0] not in FLOOR_OF:
         found.append(f"{module} stands in no room with a floor")
     for name in sorted(set(imports_of(source, module))):
         top, _, rest = name.partition(".")
         if top == "publisher":
-            other = rest.split(".")[0]
-            below = FLOOR_OF.get(other, 99) < FLOOR_OF.get(room, -1)
-            knows = other in KNOWS_ONLY.get(room, FLOOR_OF)
-            if rest and room and other != room and not (below and knows):
+            other = room_of(name)
+            if rest and room and other != room and not may_import(room, other):
                 found.append(f"{module} imports {name}, which is not below it")
         elif top in sys.stdlib_module_names:
             if room == "core" and top not in CORE_MAY_IMPORT:
@@ -219,6 +234,15 @@ def test_imports_follow_the_rules(path: Path) -> None:
         ("simulator.replaying.engine", "from publisher.feeds import rss"),
         ("feed_reading.parse", "from publisher.storage import tables"),
         ("feed_reading.parse", "from publisher.river.polls import item_store"),
+        # nothing imports a part; a part only what it needs
+        ("blog.members.authors", "from publisher.parts.passkeys import keys"),
+        ("web.application", "from publisher.parts.passkeys.pages import blueprint"),
+        ("cli.running", "import publisher.parts.demo.build"),
+        ("operations.scheduler", "from publisher.parts import demo"),
+        ("part", "from publisher.parts import demo"),
+        ("part", "from publisher.installation import Site"),
+        ("feeds.rss", "from publisher import part"),
+        ("parts.xml_rpc.calls", "from publisher.parts.passkeys import keys"),
         # libraries have owners
         ("river.fetching.fetch", "import flask"),
         ("blog.writing.posts", "import aiohttp"),
@@ -263,9 +287,16 @@ MOST_ARROWS = 97
 
 
 def arrows_of(graph: dict[str, set[str]]) -> set[tuple[str, str]]:
-    """The pairs of rooms of which the first imports the second."""
+    """The pairs of rooms of which the first imports the second; a part may import any room, and any
+    room may ask the list of parts."""
     pairs = {(room_of(module), room_of(name)) for module in graph for name in graph[module]}
-    return {(one, other) for one, other in pairs if one not in (other, "__main__") and other}
+    return {
+        (room, other)
+        for room, other in pairs
+        if room not in (other, "__main__")
+        and other not in ("", "part")
+        and not room.startswith("parts")
+    }
 
 
 def test_rooms_know_few_others() -> None:
@@ -292,7 +323,25 @@ def test_folders_are_small_enough_to_be_looked_through() -> None:
 def test_every_floor_is_inhabited() -> None:
     """The table of floors speaks of rooms that exist, once each."""
     rooms = {room_of(module) for module in MODULES} - {""}
-    assert sorted(room for floor in FLOORS for room in floor) == sorted(rooms)
+    assert sorted(room for floor in FLOORS for room in floor) == sorted(
+        {room.split(".")[0] for room in rooms}
+    )
+
+
+def test_every_part_has_a_value_and_what_it_names() -> None:
+    """Each folder of `parts` holds its value; each reference in it leads somewhere."""
+    folders = {path.parent.name for path in SOURCES if path.parent.parent.name == "parts"}
+    assert set(known()) == folders
+    for name, part in known().items():
+        assert part.name == name
+        assert set(part.needs) <= folders
+        references = [
+            part.tables, part.settings, part.controls, part.end_logins, *part.blueprints,
+            *part.jobs, *part.workers, *part.upkeep, *part.senders.values(),
+            *part.places.values(), *(command.function for command in part.commands.values()),
+        ]  # fmt: skip
+        for reference in filter(None, references):
+            assert part.load(reference) is not None, reference
 
 
 def declared() -> dict[str, set[str]]:
@@ -363,50 +412,9 @@ def test_every_owner_exists() -> None:
     assert unused == {}
 
 
-# One name in several rooms: the same thing, as a use-case, its page, its command, its tables.
-SAME_THING = {
-    "advise": "advice on a feed, its page, and its command",
-    "autosave": "unsaved texts, and the address that keeps them",
-    "feeds": "the addresses of our feeds, and of those that the river follows",
-    "media": "uploads, the address that serves them, the one that takes them",
-    "mentions": "of pages that link to posts, and what receives and shows them",
-    "mirror": "the table of mirrored feeds, their addresses, and their command",
-    "posts": "posts, the page of one, and the author's list of them",
-    "readers": "the readers' tables, and the command that reports them",
-    "report": "the readers report, and its page",
-    "river": "the river's tables, and its command",
-    "feed": "the feed's page in the studio, and the command that builds it",
-    "settings": "the settings, and their page",
-    "timelines": "update histories, and the command line's ways to name them",
-    "worker": "a process that serves pages, and a task that polls",
-}
-
-
-def test_module_names_tell_modules_apart() -> None:
-    """No two modules share a name unless they are the same thing; none is named as a library's."""
-    named = defaultdict(list)
-    for module in MODULES:
-        if "__" not in module and "migrations" not in module:
-            named[module.rpartition(".")[2]].append(module)
-    rooms = {room for floor in FLOORS for room in floor}
-    several = {name for name, modules in named.items() if len(modules) > 1} - rooms
-    assert several - SAME_THING.keys() == set()
-    assert SAME_THING.keys() - {name for name in named if len(named[name]) > 1} == set()
-    assert named.keys() & sys.stdlib_module_names == set()
-
-
-# The same class around two kinds of application.
-ONE_CLASS_TWICE = {"DynamicTtl"}
-
-
-def test_class_names_tell_classes_apart() -> None:
-    """No two public classes share a name, so a word means one thing wherever it is read."""
-    named = defaultdict(list)
-    for path in SOURCES:
-        for node in ast.parse(path.read_text("utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                named[node.name].append(module_name(path, ROOT))
-    assert {name for name, modules in named.items() if len(modules) > 1} == ONE_CLASS_TWICE
+def test_no_module_is_named_as_one_of_the_standard_library() -> None:
+    """A name in an import, a traceback or a search means one thing."""
+    assert {module.rpartition(".")[2] for module in MODULES} & sys.stdlib_module_names == set()
 
 
 def test_the_clock_is_read_on_one_line() -> None:

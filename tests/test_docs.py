@@ -12,7 +12,8 @@ from publisher.base.environment import KNOWN
 from publisher.cli import cli
 from publisher.core.polling import RULES
 from publisher.core.ttl.rule import PLANNERS, PROFILES
-from publisher.installation.settings import CHECKS
+from publisher.installation.settings import names_of
+from publisher.part import known as known_parts
 
 ROOT = Path(__file__).parent.parent
 TEXT = "\n".join(
@@ -63,7 +64,7 @@ def test_the_command_lines_of_the_pages_are_understood() -> None:
         assert problem is None or re.search("no file|does not exist", problem), line
 
 
-@pytest.mark.parametrize("name", [*CHECKS, *KNOWN])
+@pytest.mark.parametrize("name", [*names_of(known_parts().values()), *KNOWN])
 def test_every_setting_is_documented(name: str) -> None:
     """Each setting, of the site or of the environment, is explained."""
     assert f"`{name}`" in TEXT

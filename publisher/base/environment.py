@@ -42,6 +42,7 @@ KNOWN = {
     "PUBLISHER_TLS_KEY": "the key of that certificate (PEM, without a password)",
     "PUBLISHER_PURGE_URL": "the address of a CDN that is called when a feed has changed",
     "PUBLISHER_PURGE_HEADER": "the header with its secret, as `Authorization: Bearer ...`",
+    "PUBLISHER_PARTS": "the parts to load, with commas between, or none (default all)",
     "PUBLISHER_ALLOW_PRIVATE": "1: outgoing requests may reach private and loopback addresses",
     "PUBLISHER_CLOCK": "set by `serve --clock-start` for the processes it starts",
 }
@@ -75,6 +76,7 @@ class Environment:
     media_url: str | None = None
     tls: tuple[Path, Path] | None = None  # certificate and key
     purge: Purge | None = None
+    parts: str = ""  # as written; `publisher.part.chosen` reads it
 
     @property
     def media(self) -> MediaFiles:
@@ -89,6 +91,7 @@ class Environment:
             "PUBLISHER_DATABASE_URL": self.database_url,
             "PUBLISHER_SITE_URL": self.site_url or "",
             "PUBLISHER_ALLOW_PRIVATE": "1" if self.allow_private else "0",
+            "PUBLISHER_PARTS": self.parts,
         }
 
 
@@ -123,6 +126,7 @@ def read_environment(environ: Mapping[str, str] = os.environ) -> Environment:
         clock=value("CLOCK", clock_from_text),
         tls=tls_files(value("TLS_CERT", str), value("TLS_KEY", str)),
         purge=_purge(value("PURGE_URL", str) or "", value("PURGE_HEADER", str) or ""),
+        parts=value("PARTS", str) or "",
     )
 
 

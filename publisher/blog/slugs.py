@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from publisher.part import known
 from publisher.storage.tables.blog import Post, Redirect
 
 MAX_LENGTH = 80
@@ -17,14 +18,14 @@ _LINK = re.compile(r"!?\[([^\[\]]*)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])"
 # Tags and <addresses>, definitions of references, bare addresses.
 _UNSEEN = re.compile(r"<[^<>]*>|^ {0,3}\[[^\[\]]+\]:.*$|\bhttps?://\S+|\bwww\.\S+", re.MULTILINE)
 
-# First path segments that the site itself uses: no page may have one of them as its slug.
+# First path segments that the site itself and its parts use: no page may have one as its slug.
 RESERVED = frozenset(
     """
     archive archives authors cards favicon feed healthz indieauth media metrics micropub mirror opml
-    posts preview reader-test readers river robots rss search setup sitemap static studio style
-    subscribe tags webmention xmlrpc
+    posts preview readers river robots rss search setup sitemap static studio style subscribe tags
+    webmention
     """.split()  # noqa: SIM905 - a list of thirty quoted words is harder to read
-)
+).union(*(part.reserved for part in known().values()))
 
 
 def slugify(text: str) -> str:

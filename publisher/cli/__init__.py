@@ -5,13 +5,17 @@ Errors are one line on standard error.
 """
 
 import importlib
+import os
 
 import click
 from click.exceptions import NoSuchCommand
 
+from publisher.base.errors import InvalidInput
 from publisher.cli.parameters import run
+from publisher.part import PartOff, chosen, known
 
-# Command -> its function, and its line in `--help`, which imports none of these modules.
+# Command -> its function, and its line in `--help`, which imports none of these modules. Parts add
+# theirs.
 COMMANDS = {
     "serve": ("publisher.cli.running:serve", "run the site: web workers and the hourly job"),
     "settings": ("publisher.cli.running:settings", "list, show or set the site's settings"),
@@ -20,7 +24,6 @@ COMMANDS = {
     "post": ("publisher.cli.post:post", "publish, list, edit and delete posts"),
     "import": ("publisher.cli.running:import_", "import a feed, an export or a folder of posts"),
     "export": ("publisher.cli.running:export", "write everything to a folder or a zip"),
-    "demo": ("publisher.cli.running:demo", "fill an empty instance with an example blog"),
     "updates": ("publisher.cli.feed:updates", "load and export the update log"),
     "ttl": ("publisher.cli.feed:ttl", "when the feed asks readers to return, and why"),
     "simulate": (
@@ -44,33 +47,49 @@ COMMANDS = {
 }
 
 
+def commands_there() -> dict[str, str]:
+    """The commands that can be called, each with its line in `--help`."""
+    try:
+        parts = chosen(os.environ.get("PUBLISHER_PARTS", ""))
+    except InvalidInput:  # said by the commands that open a site
+        parts = tuple(known().values())
+    own = {name: purpose for name, (_, purpose) in COMMANDS.items()}
+    return own | {name: c.purpose for part in parts for name, c in part.commands.items()}
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are run."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All names, in the order of `COMMANDS`."""
-        return list(COMMANDS)
+        """All names, those of parts last."""
+        return list(commands_there())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command called `cmd_name`, imported now."""
-        if cmd_name not in COMMANDS:
-            return None
-        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
+        """The command called `cmd_name`, imported now; PartOff for one of a part that is off."""
+        command: click.Command | None = None
+        if cmd_name in COMMANDS:
+            module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+            command = getattr(importlib.import_module(module), attribute)
+        for part in known().values():
+            if cmd_name in part.commands:
+                if cmd_name not in commands_there():
+                    raise PartOff(part.name)
+                command = part.load(part.commands[cmd_name].function)
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command named by the first argument; the error for an unknown one offers others."""
-        if args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
-            raise NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
+        unknown = self.get_command(ctx, args[0]) is None
+        if unknown and not args[0].startswith("-") and not ctx.resilient_parsing:
+            raise NoSuchCommand(args[0], possibilities=commands_there(), ctx=ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list for `--help`, made from `COMMANDS` alone."""
+        """The list for `--help`, for which no command is imported."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, purpose) for name, (_, purpose) in COMMANDS.items()])
+            formatter.write_dl(list(commands_there().items()))
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -42,7 +42,7 @@ def add(name: str, role: str | None, password_stdin: bool) -> None:
 @click.option("--keep-tokens", is_flag=True, help="keep the author's tokens and passkeys")
 def reset(name: str, password_stdin: bool, keep_tokens: bool) -> None:
     """Set a new password; this ends the author's sessions, tokens and passkeys."""
-    from publisher.blog.members import authors, passkeys, tokens
+    from publisher.blog.members import authors, tokens
 
     here = site()
     with here.database.read() as db:
@@ -51,9 +51,7 @@ def reset(name: str, password_stdin: bool, keep_tokens: bool) -> None:
     with here.database.write() as db:
         who = authors.named(db, name)
         authors.set_password(db, who, secret)
-        ended = 0 if keep_tokens else tokens.revoke_all(db, who)
-        if not keep_tokens:
-            passkeys.remove_all(db, who)
+        ended = 0 if keep_tokens else tokens.end_other_logins(db, who)
     if ended:
         click.echo(f"revoked {counted(ended, 'API token')} (--keep-tokens keeps them)", err=True)
 

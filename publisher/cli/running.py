@@ -1,4 +1,4 @@
-"""The commands that begin and look after a site: `serve`, `settings`, `doctor`, `demo`; and those
+"""The commands that begin and look after a site: `serve`, `settings`, `doctor`; and those
 that copy it, write it out or read another: `backup`, `restore`, `database`, `export`, `import`.
 """
 
@@ -70,11 +70,13 @@ def serve(
 def settings(key: str | None, value: str | None, as_json: bool) -> None:
     """List the site's settings, show one, or set one."""
     from publisher.installation import public_address
-    from publisher.installation.settings import check_name, load_settings, store_setting
+    from publisher.installation.settings import check_name, store_setting, values_of_all
 
     if key is not None:
         check_name(key)
     here = site()
+    if key is not None:
+        check_name(key, here.parts)
     if key is not None and value is not None:
         from publisher.publishing.rebuild import rebuild
 
@@ -84,9 +86,9 @@ def settings(key: str | None, value: str | None, as_json: bool) -> None:
             store_setting(db, key, value)
         rebuild(here)
     with here.database.read() as db:
-        values = asdict(load_settings(db)) | {"site_url": public_address(db, here.environment)}
+        values = values_of_all(db, here.parts) | {"site_url": public_address(db, here.environment)}
     if key is not None:
-        echo_answer(as_json, {key: values[key]}, [values[key]])
+        echo_answer(as_json, {key: values[key]}, [str(values[key])])
     else:
         echo_answer(as_json, values, (f"{name} = {current}" for name, current in values.items()))
 
@@ -116,49 +118,6 @@ def doctor(url: str | None, as_json: bool) -> None:
     else:
         click.echo("all is well" if not failed else f"{counted(failed, 'problem')} to fix")
     sys.exit(1 if failed else 0)
-
-
-NEXT = (
-    ("/studio/", "write something; see this blog's day, and when its readers come"),
-    ("/readers", "who reads, how politely, and what can be done about the others"),
-    ("/readers/worth", "how much knowing the day is worth"),
-    ("/studio/feed", "the feed's week, its documents and its pings"),
-    ("/river", "what three other blogs said"),
-)
-
-
-@click.command()
-@click.option("--seed", default=1, show_default=True, help="another seed makes another history")
-def demo(seed: int) -> None:
-    """Fill an empty instance with an example blog; print how to log in."""
-    import random
-
-    from publisher.blog.members import authors
-    from publisher.cli.demo import build, readers_week
-    from publisher.publishing.rebuild import rebuild
-
-    here, rng = site(), random.Random(seed)  # noqa: S311 - a history, not a secret
-    now = here.clock()
-    with here.database.read() as db:
-        build.check_empty(db)
-    passwords = {name: authors.made_password() for name in build.PEOPLE}
-    stored = {name: authors.hashed(password) for name, password in passwords.items()}
-    uploads = build.files()
-    build.store_files(here.environment.media, uploads)
-    with here.database.write() as db:
-        number = build.build(db, uploads, stored, rng, now)
-        feeds = build.follow(db, now)
-    polls = readers_week.live(here, rng, now)
-    rebuild(here)
-    click.echo(
-        f"{number} posts, three months of history, a week of readers ({polls:,} polls) and"
-        f" {feeds} feeds for the river are in {here.environment.instance}"
-    )
-    for name, password in passwords.items():
-        click.echo(f"log in as {name} with the password {password} (shown only once)")
-    click.echo("Next: start it (make run, or publisher serve), log in, and look at")
-    for path, what in NEXT:
-        click.echo(f"  {here.site_url}{path:20} {what}")
 
 
 @click.command()

@@ -16,6 +16,7 @@ from publisher.base.encryption import Cipher, hash_token
 from publisher.base.environment import Environment, prepare_instance, secret_key, try_write
 from publisher.base.errors import Conflict, InvalidInput
 from publisher.base.net import Reply, request_public
+from publisher.part import Part, chosen
 from publisher.storage import sqlite_file
 from publisher.storage.database import Database, content_serial
 from publisher.storage.schema import upgrade
@@ -40,6 +41,11 @@ class Site:
         with self.database.read() as session:
             return public_address(session, self.environment)
 
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts that are on."""
+        return chosen(self.environment.parts)
+
     def request(self, url: str, purpose: str = "", **options: Any) -> Reply:
         """Send a request of this site's own (see `request_public`), with short limits by default.
 
@@ -62,6 +68,7 @@ def open_site(
     do not. Raises StorageUnavailable, InvalidInput and InvalidData, with messages that a person can
     act on.
     """
+    chosen(environment.parts)  # refused before anything is made
     file = sqlite_file.path_of(environment.database_url)
     if environment.listen_url:
         sqlite_file.path_of(environment.listen_url, "PUBLISHER_LISTEN_URL")

@@ -2,10 +2,11 @@
 
 import re
 import uuid
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import select
@@ -17,6 +18,8 @@ from publisher.base.errors import FieldErrors, InvalidInput, StorageUnavailable
 from publisher.base.text import BUILT_IN, check_target, clean, lines_of, parse_links
 from publisher.core.specs import SpecError, known
 from publisher.core.ttl.rule import EXACT, FRESHNESS, MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
+from publisher.part import Part, PartOff
+from publisher.part import known as known_parts
 from publisher.storage import database
 from publisher.storage.tables.blog import Meta, Preference
 
@@ -79,6 +82,7 @@ def category_names() -> list[str]:
 
 
 Check = Callable[[str], str]
+S = TypeVar("S")
 
 LOOKS = ("book", "plain", "photo", "notes")
 FORMER_LOOKS = {"calm": "plain", "bold": "photo"}
@@ -232,7 +236,7 @@ def _policy(text: str) -> str:
     return parse(text.strip()).spec
 
 
-def _setting(default: object, check: Callable[[str], object]) -> Any:
+def setting(default: object, check: Callable[[str], object]) -> Any:
     """A field with its default, and what checks and converts its text, or raises InvalidInput."""
     return field(default=default, metadata={"check": check})
 
@@ -241,62 +245,61 @@ def _setting(default: object, check: Callable[[str], object]) -> Any:
 class Settings:
     """All settings of the site, typed; people use the field names in `publisher settings`."""
 
-    title: str = _setting("Untitled blog", line(1, 200))
+    title: str = setting("Untitled blog", line(1, 200))
     # Empty: where it was first served (see `installation.public_address`).
-    site_url: str = _setting("", lambda text: site_address(text) if text.strip() else "")
-    description: str = _setting("Notes, as they come.", line(1, 500))
-    language: str = _setting("en", language_code)
-    timezone: str = _setting("UTC", find_zone)
-    menu: str = _setting(MENU, lambda text: TtlRule.parse(menu=text.strip()).menu.text)
-    planner: str = _setting(PLANNER, lambda text: TtlRule.parse(planner=text.strip()).planner)
-    profile: str = _setting(PROFILE, lambda text: TtlRule.parse(profile=text.strip()).profile)
-    poll_minutes: float = _setting(
+    site_url: str = setting("", lambda text: site_address(text) if text.strip() else "")
+    description: str = setting("Notes, as they come.", line(1, 500))
+    language: str = setting("en", language_code)
+    timezone: str = setting("UTC", find_zone)
+    menu: str = setting(MENU, lambda text: TtlRule.parse(menu=text.strip()).menu.text)
+    planner: str = setting(PLANNER, lambda text: TtlRule.parse(planner=text.strip()).planner)
+    profile: str = setting(PROFILE, lambda text: TtlRule.parse(profile=text.strip()).profile)
+    poll_minutes: float = setting(
         POLL_MINUTES, lambda text: TtlRule.parse(poll_minutes=text).poll_minutes
     )
-    feed_items: int = _setting(20, whole(1, 200))
-    home_items: int = _setting(10, whole(1, 100))
-    undo_seconds: int = _setting(60, whole(0, 3600))
-    freshness: str = _setting(EXACT, choice(*FRESHNESS))
-    etag: str = _setting("renewed", choice("renewed", "document", "quiet"))
-    old_feeds: str = _setting("", paths)
-    river_policy: str = _setting("attentive", _policy)
-    river_keep_days: int = _setting(90, whole(1, 36500))
-    river_keep_items: int = _setting(1000, whole(20, 1_000_000))
-    river_keep_visit_days: int = _setting(90, whole(1, 36500))
-    river_host_delay_seconds: int = _setting(2, whole(0, 3600))
-    river_on_demand_minutes: int = _setting(60, whole(1, 10_080))
-    river_estimator: str = _setting("changes", choice("changes", "nochanges"))
-    river_visits: int = _setting(5, whole(2, 1000))
-    river_metadata: str = _setting("", field_names)
-    hubs: str = _setting("", addresses(5))
-    cloud: str = _setting("", addresses(1))
-    readers_days: int = _setting(30, whole(1, 400))
-    fairness: str = _setting("off", choice("off", "on"))
-    look: str = _setting("book", _look)
-    accent: str = _setting("", colour)  # empty: the look's own
-    logo: str = _setting("", file)  # addresses of files under /media/
-    icon: str = _setting("", file)
-    logo_shape: str = _setting("round", choice("round", "whole"))
-    header: str = _setting("", prose(2_000))
-    footer: str = _setting("", prose(2_000))
-    navigation: str = _setting(BUILT_IN, lambda text: lines_of(parse_links(text)))
-    elsewhere: str = _setting("", other_sites)
-    home: str = _setting("whole", choice(*HOMES))
-    source_markdown: str = _setting("on", choice("on", "off"))
-    webmention_send: str = _setting("on", choice("on", "off"))
-    webmention_receive: str = _setting("off", choice("off", "on"))
-    reader_test: str = _setting("off", choice("off", "on"))
-    podcast_image: str = _setting("", picture)
-    podcast_category: str = _setting("", _category)
-    podcast_author: str = _setting("", line(0, 100))
-    podcast_email: str = _setting("", email)
-    podcast_explicit: str = _setting("no", choice("no", "yes"))
-    podcast_guid: str = _setting("", guid)
-    backup_folder: str = _setting("", folder)
-    backup_hours: int = _setting(24, whole(1, 8760))
-    backup_keep: int = _setting(7, whole(1, 1000))
-    css: str = _setting("", prose(20_000))
-    css_on: str = _setting("on", choice("on", "off"))
+    feed_items: int = setting(20, whole(1, 200))
+    home_items: int = setting(10, whole(1, 100))
+    undo_seconds: int = setting(60, whole(0, 3600))
+    freshness: str = setting(EXACT, choice(*FRESHNESS))
+    etag: str = setting("renewed", choice("renewed", "document", "quiet"))
+    old_feeds: str = setting("", paths)
+    river_policy: str = setting("attentive", _policy)
+    river_keep_days: int = setting(90, whole(1, 36500))
+    river_keep_items: int = setting(1000, whole(20, 1_000_000))
+    river_keep_visit_days: int = setting(90, whole(1, 36500))
+    river_host_delay_seconds: int = setting(2, whole(0, 3600))
+    river_on_demand_minutes: int = setting(60, whole(1, 10_080))
+    river_estimator: str = setting("changes", choice("changes", "nochanges"))
+    river_visits: int = setting(5, whole(2, 1000))
+    river_metadata: str = setting("", field_names)
+    hubs: str = setting("", addresses(5))
+    cloud: str = setting("", addresses(1))
+    readers_days: int = setting(30, whole(1, 400))
+    fairness: str = setting("off", choice("off", "on"))
+    look: str = setting("book", _look)
+    accent: str = setting("", colour)  # empty: the look's own
+    logo: str = setting("", file)  # addresses of files under /media/
+    icon: str = setting("", file)
+    logo_shape: str = setting("round", choice("round", "whole"))
+    header: str = setting("", prose(2_000))
+    footer: str = setting("", prose(2_000))
+    navigation: str = setting(BUILT_IN, lambda text: lines_of(parse_links(text)))
+    elsewhere: str = setting("", other_sites)
+    home: str = setting("whole", choice(*HOMES))
+    source_markdown: str = setting("on", choice("on", "off"))
+    webmention_send: str = setting("on", choice("on", "off"))
+    webmention_receive: str = setting("off", choice("off", "on"))
+    podcast_image: str = setting("", picture)
+    podcast_category: str = setting("", _category)
+    podcast_author: str = setting("", line(0, 100))
+    podcast_email: str = setting("", email)
+    podcast_explicit: str = setting("no", choice("no", "yes"))
+    podcast_guid: str = setting("", guid)
+    backup_folder: str = setting("", folder)
+    backup_hours: int = setting(24, whole(1, 8760))
+    backup_keep: int = setting(7, whole(1, 1000))
+    css: str = setting("", prose(20_000))
+    css_on: str = setting("on", choice("on", "off"))
 
     @property
     def zone(self) -> ZoneInfo:
@@ -315,31 +318,69 @@ class Settings:
         )
 
 
-CHECKS: dict[str, Callable[[str], object]] = {
-    one.name: one.metadata["check"] for one in fields(Settings)
-}
+@cache
+def checks_of(kind: type) -> Mapping[str, Callable[[str], object]]:
+    """What checks and converts each setting of a dataclass of settings."""
+    return {entry.name: entry.metadata["check"] for entry in fields(kind)}
+
+
+CHECKS = checks_of(Settings)
+
+
+@cache
+def of_parts() -> Mapping[str, Part]:
+    """The settings of all parts, on or off, by their names, with their parts."""
+    return {
+        name: part
+        for part in known_parts().values()
+        if part.settings
+        for name in checks_of(part.load(part.settings))
+    }
+
+
+def names_of(parts: Collection[Part]) -> list[str]:
+    """The names of the site's settings, and of those of these parts."""
+    return [*CHECKS, *(name for name, part in of_parts().items() if part in parts)]
+
+
+def _check(name: str, text: str) -> object:
+    """The value of a setting, the site's or a part's, from its text."""
+    part = of_parts().get(name)
+    return (checks_of(part.load(part.settings)) if part else CHECKS)[name](text)
 
 
 def load_settings(session: Session) -> Settings:
-    """The site's settings; one that was never set has its default.
+    """The site's settings; one that was never set has its default."""
+    return load(session, Settings)
+
+
+def load(session: Session, kind: type[S]) -> S:
+    """The settings of one dataclass, the site's own or a part's.
 
     They are read once a session, since a session sees one state of the database.
     """
-    known: Settings | None = session.info.get("settings")
-    if known is not None:
-        return known
+    loaded: dict[type, Any] = session.info.setdefault("settings", {})
+    if kind in loaded:
+        return cast("S", loaded[kind])
     values: dict[str, Any] = {}
+    checks = checks_of(cast("type", kind))
     for name, text in session.execute(select(Preference.name, Preference.value)):
         try:
-            values |= {name: CHECKS[name](text)} if name in CHECKS else {}
+            values |= {name: checks[name](text)} if name in checks else {}
         except ValueError as error:  # changed by hand, or a time zone that is no longer known
             if (wrong := session.info.get("wrong_settings")) is not None:
                 wrong[name] = str(error)
                 continue
             mend = f"`publisher settings {name} VALUE` sets it anew, and so does /studio/settings"
             raise StorageUnavailable(f"the stored {name} is invalid ({error}): {mend}") from error
-    session.info["settings"] = settings = Settings(**values)
-    return settings
+    loaded[kind] = kind(**values)
+    return cast("S", loaded[kind])
+
+
+def values_of_all(session: Session, parts: Iterable[Part]) -> dict[str, object]:
+    """The settings of the site and of these parts, by their names."""
+    kinds = [Settings, *(part.load(part.settings) for part in parts if part.settings)]
+    return {name: value for kind in kinds for name, value in asdict(load(session, kind)).items()}
 
 
 def allow_invalid(session: Session) -> dict[str, str]:
@@ -356,12 +397,16 @@ def smallest_ttl(session: Session) -> int:
     return load_settings(session).rule.menu.smallest
 
 
-def check_name(name: str) -> None:
-    """InvalidInput, with the most similar names, for an unknown setting."""
+def check_name(name: str, parts: Collection[Part] | None = None) -> None:
+    """InvalidInput, with the most similar names, for an unknown setting; PartOff for one of a part
+    that is none of `parts`."""
     try:
-        known(name[:60], "setting", CHECKS)
+        known(name[:60], "setting", {**CHECKS, **of_parts()})
     except SpecError as error:
         raise InvalidInput(str(error)) from None
+    part = of_parts().get(name)
+    if part is not None and parts is not None and part not in parts:
+        raise PartOff(part.name)
 
 
 def store_setting(session: Session, name: str, text: str) -> Settings:
@@ -382,7 +427,7 @@ def store_settings(session: Session, texts: Mapping[str, str]) -> Settings:
     problems: dict[str, str] = {}
     for name, text in texts.items():
         try:
-            values[name] = CHECKS[name](text)
+            values[name] = _check(name, text)
         except ValueError as error:
             problems[name] = str(error)
     if problems:

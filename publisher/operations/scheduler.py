@@ -29,6 +29,7 @@ from publisher.foreign import mirror_poll
 from publisher.installation import Site, open_site
 from publisher.installation.settings import load_settings, smallest_ttl
 from publisher.operations import long_work
+from publisher.part import known
 from publisher.publishing import link_cards, mentions, outbox, purge, snapshots
 from publisher.publishing.rebuild import refresh
 from publisher.readers import store
@@ -79,7 +80,8 @@ def fold_polls(site: Site) -> float:
 def send_pings(site: Site) -> float:
     """Send what waits in the outbox: pings, mentions, purge requests; retry what failed."""
     purge.request_calls(site)
-    outbox.deliver(site, SENDERS)
+    added = {kind: part.load(send) for part in site.parts for kind, send in part.senders.items()}
+    outbox.deliver(site, {**SENDERS, **added})
     with site.database.read() as session:
         due = session.scalar(select(func.min(Delivery.next_at)))
     return math.inf if due is None else (due - site.clock()).total_seconds()
@@ -167,7 +169,8 @@ def make_scheduler(site: Site, refreshing: Errand) -> BackgroundScheduler:
         job_defaults={"max_instances": 1, "coalesce": True, "misfire_grace_time": None},
     )
     scheduler.add_job(refreshing.ask, "cron", minute="*/15", id="hour")  # see `refresh_feeds`
-    for job in (prune_polls, service.tidy):
+    upkeep = (part.load(job) for part in known().values() for job in part.upkeep)
+    for job in (prune_polls, service.tidy, *upkeep):
         scheduler.add_job(job, "interval", [site], seconds=HOUR_SECONDS, id=job.__name__)
     return scheduler
 
@@ -195,16 +198,18 @@ def run_forever(parent_pid: int) -> None:
         return
     long_work.begin(site)
     worker = long_work.LongWork()
-    short = [Errand(job, site) for job in _SHORT]
+    jobs = (*_SHORT, *(part.load(job) for part in site.parts for job in part.jobs))
+    short = [Errand(job, site) for job in jobs]
     errands = [*short, Errand(worker.do_jobs, site)]  # a long job may take hours
     scheduler = make_scheduler(site, errands[0])
     gc.freeze()  # loaded modules stay: collections need not scan them
     river = threading.Thread(target=service.keep_working, args=[site, stop], name="river")
-    for work in (scheduler, river, *errands):
+    workers = [river, *_workers(site, stop)]
+    for work in (scheduler, *workers, *errands):
         work.start()
     log.info("the scheduler works", pid=os.getpid())
     while not stop.is_set() and os.getppid() == parent_pid:
-        if all(errand.works for errand in short) and river.is_alive():
+        if all(errand.works for errand in short) and all(work.is_alive() for work in workers):
             processes.beat(site.environment.instance)
         if right is not None and not right.taken():
             log.warning("the scheduler's lock was lost; another machine may schedule now")
@@ -218,13 +223,23 @@ def run_forever(parent_pid: int) -> None:
     for errand in errands:
         errand.end()
     scheduler.shutdown(wait=True)
-    river.join()
+    for work in workers:
+        work.join()
     bell.close()
     if right is not None:
         right.give_up()
     processes.end_heartbeat(site.environment.instance)
     site.database.close()
     log.info("the scheduler ended")
+
+
+def _workers(site: Site, stop: threading.Event) -> list[threading.Thread]:
+    """The threads of parts, which work until `stop` is set; not started yet."""
+    return [
+        threading.Thread(target=part.load(worker), args=[site, stop], name=part.name)
+        for part in site.parts
+        for worker in part.workers
+    ]
 
 
 def _alone(site: Site, right: Alone | None, stop: threading.Event) -> bool:

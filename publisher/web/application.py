@@ -38,14 +38,12 @@ from publisher.web.for_programs import (
     metrics,
     mirror,
     reader_api_items,
-    reader_test,
 )
 from publisher.web.micropub import views as micropub
 from publisher.web.readers import report, worth
 from publisher.web.request_checks import MOVING_BYTES, TEXT_BYTES, LimitedRequest
 from publisher.web.studio import mentions
-from publisher.web.studio.account_pages import account, login, setup
-from publisher.web.xml_rpc import calls as xmlrpc
+from publisher.web.studio.account_pages import login, setup
 
 _HEADERS = {
     "Content-Security-Policy": PAGE_POLICY,
@@ -56,7 +54,6 @@ _HEADERS = {
 
 _BLUEPRINTS = (
     mirror.pages,
-    reader_test.pages,
     worth.advise_blueprint,
     assets.blueprint,
     indieauth.consent_blueprint,
@@ -71,10 +68,8 @@ _BLUEPRINTS = (
     metrics.blueprint,
     micropub.blueprint,
     mirror.blueprint,
-    account.passkeys_blueprint,
     posts.preview_blueprint,
     reader_api_items.blueprint,
-    reader_test.blueprint,
     report.blueprint,
     river.blueprint,
     setup.blueprint,
@@ -82,7 +77,6 @@ _BLUEPRINTS = (
     studio.blueprint,
     style.blueprint,
     mentions.webmention_blueprint,
-    xmlrpc.blueprint,
 )
 
 
@@ -106,10 +100,13 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
     app.url_map.converters["int"] = RowNumber
     app.after_request(_secure)
     # In this order: each request is numbered first, and counted before it can be refused.
-    for part in (page_answers, metrics, request_checks, rendering, page_look, translations):
-        part.prepare(app)
+    for module in (page_answers, metrics, request_checks, rendering, page_look, translations):
+        module.prepare(app)
     for blueprint in _BLUEPRINTS:
         app.register_blueprint(blueprint)
+    for part in site.parts:
+        for reference in part.blueprints:
+            app.register_blueprint(part.load(reference))
     polls = PollCounter(lambda counted: _store(site, counted), real_seconds(site.clock, 1.0))
     app.extensions["polls"] = polls
     front = FeedFront(app.wsgi_app, site, polls)

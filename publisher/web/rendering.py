@@ -10,6 +10,7 @@ from urllib.parse import quote, urljoin
 
 from flask import Flask, current_app, g, request
 from jinja2 import pass_context
+from markupsafe import Markup
 from werkzeug.local import LocalProxy
 
 from publisher.base.dates import format_rfc3339
@@ -18,6 +19,7 @@ from publisher.base.text import counted, first_picture, first_words, sentence
 from publisher.blog.members.permissions import is_admin, may_edit
 from publisher.blog.writing.posts import path, path_of
 from publisher.installation.settings import Settings
+from publisher.part import MenuLink
 from publisher.river.polls.schedule import in_words
 from publisher.storage.tables.blog import Post
 from publisher.web import context
@@ -26,6 +28,13 @@ from publisher.web.context import author, own_address, settings, site
 from publisher.web.day_strip import span
 from publisher.web.translations import date_in, month_in, month_of_year_in
 
+_MENU = (
+    MenuLink("write", "Write", "/studio/", 10),
+    MenuLink("posts", "Posts", "/studio/posts", 20),
+    MenuLink("readers", "Readers", "/readers", 30),
+    MenuLink("feed", "Feed", "/studio/feed", 40),
+    MenuLink("river", "River", "/river", 50),
+)
 _DESCRIPTION_LENGTH = 200  # characters, for cards and search engines
 
 # The first match decides: browsers also name those that they are compatible with.
@@ -48,6 +57,9 @@ def prepare(app: Flask) -> None:
         better_address=context.better_address,
         address_fixed=lambda: bool(site().environment.site_url),
         new_name=lambda: secrets.token_urlsafe(12),
+        menu=menu,
+        parts_at=parts_at,
+        part_is_on=part_is_on,
     )
     app.jinja_env.filters |= {"poll_problem": in_words, "rfc3339": _to_the_second}
     for plain in (
@@ -62,6 +74,27 @@ def prepare(app: Flask) -> None:
     ):  # fmt: skip
         app.jinja_env.filters[say.__name__] = _when_asked(say)
     app.context_processor(_values)
+
+
+def menu() -> list[MenuLink]:
+    """The studio's menu for who is logged in."""
+    own = "/studio/settings" if is_admin(author()) else "/studio/account"
+    links = [*_MENU, MenuLink("settings", "Settings", own, 90)]
+    links += [link for part in site().parts for link in part.menu]
+    return sorted(links, key=lambda link: link.order)
+
+
+def parts_at(place: str, **values: Any) -> Markup:
+    """What the parts that are on add to a place of a page."""
+    pieces = [
+        part.load(part.places[place])(**values) for part in site().parts if place in part.places
+    ]
+    return Markup("").join(Markup(piece) for piece in pieces)  # noqa: S704  # nosec B704 - templates
+
+
+def part_is_on(name: str) -> bool:
+    """Whether a part is on: pages link to nothing that is not there."""
+    return any(part.name == name for part in site().parts)
 
 
 def _when_asked(say: Callable[..., str]) -> Callable[..., str]:

@@ -35,12 +35,16 @@ from publisher.base.errors import Forbidden, PublisherError, TooMany
 from publisher.base.text import split_address
 from publisher.blog.post_files.media import MAX_BYTES
 from publisher.feeds.feed_answer import SHARED, SHARED_REQUEST
+from publisher.part import known
 from publisher.web.context import site
 
 _ELSEWHERE = "this was not sent from a page of this site, so nothing was done"
 _SAFE = ("GET", "HEAD", "OPTIONS")
 # Blueprints that take no cookie: neither the origin nor a form key is checked there.
-PROGRAMS = ("micropub", "indieauth", "mirror", "xmlrpc", "reader_api", "reader_test", "webmention")
+PROGRAMS = {
+    "micropub", "indieauth", "mirror", "reader_api", "webmention",
+    *(name for part in known().values() for name in part.programs),
+}  # fmt: skip
 
 # Public files. What they and PROGRAMS answer does not depend on a cookie, so any site may have it.
 _PUBLIC = ("feeds", "media")
@@ -131,7 +135,6 @@ def _signer() -> URLSafeTimedSerializer:
 # The largest upload and its form around it; the form's own texts may be as long as a post.
 UPLOAD_BYTES = MAX_BYTES + 8 * 1024 * 1024
 TEXT_BYTES = 8 * 1024 * 1024  # a million characters as a browser sends them in the worst case
-CALL_BYTES = 16 * 1024 * 1024  # a picture in base64 within a call, parsed before its token is seen
 MOVING_BYTES = 128 * 1024 * 1024  # an import of a whole blog; larger ones need the command line
 FORM_BYTES, SETUP_BYTES = 256 * 1024, 16 * 1024
 
@@ -139,12 +142,12 @@ _BY_PREFIX = (
     ("/setup/", SETUP_BYTES),
     ("/studio/media", UPLOAD_BYTES),
     ("/micropub", UPLOAD_BYTES),
-    ("/xmlrpc", CALL_BYTES),
     ("/studio/moving/import", MOVING_BYTES),
     ("/studio/", TEXT_BYTES),  # the login, too: it carries the text of a form sent too late
     ("/river/import", TEXT_BYTES),
     ("/mirror/ping", FORM_BYTES),
     ("/mirror/", TEXT_BYTES),  # a hub sends whole documents
+    *(limit for part in known().values() for limit in part.body_limits),
 )
 MOST_FIELDS = 10_000
 _BLOCK = 64 * 1024

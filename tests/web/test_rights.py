@@ -20,10 +20,11 @@ from werkzeug.test import TestResponse
 from publisher.blog.members import authors, tokens
 from publisher.blog.writing import autosave, posts
 from publisher.installation import Site
+from publisher.parts.passkeys.tables import Passkey
 from publisher.publishing.rebuild import rebuild
 from publisher.river.following import subscriptions
 from publisher.storage.tables.blog import Media, Post
-from publisher.storage.tables.credentials import Author, LoginSession, Passkey
+from publisher.storage.tables.credentials import Author, LoginSession
 from publisher.storage.tables.publishing import Mention
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_author
@@ -102,7 +103,7 @@ TABLE: dict[tuple[str, str], str] = {
     ("POST", "/studio/mentions/<int:mention_id>/show"): "mention",
     ("POST", "/studio/mentions/<int:mention_id>/refuse"): "mention",
     ("POST", "/xmlrpc.php"): "public",
-    ("POST", "/xmlrpc"): "public",  # who calls is said in the call (tests/web/xml_rpc)
+    ("POST", "/xmlrpc"): "public",  # who calls is said in the call (tests/parts/xml_rpc)
     **{
         ("POST", f"/indieauth/{name}"): "public"  # the code or the token itself is looked at
         for name in ("auth", "token", "revoke")

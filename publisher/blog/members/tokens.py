@@ -19,6 +19,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
+from publisher import part
 from publisher.base.encryption import hash_token
 from publisher.base.errors import FieldErrors, InvalidInput, NotFound
 from publisher.base.text import clean
@@ -138,6 +139,15 @@ def revoke_all(session: Session, author: Author) -> int:
     mine = session.scalars(select(ApiToken.id).where(ApiToken.author_id == author.id)).all()
     session.execute(delete(ApiToken).where(ApiToken.id.in_(mine)))
     return len(mine)
+
+
+def end_other_logins(session: Session, author: Author) -> int:
+    """End all ways in besides the password: tokens, whose number is returned, and those of parts,
+    on or off."""
+    for known in part.known().values():
+        if known.end_logins:
+            known.load(known.end_logins)(session, author)
+    return revoke_all(session, author)
 
 
 def checked_scopes(scopes: Iterable[str]) -> list[str]:

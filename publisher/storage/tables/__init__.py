@@ -6,6 +6,7 @@ modules whose tables its foreign keys refer to.
 
 from sqlalchemy import MetaData
 
+from publisher import part
 from publisher.storage.columns import Base
 
 
@@ -20,4 +21,5 @@ def all_rooms() -> MetaData:
         river,
     )
 
+    part.load_tables()
     return Base.metadata

@@ -1,13 +1,11 @@
-"""The tables of those who may log in: authors, their sessions, passkeys and tokens."""
+"""The tables of those who may log in: authors, their sessions and tokens."""
 
 from datetime import datetime
 from typing import Literal, get_args
 
 from sqlalchemy import (
-    BigInteger,
     ForeignKey,
     Index,
-    LargeBinary,
     String,
     Text,
 )
@@ -63,21 +61,6 @@ class LoginAddress(Base):
     subject: Mapped[str] = mapped_column(primary_key=True)
     author_id: Mapped[int] = mapped_column(ForeignKey(Author.id, ondelete="CASCADE"), index=True)
     used_at: Mapped[datetime]
-
-
-class Passkey(Base):
-    """The public key of a passkey with which an author logs in."""
-
-    __tablename__ = "passkeys"
-    id: Mapped[int] = mapped_column(primary_key=True)
-    author_id: Mapped[int] = mapped_column(ForeignKey(Author.id, ondelete="CASCADE"), index=True)
-    credential_id: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
-    public_key: Mapped[bytes] = mapped_column(LargeBinary)
-    sign_count: Mapped[int] = mapped_column(BigInteger, default=0)
-    label: Mapped[str]
-    created_at: Mapped[datetime]
-    used_at: Mapped[datetime | None]
-    author: Mapped[Author] = relationship(lazy="joined")
 
 
 class ApiToken(Base):

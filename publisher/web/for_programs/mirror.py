@@ -19,8 +19,8 @@ from publisher.installation.settings import load_settings
 from publisher.storage.tables.mirror import Mirror
 from publisher.storage.tables.publishing import Snapshot
 from publisher.web.context import login_required, now, sent_token, site
+from publisher.web.for_programs.xml_rpc_values import answer, read_call
 from publisher.web.rendering import moment
-from publisher.web.xml_rpc.values import answer, read_call
 
 pages = Blueprint("mirror_pages", __name__)
 blueprint = Blueprint("mirror", __name__)

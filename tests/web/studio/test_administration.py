@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from publisher.blog import update_log
 from publisher.blog.members import authors, tokens
 from publisher.installation import Site
-from publisher.installation.settings import CHECKS, Settings, load_settings, store_setting
+from publisher.installation.settings import Settings, load_settings, names_of, store_setting
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import Post, Revision
 from publisher.web.readers import background_commands
@@ -87,7 +87,7 @@ def test_forms_need_their_token(app: Flask, enter: Enter, deed: str) -> None:
     assert client.post(deed, data={"title": "Taken"}).status_code == 400
 
 
-def test_every_setting_has_a_control(enter: Enter) -> None:
+def test_every_setting_has_a_control(enter: Enter, site: Site) -> None:
     """What can be set by command can be set here; the form is made from the same list."""
     client = enter()
     page = "".join(client.get(place).text for place in (*TABS, "/studio/look"))
@@ -95,12 +95,13 @@ def test_every_setting_has_a_control(enter: Enter) -> None:
     names -= {"own_accent", "logo_file", "icon_file"}  # what the page of the look makes others of
     elsewhere = {"logo", "icon", "navigation"}  # files, and a page of rows: see test_look
     moving = client.get("/studio/moving").text
-    elsewhere |= {name for name in CHECKS if f'name="{name}"' in moving}  # those of backups
+    names_here = set(names_of(site.parts))
+    elsewhere |= {name for name in names_here if f'name="{name}"' in moving}  # those of backups
     if SERVER:  # whose own tools make backups
         elsewhere |= {"backup_folder", "backup_hours", "backup_keep"}
     fixed = {"site_url"}  # by the environment of these tests; see test_setup
-    assert names - {"csrf_token"} == set(CHECKS) - fixed - elsewhere
-    shown = [c.name for group in setting_controls.groups() for c in group.controls]
+    assert names - {"csrf_token"} == names_here - fixed - elsewhere
+    shown = [c.name for group in setting_controls.groups(site.parts) for c in group.controls]
     assert len(shown) == len(set(shown))
 
 

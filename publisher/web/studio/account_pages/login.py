@@ -16,7 +16,7 @@ from flask import (
 
 from publisher.base.errors import Forbidden, TooMany
 from publisher.base.text import split_address
-from publisher.blog.members import authors, passkeys, passwords, throttle
+from publisher.blog.members import authors, passwords, throttle
 from publisher.installation import has_author
 from publisher.web import page_answers
 from publisher.web.context import ENDED, LoginNeeded, author, now, site, wants_json
@@ -119,11 +119,9 @@ def _form_page() -> str:
 
 def _login_page(error: str, status: int) -> tuple[str, int]:
     with site().database.read() as db:
-        passkeys_work = passkeys.installed() and passkeys.in_use(db)
         nobody = not has_author(db)
     page = render_template(
         "studio/login.html",
-        passkeys_work=passkeys_work,
         error=error,
         name=request.form.get("name", ""),
         next=local_address(request.values.get("next", "")) or _form_page(),

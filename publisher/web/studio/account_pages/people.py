@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from publisher.base.encryption import hash_token
 from publisher.base.errors import Conflict, FieldErrors, Forbidden
 from publisher.blog.markup.markdown import render
-from publisher.blog.members import authors, passkeys, permissions, tokens
+from publisher.blog.members import authors, permissions, tokens
 from publisher.installation import recall, remember
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author, Role
@@ -143,8 +143,7 @@ def password(name: str) -> Any:
         found = authors.named(db, name)
         authors.set_password(db, found, stored)
         if request.form.get("end_tokens"):
-            tokens.revoke_all(db, found)
-            passkeys.remove_all(db, found)
+            tokens.end_other_logins(db, found)
     return shown_once(f"{name} has a new password", f"Password of {name}", fresh,
                       url_for(".person", name=name))  # fmt: skip
 
@@ -183,6 +182,5 @@ def _person_page(name: str, errors: dict[str, str]) -> str:
             **account.about(db, found),
             errors=errors,
             posts={str(status): number for status, number in rows},
-            passkeys=len(passkeys.listed(db, found)),
             heirs=[(one.name, one.display_name) for one in others if not one.disabled_at],
         )

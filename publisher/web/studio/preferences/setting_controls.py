@@ -4,11 +4,12 @@ The checks are in `installation.settings`. Words of protocols stand in the techn
 others are for people who write.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from publisher.core.ttl.rule import PLANNERS, PROFILES
-from publisher.installation.settings import CHECKS, category_names
+from publisher.installation.settings import category_names, names_of
+from publisher.part import Part
 
 
 @dataclass(frozen=True)
@@ -234,13 +235,6 @@ _GROUPS = (
                 "podcast:guid",
                 "Only for a podcast that moved here. If left empty, one is made and kept.",
             ),
-            Control(
-                "reader_test",
-                "A test for feed readers",
-                "At /reader-test anybody can try a reader on a feed that lives through a week.",
-                "radios",
-                (("off", "is not offered"), ("on", "is offered")),
-            ),
         ),
     ),
     Group(
@@ -274,19 +268,25 @@ LOOK = ("look", "accent", "logo_shape", "header", "footer", "elsewhere", "home",
 ON_OTHER_PAGES = {*BACKUPS, *LOOK, "logo", "icon", "navigation"}
 
 
-def groups() -> tuple[Group, ...]:
-    """All settings in groups; a setting without a control comes last, under its name."""
-    worded = ON_OTHER_PAGES | {control.name for group in _GROUPS for control in group.controls}
-    others = tuple(Control(name, name) for name in CHECKS if name not in worded)
+def groups(parts: Iterable[Part]) -> list[Group]:
+    """All settings of the site and of these parts in groups; controls of one heading stand
+    together. A setting without a control comes last, under its name."""
+    on = list(parts)
+    joined = {(group.tab, group.heading): group for group in _GROUPS}
+    for group in (group for part in on if part.controls for group in part.load(part.controls)):
+        first = joined.get((group.tab, group.heading), replace(group, controls=()))
+        joined[group.tab, group.heading] = replace(first, controls=first.controls + group.controls)
+    worded = ON_OTHER_PAGES | {c.name for group in joined.values() for c in group.controls}
+    others = tuple(Control(name, name) for name in names_of(on) if name not in worded)
     further = Group("technical", "Further settings", others, folded=True)
-    return (*_GROUPS, further) if others else _GROUPS
+    return [*joined.values(), *([further] if others else ())]
 
 
-def shown(tab: str, sent: Collection[str] = ()) -> list[Group]:
+def shown(parts: Iterable[Part], tab: str, sent: Collection[str] = ()) -> list[Group]:
     """The groups of a tab; of other tabs the settings that were `sent` with a refused form."""
     found = [
         group if group.tab == tab
         else replace(group, controls=tuple(c for c in group.controls if c.name in sent))
-        for group in groups()
+        for group in groups(parts)
     ]  # fmt: skip
     return [group for group in found if group.controls]

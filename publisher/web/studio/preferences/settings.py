@@ -1,7 +1,6 @@
 """`/studio/settings`: the site's settings in three tabs; all changes of one are saved, or none."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -14,7 +13,13 @@ from publisher.base.text import counted
 from publisher.blog import update_log
 from publisher.core.replay.knob import POSITIONS
 from publisher.installation import public_address
-from publisher.installation.settings import CHECKS, allow_invalid, load_settings, store_settings
+from publisher.installation.settings import (
+    allow_invalid,
+    load_settings,
+    names_of,
+    store_settings,
+    values_of_all,
+)
 from publisher.web.context import done, need_admin, now, site
 from publisher.web.day_strip import strip
 from publisher.web.readers import background_commands
@@ -52,7 +57,8 @@ def page(tab: str) -> Any:
 def save(tab: str) -> Any:
     """Save the changes; with any mistake nothing is saved, and the form keeps what was typed."""
     form = request.form
-    typed = {name: " ".join(form[name].split()) for name in CHECKS if name in form}
+    names = names_of(site().parts)
+    typed = {name: " ".join(form[name].split()) for name in names if name in form}
     if site().environment.site_url:
         typed.pop("site_url", None)
     try:
@@ -72,7 +78,7 @@ def save(tab: str) -> Any:
 
 def _texts(db: Session) -> dict[str, str]:
     """Each setting as the form shows it; the site's address is the effective one."""
-    values = asdict(load_settings(db)) | {"site_url": public_address(db, site().environment)}
+    values = values_of_all(db, site().parts) | {"site_url": public_address(db, site().environment)}
     return {
         name: f"{value:g}" if isinstance(value, float) else str(value)
         for name, value in values.items()
@@ -97,11 +103,13 @@ def _page(
         "settings/site.html",
         tab=tab,
         tabs=TABS,
-        groups=shown(tab, typed if errors else ()),
+        groups=shown(site().parts, tab, typed if errors else ()),
         values=texts,
         errors=errors,
         labels={
-            c.name: f"{TABS[group.tab]}, {c.label}" for group in groups() for c in group.controls
+            c.name: f"{TABS[group.tab]}, {c.label}"
+            for group in groups(site().parts)
+            for c in group.controls
         },
         zones=cities(),
         fixed_address=site().environment.site_url,

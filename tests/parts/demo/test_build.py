@@ -16,8 +16,8 @@ from publisher.blog import update_log
 from publisher.blog.members import authors
 from publisher.blog.post_files.media import Accepted
 from publisher.blog.writing import posts
-from publisher.cli.demo import build, readers_week
 from publisher.installation import Site, open_site
+from publisher.parts.demo import build, readers_week
 from publisher.publishing.rebuild import rebuild
 from publisher.publishing.signals import signals_at
 from publisher.readers.reporting.programs import by_program

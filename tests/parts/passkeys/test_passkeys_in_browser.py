@@ -6,7 +6,8 @@ import pytest
 from playwright.sync_api import CDPSession, Page, expect
 
 from publisher.base.environment import Environment
-from publisher.blog.members import authors, passkeys
+from publisher.blog.members import authors
+from publisher.parts.passkeys import keys
 from tests.browser.conftest import Browse, Live, violations
 from tests.factories import PASSWORD
 
@@ -74,14 +75,14 @@ def test_a_passkey_from_beginning_to_end(
 
     with live.site.database.write() as db:
         ada = authors.named(db, "ada")
-        (row,) = passkeys.listed(db, ada)
+        (row,) = keys.listed(db, ada)
         assert (row.label, row.used_at) == ("Old laptop", live.site.clock())
         row.sign_count = 10**6  # as if a copy of it had been used elsewhere
     page.context.clear_cookies()
     refused(page)
 
     with live.site.database.write() as db:
-        passkeys.listed(db, authors.named(db, "ada"))[0].sign_count = 0
+        keys.listed(db, authors.named(db, "ada"))[0].sign_count = 0
     page.goto("/studio/login")
     page.get_by_role("button", name="Log in with a passkey").click()
     page.wait_for_url(f"{live.url}/studio/")

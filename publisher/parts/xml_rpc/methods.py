@@ -15,13 +15,13 @@ from publisher.blog.post_files import media
 from publisher.blog.published import is_public
 from publisher.blog.writing import overview, posts
 from publisher.installation.settings import load_settings
+from publisher.parts.xml_rpc import entries
+from publisher.parts.xml_rpc.entries import Form, Struct
 from publisher.storage.tables.blog import Post, PostKind
 from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import bearer_of, now, own_address, site
 from publisher.web.micropub import program_posts
 from publisher.web.micropub.program_posts import created, set_state, take_back
-from publisher.web.xml_rpc import entries
-from publisher.web.xml_rpc.entries import Form, Struct
 
 MOST_POSTS = 100
 

@@ -9,9 +9,9 @@ from flask.testing import FlaskClient
 
 from publisher.installation import Site
 from publisher.installation.settings import store_settings
+from publisher.parts.reader_test_page import pages
 from publisher.reader_test.scorecard import Scorecard, score
 from publisher.reader_test.tester_trace import Trace
-from publisher.web.for_programs import reader_test
 from publisher.web.request_checks import Pace
 from tests.conftest import SITE_URL, FakeClock
 
@@ -21,7 +21,7 @@ PATHS = ("/reader-test", f"/reader-test/{'x' * 22}/feed.xml", f"/reader-test/{'x
 @pytest.fixture
 def word(site: Site, client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> str:
     """A test that was begun by the form."""
-    monkeypatch.setattr(reader_test, "_pace", Pace(5, timedelta(hours=1)))
+    monkeypatch.setattr(pages, "_pace", Pace(5, timedelta(hours=1)))
     with site.database.write() as db:
         store_settings(db, {"reader_test": "on"})
     form = client.get("/reader-test").data.decode()

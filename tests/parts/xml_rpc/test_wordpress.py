@@ -13,7 +13,7 @@ from PIL import Image
 from publisher.installation import Site
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_author
-from tests.web.xml_rpc.test_xml_rpc import Editor, editor, stored, token_of
+from tests.parts.xml_rpc.test_xml_rpc import Editor, editor, stored, token_of
 
 __all__ = ["editor"]
 

@@ -46,7 +46,7 @@ SETTINGS = {
 }
 PEOPLE = {"mara": "Mara Lind", "tomas": "Tomas Reis"}
 _CORRECTED = "Patience is a protocol"
-HERE = resources.files("publisher.cli.demo")
+HERE = resources.files("publisher.parts.demo")
 _EPISODE = "304.mp3"
 # Half a minute of MPEG-1 layer III: 32 kbit/s, mono, 32 kHz, frames of 144 bytes and 36 ms.
 _SILENCE = (bytes([0xFF, 0xFB, 0x18, 0xC0]) + bytes(140)) * 833

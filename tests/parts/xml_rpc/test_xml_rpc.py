@@ -18,10 +18,11 @@ from publisher.blog.members import tokens
 from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
+from publisher.parts.xml_rpc.calls import METHODS
+from publisher.parts.xml_rpc.part import CALL_BYTES
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
-from publisher.web.request_checks import CALL_BYTES, body_limit
-from publisher.web.xml_rpc.calls import METHODS
+from publisher.web.request_checks import body_limit
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_author, make_post
 from tests.web.blog.test_pages import Head

@@ -23,7 +23,8 @@ from publisher.base.errors import FieldErrors, Forbidden, InvalidInput, NotFound
 from publisher.base.net import ip_of
 from publisher.base.text import clean
 from publisher.blog.members import permissions
-from publisher.storage.tables.credentials import Author, Passkey
+from publisher.parts.passkeys.tables import Passkey
+from publisher.storage.tables.credentials import Author
 
 MAX_LABEL, MOST = 80, 20  # characters; passkeys of one author
 MISSING = (

@@ -9,9 +9,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from publisher.base.errors import Forbidden
-from publisher.blog.members import passkeys
 from publisher.installation import Site
-from publisher.storage.tables.credentials import Passkey
+from publisher.parts.passkeys import keys
+from publisher.parts.passkeys.tables import Passkey
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author
 from tests.web.studio.browser import Browser
@@ -19,7 +19,7 @@ from tests.web.studio.browser import Browser
 cbor2 = pytest.importorskip("cbor2", reason="the extra `passkeys` is not installed")
 ec = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ec")
 hashes = pytest.importorskip("cryptography.hazmat.primitives.hashes")
-PLACE = passkeys.Place("blog.example", "https://blog.example", "Blog")
+PLACE = keys.Place("blog.example", "https://blog.example", "Blog")
 KEY = ec.generate_private_key(ec.SECP256R1())
 
 
@@ -82,11 +82,11 @@ def test_what_was_sent_once_opens_nothing_again(site: Site, clock: FakeClock) ->
                        sign_count=0, label="Laptop", created_at=asked_at))  # fmt: skip
         db.flush()
         answer = signed(b"first")
-        assert passkeys.log_in(db, PLACE, b"first", answer, asked_at, clock()).id == author.id
+        assert keys.log_in(db, PLACE, b"first", answer, asked_at, clock()).id == author.id
         with pytest.raises(Forbidden, match="used meanwhile"):
-            passkeys.log_in(db, PLACE, b"first", answer, asked_at, clock())
+            keys.log_in(db, PLACE, b"first", answer, asked_at, clock())
         asked_at = clock()
         with pytest.raises(Forbidden, match="not known"):
-            passkeys.log_in(db, PLACE, b"second", answer, asked_at, clock())
+            keys.log_in(db, PLACE, b"second", answer, asked_at, clock())
         answer = signed(b"second")
-        assert passkeys.log_in(db, PLACE, b"second", answer, asked_at, clock()).id == author.id
+        assert keys.log_in(db, PLACE, b"second", answer, asked_at, clock()).id == author.id

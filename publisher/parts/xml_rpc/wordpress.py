@@ -14,11 +14,11 @@ from publisher.base.text import whole_number
 from publisher.blog.members import permissions
 from publisher.blog.post_files import media
 from publisher.installation.settings import load_settings
+from publisher.parts.xml_rpc import methods
+from publisher.parts.xml_rpc.entries import Struct, refuse_unkept
 from publisher.storage.tables.blog import Media, Tag
 from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import now, own_address, site
-from publisher.web.xml_rpc import methods
-from publisher.web.xml_rpc.entries import Struct, refuse_unkept
 
 MOST_SKIPPED = 100_000
 TAXONOMIES = {"category": "Categories", "post_tag": "Tags"}

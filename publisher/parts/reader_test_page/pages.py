@@ -12,10 +12,12 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from publisher.base.errors import NotFound
 from publisher.base.net import network_of
+from publisher.installation.settings import load
+from publisher.parts.reader_test_page.settings import ReaderTestSettings
 from publisher.reader_test import scorecard
 from publisher.reader_test.tester_trace import form_fields
 from publisher.reader_test.testers import ReaderTests
-from publisher.web.context import now, settings, site
+from publisher.web.context import now, site
 from publisher.web.request_checks import Pace
 
 pages = Blueprint("reader_test_pages", __name__)
@@ -28,7 +30,9 @@ _pace = Pace(5, timedelta(hours=1))
 @pages.before_request
 @blueprint.before_request
 def _only_if_on() -> None:
-    if settings().reader_test != "on":
+    with site().database.read() as db:
+        offered = load(db, ReaderTestSettings).reader_test == "on"
+    if not offered:
         raise NotFound("there is no test for feed readers here")
 
 
@@ -49,7 +53,7 @@ def _base() -> str:
 @pages.get("/reader-test")
 def explain() -> str:
     """What the test is, and a form to begin one."""
-    return render_template("reader_test/explain.html", speeds=SPEEDS)
+    return render_template("reader_test_page/explain.html", speeds=SPEEDS)
 
 
 @pages.post("/reader-test")
@@ -67,7 +71,7 @@ def card(word: str) -> Response:
     tester, address = _testers().named(word), f"{_base()}/{word}"
     found = _testers().card(_base(), word)
     page = render_template(
-        "reader_test/score.html", feed=f"{address}/feed.xml", tester=tester,
+        "reader_test_page/score.html", feed=f"{address}/feed.xml", tester=tester,
         verdicts=Markup(scorecard.fragment(found)),  # noqa: S704  # nosec B704
         badge=f"{address}/badge.svg",
     )  # fmt: skip

@@ -1,0 +1,125 @@
+"""A part of the blog that it can do without, as the engine sees it: one value for each folder of
+`publisher/parts`, and the choice among them.
+
+`publisher/parts/NAME/part.py` holds the value `PART`. Whatever costs an import is a reference in it
+("pages:blueprint": a module of the part, and a name in that module), which the engine follows where
+it is needed. The environment variable PUBLISHER_PARTS names the parts that are on.
+
+Of a part that is off, the engine still uses `tables`, `upkeep`, `end_logins` and `reserved`: what
+is stored stays, is backed up and tidied by age, and is there again when the part is.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from publisher.base.errors import InvalidInput, PublisherError
+
+NONE = "none"
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of the command line: the reference of its function, and its line in `--help`."""
+
+    function: str
+    purpose: str
+
+
+@dataclass(frozen=True)
+class MenuLink:
+    """A link in the studio's menu, sorted by `order`; a page names the `room` that it is in."""
+
+    room: str
+    label: str
+    address: str
+    order: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """Everything that the engine knows of a part; CONTRIBUTING.md has a recipe."""
+
+    name: str
+    # Parts that it imports; it cannot be on without them.
+    needs: tuple[str, ...] = ()
+    # First words of its addresses, which no page of the blog may have as its name.
+    reserved: tuple[str, ...] = ()
+    blueprints: tuple[str, ...] = ()
+    # Names of its blueprints for programs: they take no cookie, so forged requests do no harm.
+    programs: tuple[str, ...] = ()
+    # How many bytes may be sent to addresses that begin so, where that is more than to others.
+    body_limits: tuple[tuple[str, int], ...] = ()
+    commands: Mapping[str, Command] = field(default_factory=dict)
+    # The module with its tables.
+    tables: str = ""
+    # A dataclass of checked fields (`installation.settings.setting`), and the groups in which the
+    # studio shows them (`setting_controls.Group`).
+    settings: str = ""
+    controls: str = ""
+    # Functions of the scheduler process: jobs take a site and return the seconds until they should
+    # run again; workers take a site and an event, in a thread of their own, until that is set;
+    # upkeep takes a site and runs every hour.
+    jobs: tuple[str, ...] = ()
+    workers: tuple[str, ...] = ()
+    upkeep: tuple[str, ...] = ()
+    # Kinds of rows in the outbox, and what sends them (`outbox.Send`).
+    senders: Mapping[str, str] = field(default_factory=dict)
+    menu: tuple[MenuLink, ...] = ()
+    # Places on the engine's pages, and the function that returns the HTML for each.
+    places: Mapping[str, str] = field(default_factory=dict)
+    # Takes a session and an author: ends the ways in that the part gives, besides the password.
+    end_logins: str = ""
+
+    def load(self, reference: str) -> Any:
+        """What a reference of this part leads to: a module, or a name in one."""
+        module, _, name = reference.partition(":")
+        loaded = importlib.import_module(f"publisher.parts.{self.name}.{module}")
+        return getattr(loaded, name) if name else loaded
+
+
+@cache
+def known() -> Mapping[str, Part]:
+    """All parts by their names, whether they are on or off."""
+    folders = pkgutil.iter_modules([str(Path(__file__).parent / "parts")])
+    names = sorted(folder.name for folder in folders)
+    return {name: importlib.import_module(f"publisher.parts.{name}.part").PART for name in names}
+
+
+@cache
+def chosen(text: str) -> tuple[Part, ...]:
+    """The parts that PUBLISHER_PARTS names: separated by commas; all if empty, `none` for none.
+
+    Raises InvalidInput for a name that is unknown, and for a part without one that it needs.
+    """
+    names = {name for word in text.split(",") if (name := word.strip())} or set(known())
+    names -= {NONE} if names == {NONE} else set()
+    if unknown := sorted(names - set(known())):
+        raise InvalidInput(
+            f"PUBLISHER_PARTS: there is no part {unknown[0]!r} (known: {', '.join(known())}, or "
+            f"{NONE})"
+        )
+    for name in sorted(names):
+        if missing := sorted(set(known()[name].needs) - names):
+            raise InvalidInput(f"PUBLISHER_PARTS: {name} needs {', '.join(missing)} too")
+    return tuple(part for name, part in known().items() if name in names)
+
+
+class PartOff(PublisherError):
+    """Something was asked of a part that is off."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"the part {name} is off: name it in PUBLISHER_PARTS, or leave that empty for all parts"
+        )
+
+
+def load_tables() -> None:
+    """Import the tables of all parts, on or off: they are the database's."""
+    for part in known().values():
+        if part.tables:
+            part.load(part.tables)

@@ -1,0 +1,1 @@
+"""Parts: what the blog can do without, a folder each; see `publisher/part.py`."""

@@ -1,0 +1,1 @@
+"""Passkeys: logging in with a key that a device keeps, instead of a password."""

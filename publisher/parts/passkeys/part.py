@@ -1,0 +1,15 @@
+"""What the engine knows of passkeys."""
+
+from publisher.part import Part
+
+PART = Part(
+    name="passkeys",
+    tables="tables",
+    blueprints=("pages:blueprint",),
+    places={
+        "login": "pages:on_login_page",
+        "account": "pages:on_account_page",
+        "person": "pages:on_person_page",
+    },
+    end_logins="keys:remove_all",
+)

@@ -1,0 +1,1 @@
+"""The page on which anybody may test a feed reader."""

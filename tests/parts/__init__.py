@@ -1,0 +1,1 @@
+"""The parts' own tests, a folder each."""
