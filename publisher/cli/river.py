@@ -181,10 +181,10 @@ def retry() -> None:
 @click.argument("url")
 @json_option
 def why(url: str, as_json: bool) -> None:
-    """Say when URL will be polled next, and why."""
+    """Say when URL will be polled next and why, and what was guessed or dropped in reading it."""
     from publisher.installation.settings import load_settings
     from publisher.river.following import subscriptions
-    from publisher.river.polls import item_store
+    from publisher.river.polls import feed_remarks, item_store
 
     here = site()
     with here.database.read() as db:
@@ -192,6 +192,7 @@ def why(url: str, as_json: bool) -> None:
         gaps = item_store.gaps_of(db, feed.id)
         default = load_settings(db).river_policy
     lines = [" -> ".join(feed.reasons), *([_problem(feed)] if feed.problem else [])]
+    lines += [f"how it was read: {feed_remarks.in_words(remark)}" for remark in feed.remarks]
     if feed.next_poll_at is not None:
         lines[:0] = [f"next poll {format_rfc3339(feed.next_poll_at.replace(microsecond=0))}"]
     echo_answer(as_json, _why(feed, gaps, default), lines)
@@ -259,11 +260,12 @@ def _problem(feed: "RiverFeed") -> str:
     return in_words(feed.problem, feed.detail)
 
 
-def _schedule(feed: "RiverFeed", default_policy: str) -> dict[str, Any]:
+def _shared(feed: "RiverFeed", default_policy: str) -> dict[str, Any]:
     return {
         "policy": feed.policy or default_policy,
         "last_polled_at": format_rfc3339(feed.last_polled_at) if feed.last_polled_at else None,
         "next_poll_at": format_rfc3339(feed.next_poll_at) if feed.next_poll_at else None,
+        "remarks": feed.remarks,
     }
 
 
@@ -271,7 +273,7 @@ def _why(feed: "RiverFeed", gaps: "Sequence[RiverGap]", default_policy: str) -> 
     return {
         "url": feed.url,
         "state": feed.state,
-        **_schedule(feed, default_policy),
+        **_shared(feed, default_policy),
         "reasons": feed.reasons,
         "problem": feed.problem or None,
         "detail": feed.detail or None,
@@ -291,7 +293,7 @@ def _row(feed: "RiverFeed", items: int, default_policy: str) -> dict[str, Any]:
     return {
         "url": feed.url,
         "title": feed.title,
-        **_schedule(feed, default_policy),
+        **_shared(feed, default_policy),
         "status": feed.status,
         "items": items,
         "state": feed.state,

@@ -282,3 +282,18 @@ def test_show_and_hide(typed: Typed, followed: str) -> None:
     assert [row["public"] for row in json.loads(typed("list", "--json").out)] == [True]
     typed("hide", "--folder", "friends")
     assert [row["public"] for row in json.loads(typed("list", "--json").out)] == [False]
+
+
+def test_a_move_is_accepted_and_remarks_are_answered(typed: Typed, origin: Origin) -> None:
+    """A blog that moved with all its ids and titles goes on at its new address."""
+    old = origin.serve("/f", Reply(200, rss("b", "a"), {}))
+    typed("add", old)
+    refused(typed("accept-move", old), 1, "not redirected to another address")
+    other = rss("d", "c", title="Other").replace(b"http://feed.", b"https://other.")
+    new = origin.serve("/new", Reply(200, other, {}))
+    origin.serve("/f", Reply(301, b"", {"Location": "/new"}))
+    assert "looks like another feed" in typed("poll", old).out
+    assert typed("accept-move", old).out == f"{new}\n"
+    why = json.loads(typed("why", old, "--json").out)
+    assert (why["url"], why["problem"], why["remarks"]) == (new, None, [])
+    assert json.loads(typed("list", "--json").out)[0]["remarks"] == []

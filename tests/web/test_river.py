@@ -15,9 +15,11 @@ from sqlalchemy import func, select
 from publisher.base.environment import Environment
 from publisher.feed_reading.feed_document import FeedDocument, FeedItem
 from publisher.feed_reading.feed_html import sanitised
+from publisher.feed_reading.remarks import Remark
 from publisher.installation import Site
 from publisher.river import service
 from publisher.river.following import subscriptions
+from publisher.river.polls import feed_remarks
 from publisher.river.polls.item_store import NewRow, insert_new, keep, prune
 from publisher.storage.tables.blog import Meta
 from publisher.storage.tables.river import RiverFeed, RiverItem, RiverVisit
@@ -524,3 +526,20 @@ def test_a_move_that_was_refused_is_accepted_with_a_button(
     )
     with site.database.read() as db:
         assert subscriptions.by_id(db, feed).url == new
+
+
+def test_how_a_feed_was_read(reader: FlaskClient, site: Site) -> None:
+    """Remarks stand on its page; one that means loss is a problem, and a filter of the list."""
+    lost = Remark("characters-replaced", "characters <b> were replaced", 2, is_loss=True)
+    guessed = Remark("date-not-understood", "a date was not understood")
+    feed = stock(site, "one")
+    stock(site, "two", url="http://b.example/feed")
+    with site.database.write() as db:
+        row = subscriptions.by_id(db, feed)
+        row.remarks = feed_remarks.gather([], [lost, guessed], site.clock(), whole=False)
+    page = reader.get(f"/river/feeds/{feed}").text
+    assert '<p class="flash wrong">Characters &lt;b&gt; were replaced (2 times).</p>' in page
+    assert "<li>A date was not understood." in page
+    listed = reader.get("/river/feeds?only=losses").text.partition('id="list"')[2]
+    assert "a.example/feed" in listed
+    assert "b.example/feed" not in listed

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from sqlalchemy import ColumnElement, Integer, Row, cast, func, or_, select, true
+from sqlalchemy import ColumnElement, Integer, Row, Text, cast, func, or_, select, true
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict
@@ -26,6 +26,7 @@ _TITLE: tuple[Any, ...] = (func.lower(RiverFeed.title), RiverFeed.url)
 _FILTERS: dict[str, tuple[str, ColumnElement[bool]]] = {
     "": ("All", true()),
     "problems": ("With a problem", RiverFeed.problem != ""),
+    "losses": ("Read with losses", cast(RiverFeed.remarks, Text).contains('"loss": true')),
     "resting": ("Not polled", RiverFeed.state != "active"),
     "shown": ("Shown to others", RiverFeed.public.is_(True)),
     "own": ("With a policy of their own", RiverFeed.policy != ""),

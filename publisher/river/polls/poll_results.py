@@ -24,7 +24,7 @@ from publisher.river.fetching.fetch import BUSY
 from publisher.river.following import subscriptions
 from publisher.river.observe import policy_of
 from publisher.river.options import RiverOptions
-from publisher.river.polls import due_polls, feed_visit, item_store, moves, schedule
+from publisher.river.polls import due_polls, feed_remarks, feed_visit, item_store, moves, schedule
 from publisher.river.polls.feed_visit import OVERLOADED, NetworkHealth, Visit, answer_of
 from publisher.river.polls.item_store import Kept
 from publisher.river.polls.poll_rows import FeedRow, HostRow, save
@@ -217,6 +217,10 @@ class _Batch:
             kept = item_store.keep(self.session, feed, document, visit.fetched.url, now, self.items)
             if (gap := item_store.gap(feed, document, kept.new, now)) is not None:
                 self.gaps[feed.id] = gap
+            said = feed_remarks.of_visit(document, kept)
+            if said or feed.remarks:
+                whole = document.broken
+                feed.remarks = feed_remarks.gather(feed.remarks, said, now, whole=whole)
             _describe(feed, document)
         pair = visit.fetched.validators
         whole = document is None or not document.cut_off

@@ -62,7 +62,8 @@ class RiverFeed(Base):
 
     `url` is what is polled; `added_url` is what was subscribed to. `etag` and `last_modified` are
     verbatim from one answer of `validators_url`. `memory` belongs to the poll policy;
-    `reasons` explain `next_poll_at`. `window` holds 16 bytes per item of the last document.
+    `reasons` explain `next_poll_at`, `remarks` say how the feed was read (`polls.feed_remarks`).
+    `window` holds 16 bytes per item of the last document.
     `title` is shown; it is the feed's own, `feed_title`, unless a person has `renamed` it.
     `public`: its owner shows it in the blogroll.
     `offered_url` is the target of a permanent redirect that is not trusted yet. `leads_to` is
@@ -107,6 +108,7 @@ class RiverFeed(Base):
     window: Mapped[bytes] = mapped_column(LargeBinary, default=b"")
     memory: Mapped[dict[str, Any] | None] = mapped_column(JSON)
     reasons: Mapped[list[str]] = mapped_column(JSON, default=list)
+    remarks: Mapped[list[Any]] = mapped_column(JSON, default=list, server_default="[]")
     offered_url: Mapped[str | None]
     offered_at: Mapped[datetime | None]
     offers: Mapped[int] = mapped_column(default=0)

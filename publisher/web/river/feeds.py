@@ -29,7 +29,7 @@ from publisher.river.following import feed_list, on_demand, opml, reading_list, 
 from publisher.river.following.feed_list import FeedQuery
 from publisher.river.following.on_demand import SeveralFeeds
 from publisher.river.observe import OBSERVED, SUMMARY
-from publisher.river.polls import item_store, moves
+from publisher.river.polls import feed_remarks, item_store, moves
 from publisher.river.polls.schedule import DEAD_AFTER, dead_for
 from publisher.storage.tables.river import RiverFeed
 from publisher.web.context import done, me, now, settings, site
@@ -238,6 +238,7 @@ def _feed_page(feed_id: int, errors: dict[str, str]) -> str:
         visits=visits,
         moves=past,
         gaps=[(gap, item_store.in_words(gap)) for gap in gaps],
+        remarks=feed_remarks.shown(row.remarks),
         private=private,
         of_list=of_list,
         brought=brought,
