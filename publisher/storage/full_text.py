@@ -3,10 +3,13 @@
 All words of a query must match; the last one may be a prefix (from three letters on). A word in the
 title weighs five times one in the body. Scripts that write no spaces (Chinese, Japanese, Thai ...)
 are indexed character by character, with an invisible space between them: a word of the query is
-then found as a phrase, inside sentences.
+then found as a phrase, inside sentences. So is Korean, whose words end in particles. Accents do not
+matter, nor whether a letter is spelled out: `ё` is `е`, `ß` is `ss`, `œ` is `oe`.
 """
 
 import re
+import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,25 +41,46 @@ MOST_WORDS = 12
 COMMON, SHORTEST_BEGINNING = 1_000, 3
 LONGEST_BODY = 200_000  # characters that PostgreSQL indexes of a body: a tsvector holds 1 MB
 
+_AT_ONCE = 200  # rows of which the texts are in memory while an index is made anew
 LONG_BODY = 20_000  # characters; the time of FTS5's snippet grows with the square of the matches
 
 _GAP = "\u200b"  # zero width space: invisible, and part of no word
 _MARKS = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u102b-\u103e\u17b4-\u17d3"
-# Kana, Han, and the letters of Thai, Lao, Myanmar and Khmer with the marks that stand on them: some
-# databases take a mark for a letter, others for a space, so it never stands alone.
-_DENSE = re.compile(
+# Kana, Han, Hangul, and the letters of Thai, Lao, Myanmar and Khmer with the marks that stand on
+# them: some databases take a mark for a letter, others for a space, so it never stands alone.
+_CHARACTER = (
     "[\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u1000-\u102a\u1780-\u17b3\u3040-\u30ff"
-    f"\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f][{_MARKS}]*"
+    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f"
+    "\U00020000-\U0003134f]"
 )
-_EDGE = re.compile(rf"[\s{_GAP}]")
+_DENSE = re.compile(f"{_CHARACTER}[{_MARKS}]*")
+_SPACE = re.compile(r"\s")
 _WORD = re.compile(f"[\\w{_MARKS}]+")  # in a query
+
+# Letters that FTS5 does not take apart, as it takes them for plain ones: it skips these marks
+# inside a word. No text has them so: composed letters (NFC) have a character of their own. So the
+# text that is shown can be had back.
+_OF_ONE, _OF_TWO = "\u030f", "\u0311"
+_SPELLED = {
+    "ё": "е\u0308", "ø": f"o{_OF_ONE}", "ł": f"l{_OF_ONE}", "đ": f"d{_OF_ONE}",
+    "ß": f"s{_OF_TWO}s", "œ": f"o{_OF_TWO}e", "æ": f"a{_OF_TWO}e",
+}  # fmt: skip
+_SPELLED |= {"ẞ": f"S{_OF_TWO}S"} | {
+    letter.upper(): spelled.upper() for letter, spelled in _SPELLED.items() if letter != "ß"
+}
+_FOR_FTS5 = str.maketrans(_SPELLED)
+_ACCENT = re.compile("[\u0300-\u036f]")
+# Each Latin letter with accents, and each of those above, as plain letters: for PostgreSQL, which
+# knows of none.
+_PLAIN = {
+    letter: _ACCENT.sub("", _SPELLED.get(letter, unicodedata.normalize("NFD", letter)))
+    for letter in [*map(chr, [*range(0xC0, 0x250), *range(0x1E00, 0x1F00)]), *_SPELLED]
+}
+_FOR_SERVER = str.maketrans(_PLAIN)
 
 _SIMPLE: ColumnClause[str] = literal_column("'simple'")  # no language: words as they are
 _RANK: ColumnClause[float] = literal_column("rank")  # a column of every FTS5 table
 _WEIGHTS: ColumnClause[str] = literal_column("'{0.2, 0.2, 0.2, 1.0}'")
-_EXCERPT = "StartSel=\x02, StopSel=\x03, MaxFragments=1, MinWords=12, MaxWords=24"
-# Where each character is a word, more of them are needed, and short ones count.
-_DENSE_EXCERPT = "StartSel=\x02, StopSel=\x03, MinWords=30, MaxWords=60, ShortWord=0"
 
 Row = tuple[int, str, str]
 """Id, title and body of a post or an item; title and body are plain text."""
@@ -80,9 +104,11 @@ class FullText:
         """Index rows that are not in it yet."""
         remote = on_server(session)
         values = [
-            {"number": number, "heading": _spaced(title), "prose": _spaced(_cut(body, remote))}
+            {"number": number, "heading": _indexed(title, remote),
+             "prose": _indexed(_cut(body, remote), remote),
+             **({"shown": _cut(body, remote)} if remote else {})}
             for number, title, body in rows
-        ]
+        ]  # fmt: skip
         if not values:
             return
         number: BindParameter[int] = bindparam("number")
@@ -91,7 +117,7 @@ class FullText:
         if remote:
             title_words = func.setweight(func.to_tsvector(_SIMPLE, title), literal_column("'A'"))
             words = title_words.op("||")(func.to_tsvector(_SIMPLE, body))
-            new = insert(self._rows).values(id=number, body=body, words=words)
+            new = insert(self._rows).values(id=number, body=bindparam("shown"), words=words)
         else:
             new = insert(self._rows).values(rowid=number, title=title, body=body)
         session.connection().execute(new, values)
@@ -103,6 +129,21 @@ class FullText:
             gone = delete(self._rows).where(self._key(session) == bindparam("number"))
             session.connection().execute(gone, values)
 
+    def renew(self, session: Session, owners: str) -> None:
+        """Index all rows anew whose texts `_indexed` changes, for a migration after it has changed.
+
+        `owners`: the table of posts or items, which has their titles.
+        """
+        key, last, remote = self._key(session), 0, on_server(session)
+        of = table(owners, column("id"), column("title"))
+        some = select(key, of.c.title, self._rows.c.body).join_from(self._rows, of, of.c.id == key)
+        while rows := session.execute(some.where(key > last).order_by(key).limit(_AT_ONCE)).all():
+            last = rows[-1][0]
+            texts = [(number, title, _shown(body)) for number, title, body in rows]
+            changed = [row for row in texts if any(_indexed(t, remote) != t for t in row[1:])]
+            self.remove(session, [number for number, *_ in changed])
+            self.add(session, changed)
+
     def best(self, session: Session, query: str, limit: int = 20, offset: int = 0) -> list[Hit]:
         """The best matches first; the newest first if more than COMMON rows match."""
         if not (match := _match(session, query)):
@@ -110,11 +151,9 @@ class FullText:
         key = self._key(session)
         ranked = not self._common(session, match)
         if on_server(session):
-            wanted = func.to_tsquery(_SIMPLE, match)
-            how = _DENSE_EXCERPT if _DENSE.search(query) else _EXCERPT
-            headline = func.ts_headline(_SIMPLE, self._rows.c.body, wanted, how)
-            found = select(key, headline).where(self._matches(session, match))
+            found = select(key, self._rows.c.body).where(self._matches(session, match))
             if ranked:
+                wanted = func.to_tsquery(_SIMPLE, match)
                 rank = func.ts_rank(_WEIGHTS, self._rows.c.words, wanted)
                 found = found.order_by(rank.desc())
         else:
@@ -127,8 +166,12 @@ class FullText:
                 found = found.where(_RANK.op("MATCH")("bm25(5.0, 1.0)")).order_by(_RANK)
         if not ranked:
             found = found.order_by(key.desc())
-        rows = session.execute(found.limit(limit).offset(offset))
-        return [Hit(number, _shown(_around(words, query))) for number, words in rows]
+        rows = session.execute(found.limit(limit).offset(offset)).all()
+        whole = LONG_BODY * (not on_server(session))
+        return [
+            Hit(number, _around(_shown(text), query) if len(text) > whole else _shown(text))
+            for number, text in rows
+        ]
 
     def newest(self, session: Session, query: str, limit: int) -> list[int]:
         """The highest ids that match; fast also for many matches, as nothing is ranked."""
@@ -164,23 +207,50 @@ class FullText:
         return self._itself.op("MATCH")(match)
 
 
-def _around(excerpt: str, query: str) -> str:
-    """An excerpt as it is; of a whole long body what is around the first word found."""
-    if len(excerpt) <= LONG_BODY:
-        return excerpt
-    words = [re.escape(_spaced(word).strip(_GAP)) for word in _words(query)]
-    found = re.compile(rf"\b(?:(?:{'|'.join(words)})\b|{words[-1]}\w*)", re.IGNORECASE)
-    first = found.search(excerpt)
+def _shown(text: str) -> str:
+    """A text of the index as it was written, adjacent characters that were found marked as one."""
+    text = text.replace(_GAP, "").replace("\x03\x02", "")
+    for letter, spelled in _SPELLED.items():
+        text = text.replace(spelled, letter)
+    return text
+
+
+def _around(text: str, query: str) -> str:
+    """The part of a body around the first word found."""
+    *whole, last = _words(query)
+    marked = re.compile("|".join([*map(_pattern, whole), _pattern(last, r"\w*")]), re.IGNORECASE)
+    first = marked.search(text)
     at = first.start() if first else 0
-    before, after = _EDGE.search(excerpt, max(at - 60, 0), at), _EDGE.search(excerpt, at + 120)
-    start = 0 if at <= 60 else before.end() if before else at
-    part = found.sub("\x02\\g<0>\x03", excerpt[start : after.start() if after else None])
-    return f"{'…' if start else ''}{part}{'…' if after else ''}"
+    before, after = (
+        _SPACE.search(text, max(at - 60, 0), at),
+        _SPACE.search(text, at + 120, at + 160),
+    )
+    start = 0 if at <= 60 else before.end() if before else at - 60
+    end = after.start() if after else min(at + 160, len(text))
+    part = marked.sub("\x02\\g<0>\x03", text[start:end])
+    return f"{'…' if start else ''}{part}{'…' if end < len(text) else ''}"
 
 
-def _shown(excerpt: str) -> str:
-    """An excerpt without gaps, with adjacent marked characters marked as one word."""
-    return excerpt.replace(_GAP, "").replace("\x03\x02", "")
+def _pattern(word: str, end: str = rf"(?:\b|(?={_CHARACTER}))") -> str:
+    """A regular expression for a query's word in a text, however its letters are spelled there."""
+    letters = _LETTERS.sub(lambda found: _same(found[0]), word.translate(_FOR_SERVER))
+    return letters if _DENSE.search(word) else rf"(?:\b|(?<={_CHARACTER})){letters}{end}"
+
+
+_LETTERS = re.compile(r"ss|oe|ae|\w", re.IGNORECASE)
+
+
+def _same(letters: str) -> str:
+    """A pattern for one or two plain letters and all that `_PLAIN` takes for them."""
+    each = [f"[{one}{''.join(_OTHERS[one])}]" for one in letters.lower()]
+    two = _OTHERS[letters.lower()] if len(letters) > 1 else ()
+    return f"(?:{'|'.join([''.join(each), *two])})"
+
+
+_OTHERS: defaultdict[str, list[str]] = defaultdict(list)
+for _letter, _letters in _PLAIN.items():
+    if _letter != _letters:
+        _OTHERS[_letters.lower()].append(_letter)
 
 
 def _cut(body: str, remote: bool) -> str:
@@ -188,7 +258,8 @@ def _cut(body: str, remote: bool) -> str:
 
 
 def _words(query: str) -> list[str]:
-    return [word for word in _WORD.findall(query) if re.search(r"\w", word)][:MOST_WORDS]
+    words = _WORD.findall(unicodedata.normalize("NFC", query))
+    return [word for word in words if re.search(r"\w", word)][:MOST_WORDS]
 
 
 def _match(session: Session, query: str) -> str:
@@ -197,14 +268,17 @@ def _match(session: Session, query: str) -> str:
     unfinished = len(words[-1]) >= SHORTEST_BEGINNING or _DENSE.search(words[-1]) is not None
     if on_server(session):
         return " & ".join(map(_phrase, words)) + ":*" * unfinished
-    return " ".join(f'"{_spaced(word)}"' for word in words) + "*" * unfinished
+    return " ".join(f'"{_indexed(word, False)}"' for word in words) + "*" * unfinished
 
 
 def _phrase(word: str) -> str:
     """A word for PostgreSQL: one lexeme, or the characters that must follow each other."""
-    return " <-> ".join(f"'{part}'" for part in _spaced(word).split(_GAP) if part)
+    return " <-> ".join(f"'{part}'" for part in _indexed(word, True).split(_GAP) if part)
 
 
-def _spaced(words: str) -> str:
-    """`words` with a gap around each letter of a script that writes no spaces."""
-    return _DENSE.sub(lambda found: f"{_GAP}{found[0]}{_GAP}", words)
+def _indexed(words: str, remote: bool) -> str:
+    """`words` for the index: a gap around each letter of a script that writes no spaces, and the
+    letters by which one word can be written in several ways as the database compares them."""
+    composed = unicodedata.normalize("NFC", words)
+    spaced = _DENSE.sub(lambda found: f"{_GAP}{found[0]}{_GAP}", composed)
+    return spaced.translate(_FOR_SERVER if remote else _FOR_FTS5)

@@ -1,14 +1,14 @@
 """Search: words are found in every script, inside sentences where a script writes no spaces."""
 
+import unicodedata
+
 import pytest
-from alembic import command
-from alembic.config import Config
 from sqlalchemy import text
 
 from publisher.blog import published
 from publisher.installation import Site
+from publisher.storage.full_text import FullText
 from publisher.storage.postgresql import on_server
-from publisher.storage.schema import MIGRATIONS
 from tests.factories import make_post
 
 TEXTS = {
@@ -18,6 +18,10 @@ TEXTS = {
     "mixed": "新しいiPhone版を出しました。",
     "ar": "ذهبت إلى السوق مع صديقي",
     "en": "Yesterday I went to the tower.",
+    "ko": "한국어 문장입니다. 국립도서관에 갔습니다.",
+    "ru": "Ёлка стояла; всё ещё зелёная.",
+    "de": "Die Straße nach Gießen ist GROẞ.",
+    "fr": "L’œuvre d’un cœur, à Ærø près de Łódź.",
 }
 
 
@@ -29,6 +33,12 @@ TEXTS = {
         ("ตลาดน้ำ", {"th"}), ("เพื่อน", {"th"}), ("น้ำตลาด", set()),
         ("iPhone", {"mixed"}), ("iphone版", {"mixed"}), ("السوق", {"ar"}), ("السو", {"ar"}),
         ("towe", {"en"}), ("wer", set()), ("、。", set()),
+        ("한국", {"ko"}), ("문장", {"ko"}), ("도서관", {"ko"}), ("국한", set()),
+        (unicodedata.normalize("NFD", "한국어 문장"), {"ko"}), ("문장 한국", {"ko"}),
+        ("елка", {"ru"}), ("ёлка", {"ru"}), ("все еще зеленая", {"ru"}), ("всё ещё", {"ru"}),
+        ("strasse", {"de"}), ("straße", {"de"}), ("stra", {"de"}), ("gross", {"de"}),
+        ("giessen groß", {"de"}), ("oeuvre", {"fr"}), ("œuvre", {"fr"}), ("coeur", {"fr"}),
+        ("aero", {"fr"}), ("lodz pres", {"fr"}), ("près łódź", {"fr"}), ("ovre", set()),
     ],
 )  # fmt: skip
 def test_every_script(site: Site, query: str, found: set[str]) -> None:
@@ -38,7 +48,7 @@ def test_every_script(site: Site, query: str, found: set[str]) -> None:
         hits = published.search(db, query)
     assert {numbers[hit.number] for hit in hits} == found
     for hit in hits:
-        assert "\u200b" not in hit.excerpt
+        assert hit.excerpt.replace("\x02", "").replace("\x03", "") == TEXTS[numbers[hit.number]]
         assert "\x02" in hit.excerpt
 
 
@@ -68,21 +78,40 @@ def test_excerpts_mark_the_word(site: Site) -> None:
     assert hit.excerpt == TEXTS["ja"].replace("東京", "\x02東京\x03")
 
 
-@pytest.mark.sqlite("a full-text index of an older version, which it alone had")
-def test_older_indexes_are_made_anew(site: Site) -> None:
-    """The migration lets posts of before be found as well."""
-    make_post(site, TEXTS["ja"])
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    config.set_main_option("path_separator", "os")
-    with site.database.engine.execution_options(immediate=True).begin() as connection:
-        connection.execute(text("DELETE FROM post_search"))
-        row = {"body": TEXTS["ja"]}
-        connection.execute(
-            text("INSERT INTO post_search (rowid, title, body) VALUES (1, '', :body)"), row
-        )
-        connection.execute(text("UPDATE alembic_version SET version_num = '0013_mirrors'"))
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0014_dense_scripts")
+def test_an_index_of_before_is_made_anew(site: Site) -> None:
+    """An upgrade lets what was indexed by other rules be found as well, and shows the same."""
+    numbers = {name: make_post(site, source).id for name, source in TEXTS.items()}
+    index = FullText("post_search")
+    with site.database.write() as db:
+        plain = "UPDATE post_search SET title = '', body = :body WHERE rowid = :id"
+        words = "UPDATE post_search SET words = to_tsvector('simple', :body) WHERE id = :id"
+        for name, source in TEXTS.items():
+            row = {"id": numbers[name], "body": source}
+            db.execute(text(words if on_server(db) else plain), row)
     with site.database.read() as db:
-        assert [hit.number for hit in published.search(db, "東京")] == [1]
+        assert not published.search(db, "도서관")
+    with site.database.write() as db:
+        index.renew(db, "posts")
+        index.renew(db, "posts")
+    with site.database.read() as db:
+        for query, name in {"東京": "ja", "도서관": "ko", "елка": "ru", "strasse": "de"}.items():
+            (hit,) = published.search(db, query)
+            assert (hit.number, "\x02" in hit.excerpt) == (numbers[name], True)
+            assert hit.excerpt.replace("\x02", "").replace("\x03", "") == TEXTS[name]
+
+
+def test_the_body_is_searched_whole_in_each_writing(site: Site) -> None:
+    """A long body's excerpt is ours: it marks the word as the text has it."""
+    make_post(site, f"{'ab ' * 9_000} zur Straße mit Żółty und ёлка, 국립도서관에")
+    with site.database.read() as db:
+        marked = {
+            "strasse": "Straße",
+            "zolty": "Żółty",
+            "елка": "ёлка",
+            "서관": "서관",
+            "stra": "Straße",
+        }
+        for query, word in marked.items():
+            (hit,) = published.search(db, query)
+            assert f"\x02{word}\x03" in hit.excerpt, query
+            assert len(hit.excerpt) < 400
