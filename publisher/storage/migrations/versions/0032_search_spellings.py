@@ -5,8 +5,8 @@ from sqlalchemy.orm import Session
 
 from publisher.storage.full_text import FullText
 
-revision = "0030_search_spellings"
-down_revision = "0029_reach_of_updates"
+revision = "0032_search_spellings"
+down_revision = "0031_taken_back"
 branch_labels = None
 depends_on = None
 
