@@ -5,8 +5,8 @@ from sqlalchemy.orm import Session
 
 from publisher.storage.full_text import FullText
 
-revision = "0032_search_spellings"
-down_revision = "0031_taken_back"
+revision = "0033_search_spellings"
+down_revision = "0032_how_feeds_were_read"
 branch_labels = None
 depends_on = None
 
