@@ -93,7 +93,9 @@ _INTERNET = re.compile(  # RFC 822, as nearly all feeds have it
     r"(?:[A-Z][a-z]{2}, )?(\d{1,2}) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d)(?::([0-5]\d))? "
     r"(?:([+-])(\d\d)(\d\d)|GMT|UTC|UT|Z)"
 )
-_ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?")
+_ISO = re.compile(  # dashes are left out in XML-RPC: 20240304T14:30:00
+    r"(?:\d{4}-\d\d-\d\d|\d{8}(?=T))(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?"
+)
 _COMMENT = re.compile(r"\([^()]*\)")
 _PLACE = re.compile(r"\b[A-Za-z]+(?:/[A-Za-z_+-]+){1,2}\b")
 _ASIAN_DATE = re.compile(r"(\d{4})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日일号]")
