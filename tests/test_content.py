@@ -15,6 +15,7 @@ from flask import Flask
 from sqlalchemy import Boolean, Integer, String, select, update
 
 from publisher.base.environment import Environment
+from publisher.base.errors import FieldErrors
 from publisher.blog import published
 from publisher.blog.members import tokens
 from publisher.blog.tags import assign
@@ -43,9 +44,13 @@ TAGS = ("sea", "Two words")
 # Columns whose values are words of ours or addresses: nobody looks for them in a search.
 NO_PROSE = {
     "kind", "source_format", "slug", "enclosure_url", "enclosure_type", "transcript", "image",
+    "image_focus", "gallery",
 }  # fmt: skip
 # What Micropub has no property for, or only half of one: an update keeps it all the same.
-NOT_SENT = {"kind", "enclosure_bytes", "enclosure_seconds", "transcript", "image_alt"}
+NOT_SENT = {
+    "kind", "enclosure_bytes", "enclosure_seconds", "transcript", "image_alt", "image_focus",
+    "gallery",
+}  # fmt: skip
 
 
 def word(name: str) -> str:
@@ -64,6 +69,8 @@ def unusual(column: Any) -> Any:
         "enclosure_type": "audio/mpeg",
         "transcript": "https://a.example/1.vtt",
         "image": "https://a.example/1.jpg",
+        "image_focus": "left",
+        "gallery": "off",
     }
     if column.name in known:
         return known[column.name]
@@ -370,3 +377,25 @@ def test_readers_see_it(blog: Site, app: Flask) -> None:
     save(blog, replace(content_of(blog), tags=TAGS[1:]))  # so that its HTML is made
     page = app.test_client().get(f"/{FULL['slug']}").text
     assert [name for name in prose() if word(name) not in page] == []
+
+
+@pytest.mark.parametrize(
+    ("pasted", "address"),
+    [
+        ("![A [sea\\]](/media/a.jpg)", "/media/a.jpg"),
+        ('![x](https://a.example/b.jpg "A title")', "https://a.example/b.jpg"),
+        ('<img alt="" src="/media/a.jpg">', "/media/a.jpg"),
+        ("<img src=/media/a.jpg>", "/media/a.jpg"),
+        ("![](javascript:alert(1))", ""),
+        ("![" * 5000, ""),
+        ("/media/a.jpg", "/media/a.jpg"),
+    ],
+)
+def test_a_picture_pasted_as_markdown(pasted: str, address: str) -> None:
+    """Where an address is wanted, the one in pasted Markdown or HTML is taken."""
+    texts = {"source": "x", "image": pasted}
+    if address:
+        assert content.from_inputs(texts).image == address
+    else:
+        with pytest.raises(FieldErrors):
+            content.from_inputs(texts)

@@ -65,7 +65,8 @@ def plate_of(post: Post) -> Markup | None:
     """The picture above a post in a list: its own, or in the look for photographs its first."""
     address = post.image or (first_picture(post.html) if photographs() else "")
     sizes = "(min-width: 44rem) 21rem, 100vw" if photographs() else SIZES
-    return picture_of(address, sizes=sizes) if address else None
+    kept = f"keep-{post.image_focus}" if post.image and post.image_focus != "center" else ""
+    return picture_of(address, "", kept, sizes) if address else None
 
 
 def label_of(link: Link) -> str:

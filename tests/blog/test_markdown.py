@@ -222,3 +222,26 @@ def test_elements_inside_elements_have_an_end(form: str) -> None:
     for depth in (300, 3_000):  # here, and in a process of its own
         with pytest.raises(InvalidData, match="200 elements"):
             html_of("<div>" * depth + "a", form)
+
+
+def test_pictures_on_neighbouring_lines() -> None:
+    """They become rows of at most three figures, as high as each other, with their captions; a post
+    of the time before keeps them in its paragraph, and so does one with words between them."""
+    place = "/media/" + "a" * 20 + "-{}x{}.jpg"
+    lines = [f"![p{n}]({place.format(*size)})" for n, size in enumerate([(1200, 800), (600, 800)])]
+    lines.append('[![p2](x.png "A <b> & c")](https://a.example/)')
+    source = "\n".join([*lines, *lines[:2]])
+    html = markdown.html_of(source, "markdown", rows=True)
+    assert re.findall(r'gallery">|<figure class="[^"]+"', html) == [
+        'gallery">', '<figure class="ratio-15"', '<figure class="ratio-8"',
+        'gallery">', '<figure class="ratio-10"', '<figure class="ratio-15"',
+        '<figure class="ratio-8"',
+    ]  # fmt: skip
+    assert 'sizes="(min-width: 44rem) 28rem, 67vw"' in html
+    assert "</a><figcaption>A &lt;b&gt; &amp; c</figcaption></figure>" in html
+    assert "gallery" not in markdown.html_of(source, "markdown")
+    for single in (lines[0], f"{lines[0]} and {lines[1]}", f"- {lines[0]}\n  {lines[1]}", "![][a]"):
+        assert "gallery" not in markdown.html_of(single, "markdown", rows=True)
+    for size in ((0, 0), (0, 99999), (99999, 0), (99999, 1)):
+        odd = f"![]({place.format(*size)})\n![]({place.format(*size)})"
+        assert re.search("ratio-(4|10|30)", markdown.html_of(odd, "markdown", rows=True))

@@ -207,7 +207,7 @@ def test_what_the_server_says(laptop: Page, live: Live, loads: list[str]) -> Non
     expect(laptop.get_by_role("region", name="Unsaved changes")).to_be_visible()
     loads.clear()
     laptop.evaluate("window.heard = document.querySelector('[data-state][role=status]')")
-    laptop.get_by_text("Tags, URL, summary").click()
+    laptop.get_by_text("Tags, address, summary").click()
     laptop.fill("[name=slug]", "An Odd  Address")
     laptop.fill("[name=title]", "A title")
     laptop.get_by_label("Minor edit").check()

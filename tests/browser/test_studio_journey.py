@@ -177,6 +177,7 @@ def test_recovery_after_a_crash(ada: Page, live: Live) -> None:
     ada.goto("/studio/posts/1")
     ada.context.set_offline(True)
     ada.locator("details.more > summary").click()
+    ada.get_by_text("A file on another server").click()
     ada.fill("[name=enclosure_url]", "https://a.example/1.mp3")
     ada.select_option("[name=kind]", "page")
     ada.fill(SOURCE, "As typed in the train.")
@@ -303,7 +304,7 @@ def test_tab_chooses_nothing(ada: Page, live: Live) -> None:
     ada.keyboard.press("Control+s")
     expect(ada.get_by_text("Saved 09:30.")).to_be_visible()
     assert the_post(live).status == "draft"
-    ada.get_by_text("Tags, URL, summary").click()
+    ada.get_by_text("Tags, address, summary").click()
     ada.fill("[name=slug]", "an-address")
     with ada.expect_navigation():
         ada.keyboard.press("Enter")
@@ -428,7 +429,7 @@ def test_words_are_composed_while_a_picture_comes(ada: Page) -> None:
 
 
 def test_several_pictures_in_the_box(ada: Page, live: Live) -> None:
-    """Three at once, each in its own paragraph in their order, each described; then published."""
+    """Three at once, on neighbouring lines in their order, each described; published as a row."""
     ada.fill(SOURCE, "Before.\n\nAfter.")
     ada.evaluate("document.querySelector('[name=source]').setSelectionRange(7, 7)")
     data = []
@@ -451,15 +452,13 @@ def test_several_pictures_in_the_box(ada: Page, live: Live) -> None:
     shown = ada.locator("[data-tray] canvas").first
     assert shown.evaluate("c => c.getContext('2d').getImageData(48, 48, 1, 1).data[0]") > 200
     expect(ada.locator(SOURCE)).to_have_value(
-        re.compile(
-            r"^Before\.\n\n!\[red\]\(\S+\)\n\n!\[green\]\(\S+\)\n\n!\[blue\]\(\S+\)\n\nAfter\.$"
-        )
+        re.compile(r"^Before\.\n\n!\[red\]\(\S+\)\n!\[green\]\(\S+\)\n!\[blue\]\(\S+\)\n\nAfter\.$")
     )
     ada.focus(SOURCE)
     wait_for_editor(ada)
     ada.keyboard.press("Control+Enter")
     expect(ada.locator(".countdown")).to_contain_text("reaches readers in")
-    assert the_post(live).html.count("<img") == 3
+    assert the_post(live).html.count("<figure") == 3
 
 
 def test_a_save_without_a_network(ada: Page, live: Live) -> None:
@@ -742,7 +741,7 @@ def test_places_of_files_that_did_not_come(ada: Page, live: Live) -> None:
     expect(ada.locator(STATE)).to_contain_text("leave them out")
     ada.get_by_role("button", name="Leave it out").click()
     expect(ada.locator(SOURCE)).to_have_value("One.\n\nTwo.")
-    ada.get_by_text("Tags, URL, summary").click()
+    ada.get_by_text("Tags, address, summary").click()
     ada.fill("[name=tags]", "Tea")
     ada.press("[name=tags]", "Enter")
     expect(ada.locator(STATE)).to_contain_text("Update sends this to readers. Saved 09:30")

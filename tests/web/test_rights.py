@@ -181,6 +181,7 @@ TABLE: dict[tuple[str, str], str] = {
     ("GET", "/studio/media/<name>/small"): "login",
     ("POST", "/studio/media"): "login",
     ("POST", "/studio/media/<int:media_id>"): "medium",
+    ("GET", "/studio/media/<int:media_id>/inputs"): "login",
     ("POST", "/studio/media/<int:media_id>/delete"): "medium",
     ("GET", "/studio/moving"): "admin",
     ("GET", "/studio/moving/jobs/<int:number>"): "admin",

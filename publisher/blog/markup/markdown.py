@@ -31,6 +31,7 @@ from publisher.blog.markup.markdown_extras import (
     files,
     formula,
     formulas_alone,
+    galleries,
     marks,
     posters,
     quotes_of,
@@ -49,20 +50,25 @@ LONGEST_HIGHLIGHTED = 50_000  # characters; some lexers are slow on unexpected i
 _UNCOLOURED = re.compile(r'<span class="(?:n|o|p|w)">([^<]*)</span>')
 # How wide a picture is shown: the column of blog.css, or nearly the whole of a small screen.
 SIZES = "(min-width: 44rem) 42rem, 100vw"
+# The same of a picture in a row, as a share of its width.
+_SIZES_IN_ROW = "(min-width: 44rem) {:.0f}rem, {:.0f}vw"
 
 
-def html_of(source: str, source_format: str, anchor: str = "", language: str = "en") -> str:
+def html_of(
+    source: str, source_format: str, anchor: str = "", language: str = "en", rows: bool = False
+) -> str:
     """Safe HTML of a post's source, which is `markdown` or (imported) `html`.
 
     `anchor` is a prefix of every id, different for each post, so that ids on one page differ.
-    `language` decides which typographic quotation marks replace straight ones.
+    `language` decides which typographic quotation marks replace straight ones. `rows`: pictures on
+    neighbouring lines of Markdown stand side by side.
 
     A long text, which can take seconds, is rendered in another process, so that the site keeps
     answering. Raises Unreadable when it exceeds `LIMITS`, InvalidData when nested too deeply.
     """
     if len(source) <= SHORT:
-        return rendered(source, source_format, anchor, language)
-    return confined.read(rendered, LIMITS, source, source_format, anchor, language)
+        return rendered(source, source_format, anchor, language, rows)
+    return confined.read(rendered, LIMITS, source, source_format, anchor, language, rows)
 
 
 def render(source: str, anchor: str = "", language: str = "en") -> str:
@@ -70,13 +76,15 @@ def render(source: str, anchor: str = "", language: str = "en") -> str:
     return html_of(source, "markdown", anchor, language)
 
 
-def rendered(source: str, source_format: str, anchor: str, language: str) -> str:
+def rendered(
+    source: str, source_format: str, anchor: str, language: str, rows: bool = False
+) -> str:
     """As `html_of`, in this process and without a time limit: for confined processes.
 
     Raises InvalidData when elements are nested deeper than `DEEPEST`.
     """
     if source_format != "html":
-        source = _parser(tuple(quotes_of(language))).render(source)
+        source = _parser(tuple(quotes_of(language)), rows).render(source)
     html = sanitise(source, anchor)
     if nested_too_deeply(html):
         raise InvalidData(f"more than {DEEPEST} elements stand inside each other")
@@ -84,13 +92,14 @@ def rendered(source: str, source_format: str, anchor: str, language: str) -> str
 
 
 @lru_cache(maxsize=8)
-def _parser(quotes: tuple[str, ...]) -> MarkdownIt:
+def _parser(quotes: tuple[str, ...], rows: bool) -> MarkdownIt:
     options = {"html": True, "highlight": _highlighted, "typographer": True, "quotes": list(quotes)}
     parser = MarkdownIt("commonmark", options)
     parser.enable(["table", "strikethrough", "smartquotes"])
     parser.use(footnote_plugin).use(gfm_autolink_plugin).use(deflist_plugin)
     parser.inline.ruler.before("escape", "formula", formula)
-    for rule in (formulas_alone, tasks, marks, videos, posters, files, dashes):
+    pictures = (galleries,) if rows else ()
+    for rule in (formulas_alone, tasks, marks, videos, posters, files, *pictures, dashes):
         parser.core.ruler.push(rule.__name__, rule)
     parser.use(anchors_plugin, max_level=6, slug_func=slugify)
     parser.core.ruler.push("figures", _figures)
@@ -153,7 +162,8 @@ def _image(renderer: Any, tokens: Sequence[Token], place: int, options: Any, env
         token.attrSet("width", str(known.width))
         token.attrSet("height", str(known.height))
         token.attrSet("srcset", known.srcset)
-        token.attrSet("sizes", SIZES)
+        share = token.meta.get("share")
+        token.attrSet("sizes", _SIZES_IN_ROW.format(42 * share, 100 * share) if share else SIZES)
     rendered: str = renderer.renderToken(tokens, place, options, env)
     return rendered
 

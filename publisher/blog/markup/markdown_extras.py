@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterator
 from html import escape
+from itertools import pairwise
 
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from publisher.blog.markup.safe_html import video_link
+from publisher.blog.post_files.media import responsive
 
 # Opening and closing quotes, double then single; other languages get the English ones.
 _QUOTES: dict[str, str | list[str]] = {
@@ -17,6 +19,7 @@ _QUOTES: dict[str, str | list[str]] = {
     "ro": "„”«»", "ru": "«»„“", "sk": "„“‚‘", "sl": "„“‚‘", "sv": "””’’", "uk": "«»„“",
     "fr": ["«\u202f", "\u202f»", "“", "”"], "de-ch": "«»‹›", "pt-br": "“”‘’", "hr": "„”‚’",
 }  # fmt: skip
+_MOST_IN_ROW = 3
 _LINKED_PICTURE = ["link_open", "image", "link_close"]
 _TASK = re.compile(r"\[([ xX])\]\s+")
 
@@ -117,6 +120,59 @@ def files(state: StateCore) -> None:
         address = str(children[0].attrGet("href") or "") if len(children) == 3 else ""
         if address.startswith("/media/") and address.endswith(".pdf"):
             opening.attrSet("class", "file")
+
+
+def galleries(state: StateCore) -> None:
+    """A paragraph of several pictures becomes rows of figures; a picture's title is its caption."""
+    for opening, token, closing in _paragraphs(state):
+        pictures = _pictures(token.children or [])
+        if len(pictures) > 1 and not opening.hidden:
+            opening.type = closing.type = "html_block"
+            opening.content, closing.content = '<div class="gallery">', "</div>\n"
+            rows = [_row(row) for row in _divided(pictures, _MOST_IN_ROW)]
+            between = _html('</div>\n<div class="gallery">')
+            token.children = rows[0] + [part for row in rows[1:] for part in (between, *row)]
+
+
+def _pictures(children: list[Token]) -> list[list[Token]]:
+    """The pictures of a paragraph that has nothing else, each with the link around it, if any."""
+    found: list[list[Token]] = []
+    left = [child for child in children if child.type not in ("softbreak", "hardbreak")]
+    left = [child for child in left if child.type != "text" or child.content.strip()]
+    while left:
+        linked = [child.type for child in left[:3]] == _LINKED_PICTURE
+        if not linked and left[0].type != "image":
+            return []
+        length = 3 if linked else 1
+        found.append(left[:length])
+        left = left[length:]
+    return found
+
+
+def _divided(things: list[list[Token]], most: int) -> list[list[list[Token]]]:
+    """The list in as few parts of at most `most` as possible, the longer parts last."""
+    count = -(-len(things) // most)
+    edges = [len(things) * part // count for part in range(count + 1)]
+    return [things[start:end] for start, end in pairwise(edges)]
+
+
+def _row(pictures: list[list[Token]]) -> list[Token]:
+    """Pictures as figures of the same height, if their sizes are known."""
+    images = [next(part for part in picture if part.type == "image") for picture in pictures]
+    known = [responsive(str(image.attrGet("src") or "")) for image in images]
+    ratios = [max(one.width, 1) / max(one.height, 1) if one else 1.0 for one in known]
+    parts: list[Token] = []
+    for picture, image, ratio in zip(pictures, images, ratios, strict=True):
+        image.meta["share"] = ratio / sum(ratios)
+        caption = escape(str(image.attrs.pop("title", "")))
+        below = f"<figcaption>{caption}</figcaption>" if caption else ""
+        tenths = min(max(round(10 * ratio), 4), 30)  # the rules that blog.css has
+        parts += [_html(f'<figure class="ratio-{tenths}">'), *picture, _html(f"{below}</figure>")]
+    return parts
+
+
+def _html(content: str) -> Token:
+    return Token("html_inline", "", 0, content=content)
 
 
 def posters(state: StateCore) -> None:

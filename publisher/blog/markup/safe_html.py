@@ -61,10 +61,12 @@ _ALWAYS = {"pre": {"tabindex": "0"}, "img": {"loading": "lazy"}}
 _CLASSES = {name for name in STANDARD_TYPES.values() if name} | {
     "highlight", "scroll", "footnotes", "footnotes-list", "footnote-item", "footnote-ref",
     "footnote-backref", "more", "task", "video", "card",
-    "file",
+    "file", "gallery",
 }  # fmt: skip
-# Classes that other programs read: microformats, and the language of a listing.
-_CLASS_FAMILIES = re.compile(r"(h|p|u|dt|e)-[a-z][a-z-]{0,30}|language-[\w+#.-]{1,30}")
+# Microformats, the language of a listing, and how wide a picture of a gallery is for its height.
+_CLASS_FAMILIES = re.compile(
+    r"(h|p|u|dt|e)-[a-z][a-z-]{0,30}|language-[\w+#.-]{1,30}|ratio-[0-9]{1,2}"
+)
 _ADDRESSES = {"href", "src", "cite", "poster"}
 _ID = re.compile(r"[\w:.-]{1,100}")
 

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import (
     Conflict,
     InvalidData,
+    NotFound,
     StorageUnavailable,
     TooLarge,
     must_exist,
@@ -118,6 +119,15 @@ def store(place: MediaFiles, accepted: Accepted) -> None:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         reason = "the disk is full" if full else f"the media folder: {error.strerror}"
         raise StorageUnavailable(f"{reason}; the file was not kept") from error
+
+
+def content(place: MediaFiles, address: str) -> bytes:
+    """The bytes of a stored file, by its address on the site; NotFound when there is none."""
+    name = address.removeprefix(PREFIX)
+    if name == address or not is_name(name) or place.size(name) is None:
+        raise NotFound("there is no such file")
+    with place.open(name) as file:
+        return file.read()
 
 
 def record(
@@ -245,10 +255,14 @@ def _name(
 LIBRARY_PAGE = 12
 
 
-def find_files(session: Session, words: str, before: int | None = None) -> Sequence[Media]:
+def find_files(
+    session: Session, words: str, before: int | None = None, kind: str = ""
+) -> Sequence[Media]:
     """A page of files with all `words` in name or description, newest first, and one more file
-    if there is a next page."""
+    if there is a next page; `kind` (image, audio, video, ...) leaves out files of other kinds."""
     query = select(Media).order_by(Media.id.desc()).limit(LIBRARY_PAGE + 1)
+    if kind:
+        query = query.where(Media.content_type.startswith(f"{kind}/", autoescape=True))
     for word in words.split()[:8]:
         query = query.where(
             or_(

@@ -21,7 +21,17 @@ from publisher.blog.writing.content_fields import (
     SourceText,
     Tags,
 )
-from publisher.storage.tables.blog import KINDS, SOURCE_FORMATS, Post, PostKind, SourceFormat
+from publisher.storage.tables.blog import (
+    FOCUS,
+    GALLERIES,
+    KINDS,
+    SOURCE_FORMATS,
+    Gallery,
+    ImageFocus,
+    Post,
+    PostKind,
+    SourceFormat,
+)
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,8 @@ class Content:
     transcript: str = ""
     image: str = ""
     image_alt: str = ""
+    image_focus: ImageFocus = "center"
+    gallery: Gallery = "rows"
 
 
 # In the order in which a revision's changes are shown.
@@ -56,6 +68,8 @@ FIELDS: tuple[Field, ...] = (
         aliases=("cover", "featured_image", "feature_image"),
     ),
     Field("image_alt", "Picture in words", limit=1_000, micropub=None),
+    Choice("image_focus", "Crop", prose=False, micropub=None, options=FOCUS),
+    Choice("gallery", "Neighbouring pictures", prose=False, micropub=None, options=GALLERIES),
     Choice("kind", "Kind", prose=False, micropub=None, options=KINDS),
     EnclosureField("enclosure", "Sound", prose=False, micropub=None),
     Transcript("transcript", "Transcript", limit=2_000, prose=False, micropub=None),

@@ -14,6 +14,10 @@ from publisher.blog.slugs import slugify, tag_slug
 
 MAX_TAG = 60
 _PICTURE = re.compile(r"(/media/|https?://[^/\s]+/)\S+", re.IGNORECASE)
+# A picture as Markdown or HTML has it in a text: people paste it where its address is wanted.
+_PASTED = re.compile(
+    r"""\s*(?:!\[(?:\\.|[^\]\\]){0,2000}\]\(\s*<?|<img\b[^>]{0,2000}?\ssrc=["']?)([^\s<>"')]+)"""
+)
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,11 @@ class Paragraphs(Field):
 
 class PictureField(Field):
     """The address of a picture: of a file under /media/, or elsewhere on the web."""
+
+    def cleaned(self, value: Any) -> Any:
+        """The address; of Markdown or HTML that shows a picture, the one in it."""
+        pasted = _PASTED.match(value)
+        return super().cleaned(pasted[1] if pasted else value)
 
     def problems(self, typed: Any, value: Any) -> dict[str, str]:
         """A problem when it is no such address."""

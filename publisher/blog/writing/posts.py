@@ -251,7 +251,8 @@ def _replace(
     for name, part in to_columns(replace(value, slug=post.slug)).items():
         setattr(post, name, part)
     language = load_settings(session).language
-    post.html = markdown.html_of(value.source, value.source_format, f"p{post.id}-", language)
+    rows = value.gallery == "rows"
+    post.html = markdown.html_of(value.source, value.source_format, f"p{post.id}-", language, rows)
     _set_slug(session, post, value, before, slug_follows)
     post.version += 1
     post.changed_at = now

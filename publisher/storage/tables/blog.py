@@ -46,6 +46,10 @@ PostKind = Literal["post", "page"]
 KINDS: tuple[PostKind, ...] = get_args(PostKind)
 SourceFormat = Literal["markdown", "html"]
 SOURCE_FORMATS: tuple[SourceFormat, ...] = get_args(SourceFormat)
+ImageFocus = Literal["center", "top", "bottom", "left", "right"]
+FOCUS: tuple[ImageFocus, ...] = get_args(ImageFocus)
+Gallery = Literal["rows", "off"]
+GALLERIES: tuple[Gallery, ...] = get_args(Gallery)
 UpdateKind = Literal["publish", "backdate", "edit", "delete", "restore", "import", "loaded"]
 UPDATE_KINDS: tuple[UpdateKind, ...] = get_args(UpdateKind)
 MADE_HERE: tuple[UpdateKind, ...] = tuple(kind for kind in UPDATE_KINDS if kind != "loaded")
@@ -87,6 +91,11 @@ class Post(Base):
     transcript: Mapped[str] = mapped_column(default="", server_default="")
     image: Mapped[str] = mapped_column(default="", server_default="")
     image_alt: Mapped[str] = mapped_column(default="", server_default="")
+    image_focus: Mapped[ImageFocus] = mapped_column(
+        String, default="center", server_default="center"
+    )
+    # Posts that are older than this column keep their look.
+    gallery: Mapped[Gallery] = mapped_column(String, default="rows", server_default="off")
     preview_token: Mapped[str] = mapped_column(unique=True)
     created_at: Mapped[datetime]
     changed_at: Mapped[datetime]

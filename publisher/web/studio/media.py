@@ -20,13 +20,19 @@ blueprint = Blueprint("media", __name__)
 
 
 @blueprint.get("/media")
-def page() -> str:
-    """The library: newest first, searched by name and description."""
+def page() -> Any:
+    """The library: newest first, searched by name and description, of one `kind` if asked.
+
+    A script gets the page as JSON: what to show of each file, and the text that inserts it.
+    """
     words = " ".join(clean(request.args.get("q", "")).split())[:200]
     start = whole_number(request.args.get("before", ""))
     with site().database.read() as db:
-        rows = media.find_files(db, words, start)
+        rows = media.find_files(db, words, start, clean(request.args.get("kind", ""))[:20])
         shown = rows[: media.LIBRARY_PAGE]
+        if wants_json():
+            older = shown[-1].id if len(rows) > len(shown) else None
+            return jsonify(files=[_listed(row) for row in shown], older=older)
         return render_template(
             "studio/media.html",
             rows=shown,
@@ -39,6 +45,26 @@ def page() -> str:
             before=start,
             older=shown[-1].id if len(rows) > len(shown) else None,
         )
+
+
+def _listed(row: Media) -> dict[str, Any]:
+    """A file of the library, for a script that offers it."""
+    return {
+        "id": row.id,
+        "url": media.path(row),
+        "name": row.name,
+        "alt": row.alt,
+        "small": _small(row) if row.content_type.startswith("image/") else "",
+        "markdown": _markdown_of(row),
+    }
+
+
+@blueprint.get("/media/<int:media_id>/inputs")
+def inputs_of(media_id: int) -> Any:
+    """The inputs of a post that a sound or a transcript of the library fills."""
+    with site().database.read() as db:
+        address = media.path(media.get_file(db, media_id))
+    return jsonify(inputs=_inputs(media.accept(media.content(site().environment.media, address))))
 
 
 @blueprint.post("/media/<int:media_id>")
@@ -159,7 +185,7 @@ def _markdown(place: str, content_type: str, alt: str, name: str) -> str:
         return f'<video controls preload="metadata" src="{place}"></video>'
     picture = content_type.startswith("image/")
     words = alt if picture else alt or name or place
-    if request.form.get("source_format") == "html":
+    if request.values.get("source_format") == "html":
         said = html.escape(words)
         return f'<img src="{place}" alt="{said}">' if picture else f'<a href="{place}">{said}</a>'
     escaped = re.sub(r"([\\\[\]])", r"\\\1", words)

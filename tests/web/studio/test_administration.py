@@ -92,7 +92,13 @@ def test_every_setting_has_a_control(enter: Enter, site: Site) -> None:
     client = enter()
     page = "".join(client.get(place).text for place in (*TABS, "/studio/look"))
     names = set(re.findall(r'<(?:input|textarea|select)[^>]* name="([^"]+)"', page))
-    names -= {"own_accent", "logo_file", "icon_file"}  # what the page of the look makes others of
+    names -= {
+        "own_accent",
+        "logo_file",
+        "icon_file",
+        "logo_from",
+        "icon_from",
+    }  # what the page of the look makes others of
     elsewhere = {"logo", "icon", "navigation"}  # files, and a page of rows: see test_look
     moving = client.get("/studio/moving").text
     names_here = set(names_of(site.parts))

@@ -6,7 +6,7 @@ import re
 from PIL import Image
 
 from publisher.installation import Site
-from tests.factories import make_author
+from tests.factories import make_author, make_mp3
 from tests.web.studio.browser import Browser, the_post
 
 
@@ -133,3 +133,26 @@ def test_videos_and_pdf(ada: Browser) -> None:
         assert "sandbox" in answer.headers["Content-Security-Policy"]
     heic = send(ada, bytes(4) + b"ftypheic" + bytes(40), "IMG_1.HEIC")
     assert "HEIC cannot be read here" in heic
+
+
+def test_the_library_for_a_script(ada: Browser) -> None:
+    """A page of it as JSON, of one kind if asked, with what each file inserts and fills in."""
+    ada.get("/studio/")
+    text = upload(ada, "red", "harbour.png")
+    send(ada, make_mp3(61), "talk.mp3")
+
+    def listed(query: str) -> list[dict[str, str]]:
+        answer = ada.client.get(f"/studio/media{query}", headers={"Accept": "application/json"})
+        files: list[dict[str, str]] = answer.get_json()["files"]
+        return files
+
+    assert [file["name"] for file in listed("")] == ["talk.mp3", "harbour.png"]
+    (red,) = listed("?kind=image")
+    assert (red["markdown"], red["url"] in text, bool(red["small"])) == (text, True, True)
+    assert listed("?kind=image&source_format=html")[0]["markdown"].startswith("<img ")
+    assert listed("?kind=%25") == []
+    (sound,) = listed("?kind=audio&q=talk")
+    filled = ada.client.get(f"/studio/media/{sound['id']}/inputs").get_json()["inputs"]
+    assert (filled["enclosure_type"], filled["enclosure_length"]) == ("audio/mpeg", "1:01")
+    assert ada.client.get(f"/studio/media/{red['id']}/inputs").get_json() == {"inputs": {}}
+    assert ada.client.get("/studio/media/99/inputs").status_code == 404

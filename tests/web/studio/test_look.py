@@ -200,3 +200,19 @@ def test_a_look_is_tried_before_it_is_saved(ada: Browser, app: Flask, site: Site
     assert 'class="look look-book"' in ada.get("/studio/look/preview?look=gothic&accent=red")
     assert 'class="look look-book"' in ada.get("/")
     assert app.test_client().get("/studio/look/preview").status_code == 302
+
+
+@pytest.mark.parametrize(
+    "place", ["", "/media/x.png", "/media/../secret_key", "x", "/media/" + "a" * 20 + ".mp3"]
+)
+def test_a_logo_that_is_no_file_of_the_library(ada: Browser, site: Site, place: str) -> None:
+    """Chosen from the library, the picture becomes logo and icon; another address is refused."""
+    file = (io.BytesIO(picture()), "sea.jpg")
+    url = ada.post("/studio/media", "application/json", file=file).get_json()["url"]
+    choose(ada, logo_from=url)
+    with site.database.read() as db:
+        known = load_settings(db)
+    assert known.logo.endswith(".webp")
+    assert known.icon.endswith(".png")
+    answer = ada.post("/studio/look", logo_from=place, css_on="1")
+    assert answer.status_code == (422 if place else 302)

@@ -2,6 +2,7 @@
 
 import { Autosave, recover } from "./autosave.js";
 import { bindKeys, composing, letterOf } from "./keys.js";
+import { bindPicture, bindSound } from "./picture_field.js";
 import { Pictures } from "./pictures.js";
 import { Preview } from "./preview.js";
 import { submitCalmly } from "./form.js";
@@ -101,6 +102,12 @@ function countSoon() {
 }
 countSoon();
 
+bindSound(form.querySelector("[data-sound]"));
+bindPicture(form.querySelector("[data-picture-field]"), (file) => {
+  const { image_alt: words } = form.elements;
+  if (file?.alt && !words.value) words.value = file.alt;
+  if (!file) words.value = "";
+});
 const changed = () => {
   autosave.changed();
   preview.changed();

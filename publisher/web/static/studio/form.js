@@ -58,6 +58,21 @@ export async function submitCalmly(form, button, autosave, after = ({ address })
   form.submit();
 }
 
+// Stores a file; what the server says of it, or the problem, and whether to try `later`.
+export async function upload(form, file) {
+  const data = new FormData();
+  data.set("csrf_token", form.elements.csrf_token.value);
+  data.set("file", file);
+  data.set("source_format", form.elements.source_format?.value ?? "");
+  const answer = await send(form, "/studio/media", data).catch(() => undefined);
+  const told = answer?.ok && await answer.json().catch(() => undefined);
+  if (told) return { told };
+  const later = !answer || answer.ok || [401, 429].includes(answer.status) || answer.status >= 500;
+  const problem = !answer || answer.ok ? "no connection"
+    : answer.status === 401 ? "you are logged out; log in in another tab" : await problemOf(answer);
+  return { problem, later };
+}
+
 // The error message, the server's own if it sent one.
 export async function problemOf(answer) {
   const told = await answer.json().catch(() => ({}));

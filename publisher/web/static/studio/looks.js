@@ -1,5 +1,7 @@
 // The looks to choose from show the title as it is typed; beside the controls of the look, the blog
 // itself is shown as it would become.
+import { bindPicture } from "./picture_field.js";
+
 const title = document.querySelector("input[name=title]");
 title?.addEventListener("input", () => {
   for (const shown of document.querySelectorAll("[data-look-title]")) shown.textContent = title.value || "Your blog";
@@ -7,6 +9,12 @@ title?.addEventListener("input", () => {
 
 const frame = document.querySelector("[data-try]");
 if (frame) {
+  for (const place of document.querySelectorAll("[data-picture-field]")) {
+    bindPicture(place, (file) => {
+      const gone = place.querySelector("[name=no_picture]");
+      if (gone) gone.checked = !file;
+    });
+  }
   const form = frame.closest("form"), tried = ["look", "accent", "home", "logo_shape"];
   let timer;
   const show = () => {

@@ -1,7 +1,8 @@
-// Uploads of files by paste, drop or button, several at once: each gets a paragraph of its own in the
-// text, and a row in a tray below with its progress and its description.
+// Files by paste, drop, button or from the library, several at once: pictures get neighbouring lines in
+// the text, which makes them a row, other files a paragraph of their own. Each has an entry in a tray
+// below, with its progress, its description and its caption.
 
-import { problemOf, send } from "./form.js";
+import { upload } from "./form.js";
 import { composing, insert } from "./keys.js";
 
 const AT_ONCE = 2;
@@ -18,6 +19,11 @@ export class Pictures {
     this.refused = [];
     this.failed = new Set(); // not by the file's fault: it can be tried again
     this.running = 0;
+    const library = form.querySelector("[data-choose]");
+    library.onclick = (event) => {
+      event.preventDefault();
+      this.choose();
+    };
     const button = form.querySelector("[data-picture]");
     button.hidden = false;
     const plain = form.querySelector("[data-plain-upload]");
@@ -63,32 +69,53 @@ export class Pictures {
 
   // All get their places in the text at once, in order, because uploads can end in any order.
   take(files) {
-    const { value, selectionStart: start, selectionEnd: end } = this.area;
-    const gap = (text, edge) => (!text.trim() || edge(text, "\n\n") ? "" : edge(text, "\n") ? "\n" : "\n\n");
-    let lead = gap(value.slice(0, start), (text, part) => text.endsWith(part));
-    const trail = gap(value.slice(end), (text, part) => text.startsWith(part));
-    let text = "";
-    for (const file of files) {
+    const all = files.map((file) => {
       count += 1;
       const sound = BESIDE.test(file.type + file.name) && this.form.elements.enclosure_url;
       const held = sound ? "" : `*Adding ${file.name.replace(/[*_[\]<>`\\]/g, " ")} ${count} …*`;
-      const one = { file, held, lead: held && lead, trail: "" };
-      if (held) {
-        text += lead + held;
-        lead = "\n\n";
-        this.show(one);
-      }
-      this.waiting.push(one);
-    }
-    if (text) {
-      this.waiting.findLast((one) => one.held).trail = trail;
-      // At the end too: what is written next is no part of the picture's paragraph.
-      insert(this.area, text + (value.slice(end).trim() ? trail : "\n\n"), start, end);
-    }
+      return { file, held, picture: file.type.startsWith("image/"), lead: "", trail: "" };
+    });
+    this.place(all.filter((one) => one.held));
+    this.waiting.push(...all);
     this.writing = false;
     this.refused = [];
     this.say(files.length === 1 ? `Adding ${files[0].name} …` : `Adding ${files.length} files …`);
     this.next();
+  }
+
+  // The dialog with the files that are there: what is picked comes into the text like an upload.
+  async choose(options = {}) {
+    const { selectionStart: start, selectionEnd: end } = this.area;
+    const { choose } = await import("./chooser.js");
+    const { picked, files } = await choose({ many: true, format: this.form.elements.source_format?.value, ...options });
+    this.area.focus();
+    this.area.setSelectionRange(start, end);
+    if (files.length) this.take(files);
+    const all = picked.map((told) => ({ file: { name: told.name }, told, held: told.markdown, picture: Boolean(told.small), lead: "", trail: "" }));
+    this.place(all);
+    for (const one of all) {
+      one.text = one.held;
+      this.describe(one, one.told);
+    }
+    if (all.length) this.say("Added.");
+  }
+
+  // Puts what is `held` of each into the text, as paragraphs; neighbouring pictures share one.
+  place(all) {
+    if (!all.length) return;
+    const { value, selectionStart: start, selectionEnd: end } = this.area;
+    const gap = (text, edge) => (!text.trim() || edge(text, "\n\n") ? "" : edge(text, "\n") ? "\n" : "\n\n");
+    const trail = gap(value.slice(end), (text, part) => text.startsWith(part));
+    const rows = this.form.elements.source_format?.value !== "html" && this.form.elements.gallery?.value !== "off";
+    all.forEach((one, number) => {
+      const before = all[number - 1];
+      one.lead = !before ? gap(value.slice(0, start), (text, part) => text.endsWith(part))
+        : rows && before.picture && one.picture ? "\n" : "\n\n";
+      this.show(one);
+    });
+    all.at(-1).trail = trail;
+    // At the end too: what is written next is no part of the picture's paragraph.
+    insert(this.area, all.map((one) => one.lead + one.held).join("") + (value.slice(end).trim() ? trail : "\n\n"), start, end);
   }
 
   next() {
@@ -117,14 +144,9 @@ export class Pictures {
   }
 
   async upload(one) {
-    const data = new FormData();
-    data.set("csrf_token", this.form.elements.csrf_token.value);
-    data.set("file", one.file);
-    data.set("source_format", this.form.elements.source_format?.value ?? "");
-    const answer = await send(this.form, "/studio/media", data).catch(() => undefined);
-    const told = answer?.ok && await answer.json().catch(() => undefined);
+    const { told, problem, later } = await upload(this.form, one.file);
     await this.composed;
-    if (!told) return this.refuse(one, answer);
+    if (!told) return this.refuse(one, problem, later);
     if (!one.held) return this.enclose(told.inputs);
     one.text = told.markdown;
     if (this.replace(one.held, one.text) >= 0) return this.arrived(one, told);
@@ -133,11 +155,8 @@ export class Pictures {
     this.close(one);
   }
 
-  async refuse(one, answer) {
-    const later = !answer || answer.ok || [401, 429].includes(answer.status) || answer.status >= 500;
-    const reason = !answer || answer.ok ? "no connection"
-      : answer.status === 401 ? "you are logged out; log in in another tab" : await problemOf(answer);
-    const words = `${one.file.name} was not added: ${reason}.`;
+  refuse(one, problem, later) {
+    const words = `${one.file.name} was not added: ${problem}.`;
     this.held = null;
     if (one.held && later) this.offer(one, words);
     else this.leaveOut(one);
@@ -163,8 +182,10 @@ export class Pictures {
 
   leaveOut(one) {
     this.failed.delete(one);
-    const trail = this.area.value.endsWith(`${one.held}\n\n`) ? "\n\n" : one.trail;
-    if (one.held && this.replace(one.lead + one.held + trail, "") < 0) this.replace(one.held, "");
+    const after = this.area.value.split(one.held, 2)[1] ?? "";
+    const trail = after === "\n\n" ? after : one.trail;
+    const rest = /^\n[^\n]/.test(after) ? `${one.held}\n` : one.lead + one.held + trail; // a row goes on
+    if (one.held && this.replace(rest, "") < 0) this.replace(one.held, "");
     this.close(one);
   }
 
@@ -183,7 +204,8 @@ export class Pictures {
     one.row.append(one.canvas, one.words);
     this.tray.append(one.row);
     this.tray.hidden = false;
-    draw(one.canvas, one.file);
+    if (one.told) one.canvas.replaceWith(Object.assign(document.createElement("img"), { src: one.told.small, alt: "" }));
+    else draw(one.canvas, one.file);
   }
 
   arrived(one, told) {
@@ -191,35 +213,42 @@ export class Pictures {
     if (sound) this.refused.push(`${one.file.name} is a link here; add an episode in the full editor.`);
     if (this.refused.length) this.say(this.refused.join(" "), true);
     else this.say(this.running > 1 || this.waiting.length ? "Added. More to come." : "Added.");
+    this.describe(one, told);
+  }
+
+  // The fields for what a picture shows and for the words below it.
+  describe(one, told) {
     const html = told.markdown.startsWith("<img");
     if (!html && !told.markdown.startsWith("!")) return this.close(one);
-    const input = Object.assign(document.createElement("input"), {
-      maxLength: 1000, placeholder: "Describe this picture",
-    });
-    input.setAttribute("aria-label", `Description of ${one.file.name}`);
-    input.addEventListener("input", (event) => {
-      event.stopPropagation();
-      const words = input.value.trim();
-      const fresh = html ? `<img src="${told.url}" alt="${words.replaceAll("&", "&amp;").replaceAll('"', "&quot;")}">`
-        : `![${words.replace(/[\\[\]]/g, "\\$&")}](${told.url})`;
-      if (this.replace(one.text, fresh) >= 0) one.text = fresh;
-    });
-    input.addEventListener("keydown", (event) => {
-      if (!["Enter", "Escape"].includes(event.key) || event.ctrlKey || event.metaKey || composing(event)) return;
-      event.preventDefault();
-      event.stopPropagation();
-      const rest = [...this.tray.querySelectorAll("input")].filter((other) => other !== input && !other.value);
-      if (input.value.trim() || event.key === "Escape") this.close(one);
-      (event.key === "Enter" && rest.length ? rest[0] : this.area).focus();
-    });
+    const field = (placeholder, what, value) => {
+      const input = Object.assign(document.createElement("input"), { maxLength: 1000, placeholder, value });
+      input.setAttribute("aria-label", `${what} of ${one.file.name}`);
+      input.addEventListener("input", (event) => {
+        event.stopPropagation();
+        const fresh = shown(told.url, description.value.trim(), caption.value.trim(), html);
+        if (this.replace(one.text, fresh) >= 0) one.text = fresh;
+      });
+      input.addEventListener("keydown", (event) => {
+        if (!["Enter", "Escape"].includes(event.key) || event.ctrlKey || event.metaKey || composing(event)) return;
+        event.preventDefault();
+        event.stopPropagation();
+        const rest = [...this.tray.querySelectorAll("[data-describes]")].filter((other) => other !== description && !other.value);
+        if (description.value.trim() || event.key === "Escape") this.close(one);
+        (event.key === "Enter" && rest.length ? rest[0] : this.area).focus();
+      });
+      return input;
+    };
+    const description = field("Describe this picture", "Description", told.alt ?? "");
+    description.dataset.describes = "";
+    const caption = field("Caption (optional)", "Caption", "");
     const done = Object.assign(document.createElement("button"), {
       type: "button", className: "plain small", textContent: "Done",
     });
     done.setAttribute("aria-label", `Done with ${one.file.name}`);
     done.onclick = () => this.close(one);
-    one.words.replaceWith(input, done);
+    one.words.replaceWith(description, caption, done);
     const last = this.running === 1 && !this.waiting.length;
-    if (last && !this.writing && document.activeElement === this.area) this.tray.querySelector("input").focus();
+    if (last && !this.writing && document.activeElement === this.area) this.tray.querySelector("[data-describes]").focus();
   }
 
   enclose(inputs) {
@@ -244,6 +273,17 @@ export class Pictures {
     this.writing = writing;
     return at;
   }
+}
+
+// A picture as the text has it, with its caption.
+function shown(url, words, caption, html) {
+  if (html) {
+    const plain = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+    const image = `<img src="${url}" alt="${plain(words)}">`;
+    return caption ? `<figure>${image}<figcaption>${plain(caption)}</figcaption></figure>` : image;
+  }
+  const title = caption ? ` "${caption.replace(/["\\]/g, "\\$&")}"` : "";
+  return `![${words.replace(/[\\[\]]/g, "\\$&")}](${url}${title})`;
 }
 
 // The file as a small picture; empty where this browser cannot read it (HEIC, PDF).

@@ -92,15 +92,19 @@ def _typed() -> dict[str, str]:
 
 
 def _files() -> dict[str, media.Accepted]:
-    """Store the uploaded files: the picture and the icon made from it, or an icon alone."""
+    """Store what was uploaded or chosen from the library: the picture and the icon made from it, or
+    an icon alone."""
     found: dict[str, media.Accepted] = {}
+    folder = site().environment.media
     problems: dict[str, str] = {}
     for name in ("logo", "icon"):
-        sent = request.files.get(f"{name}_file")
-        if sent is None or not sent.filename:
+        sent, chosen = request.files.get(f"{name}_file"), request.form.get(f"{name}_from", "")
+        uploaded = sent is not None and bool(sent.filename)
+        if not uploaded and not chosen:
             continue
         try:
-            head, icon = media.accept_emblem(sent.stream.read())
+            data = sent.stream.read() if sent and uploaded else media.content(folder, chosen)
+            head, icon = media.accept_emblem(data)
         except PublisherError as error:
             problems[f"{name}_file"] = str(error)
             continue
@@ -108,7 +112,7 @@ def _files() -> dict[str, media.Accepted]:
     if problems:
         raise FieldErrors(problems)
     for kept in found.values():
-        media.store(site().environment.media, kept)
+        media.store(folder, kept)
     return found
 
 
