@@ -2,13 +2,14 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
-from publisher.base.errors import StorageUnavailable
+from publisher.base.errors import InvalidData, StorageUnavailable
 from publisher.base.system import confined
 from publisher.base.text import counted
 from publisher.blog import update_log
@@ -20,6 +21,7 @@ from publisher.exchange.importing import dry_run as plan
 from publisher.exchange.importing.dry_run import Ready
 from publisher.exchange.importing.formats.fields import is_web_address
 from publisher.exchange.importing.imported import Batch, KeptValues
+from publisher.exchange.importing.report import NO_ADDRESS, Report
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
 from publisher.storage.tables.credentials import Author
@@ -36,10 +38,15 @@ def run(
     with_images: bool,
     heir: str | None,
     tell: Callable[[str], None],
+    permalink: str = "",
+    report: Path | None = None,
 ) -> dict[str, Any]:
     """Import `source`, or with `dry_run` only plan it. Returns `facts` (sentences), `redirects`
-    from old addresses to new ones, the `titles` of new posts, and what is left `to_do` by hand: the
-    title of a post, what, and where."""
+    from old addresses to new ones, the `titles` of new posts, and what is left `to_do` by hand:
+    kinds of work with their first posts; the file `report` gets all of it.
+
+    Raises InvalidData where there were files, but no post in them.
+    """
     tell("reading")
     now = here.clock()
     with here.database.read() as db:
@@ -47,7 +54,11 @@ def run(
         author = authors.named(db, heir) if heir else None
     place = sources.located(source, sys.stdin.buffer, here.environment.allow_private)
     folder = here.environment.instance
-    batch, found = confined_reading.read_posts(place, format_, zone, now, folder, language, tell)
+    batch, found = confined_reading.read_posts(
+        place, format_, zone, now, folder, language, tell, permalink
+    )
+    if not len(found) and (batch.notes or batch.left_out):
+        raise InvalidData(_nothing(place.name, batch))
     pictures: dict[str, bool] | None = None
     if with_images and not dry_run:
         found, pictures = _with_images(here, batch, found, place, now, language, tell)
@@ -71,16 +82,38 @@ def run(
         planned, redirects = _store(here, batch, found, author, now, tell)
     last = (found[place] for place in planned.new[-MOST_LISTED:])
     concerned = [*planned.new, *(number for _, number in planned.changed)]
+    tell("looking for what needs a hand")
+
+    def posts() -> Iterator[Ready]:
+        return (found[number] for number in concerned)
+
+    to_do = Report(report)
     with here.database.read() as db:
-        posts = lambda: (found[number] for number in concerned)  # noqa: E731 - read twice at most
-        told, to_do = plan.left_to_do(db, posts, pictures, stored=not dry_run)
+        for line in plan.left_to_do(db, posts, pictures, stored=not dry_run):
+            to_do.add(*line)
+    for one in posts() if planned.lost and batch.site is None else ():
+        if plan.is_lost(one):
+            to_do.add(one.post.guid, one.label, NO_ADDRESS, needs=False)
+    for place_, reason in batch.left_out:
+        to_do.add(place_, place_, f"it was not imported: {reason}")
+    to_do.save()
     return {
-        "facts": [*plan.sentences(planned, batch), *told],
-        "to_do": to_do,
+        "facts": [*plan.sentences(planned, batch), *to_do.facts()],
+        "to_do": to_do.groups(),
         "new": len(planned.new),
         "redirects": redirects,
         "titles": [one.label for one in last],
     }
+
+
+def _nothing(name: str, batch: Batch) -> str:
+    """Why a source that has files has no post, and what can be done."""
+    reasons = [f"{number:,} × {note}" for note, number in batch.notes.most_common(3)]
+    reasons += [f"{place}: {reason}" for place, reason in batch.left_out[:3]]
+    return (
+        f"{name} has no post ({'; '.join(reasons)}). If these are web pages, import the feed of "
+        "that blog instead: it has the newest posts"
+    )
 
 
 def _store(

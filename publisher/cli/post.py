@@ -46,7 +46,7 @@ def add(
     """
     from publisher.blog.members import authors
     from publisher.blog.writing import content, posts
-    from publisher.exchange.importing.formats import markdown_files
+    from publisher.exchange import front_matter
     from publisher.installation.settings import load_settings
     from publisher.publishing.rebuild import rebuild
 
@@ -55,14 +55,12 @@ def add(
     now = here.clock()
     with here.database.read() as db:
         zone = load_settings(db).zone
-    found = markdown_files.post("the text", fields, body, zone)
-    # A heading at the top stays in the text unless the front matter says more.
+    found = front_matter.typed("the text", fields, body, zone)
     own = replace(
-        content.of(found),
-        title=title or (found.title if fields else ""),
+        found.content,
+        title=title or found.content.title,
         slug=str(fields.get("slug") or ""),
-        source=body,
-        tags=(*tags, *found.tags),
+        tags=(*tags, *found.content.tags),
     )
     value = content.checked(own)
     names = [author_name] if author_name else found.by
@@ -117,7 +115,7 @@ def edit(title: str | None, tags: tuple[str, ...], minor: bool, address: str, fi
     without FILE, your editor opens.
     """
     from publisher.blog.writing import content, posts
-    from publisher.exchange.importing.formats import markdown_files
+    from publisher.exchange import front_matter
     from publisher.publishing.rebuild import rebuild
 
     here = site()
@@ -129,7 +127,7 @@ def edit(title: str | None, tags: tuple[str, ...], minor: bool, address: str, fi
     if not body.strip():
         raise InvalidInput("the new text is empty; the post is as it was")
     given: dict[str, Any] = {"title": title, "tags": tags}
-    said = markdown_files.said(fields) | {name: value for name, value in given.items() if value}
+    said = front_matter.said(fields) | {name: value for name, value in given.items() if value}
     value = content.checked(replace(old, **said, source=body))
     with here.database.write() as db:
         saved = posts.save(db, number, value, version, before.author_id, now, minor)
@@ -201,8 +199,7 @@ def _typed(text: str) -> tuple[dict[str, Any], str]:
 
 def _read(file: Path) -> tuple[dict[str, Any], str]:
     """Front matter and text of a file or standard input; InvalidData when it is not text."""
-    from publisher.exchange.importing.formats.markdown_files import split
-    from publisher.exchange.importing.sources import MAX_FILE_BYTES
+    from publisher.exchange.front_matter import MAX_FILE_BYTES, split
 
     name = "the text" if str(file) == "-" else str(file)
     if str(file) == "-":

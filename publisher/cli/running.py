@@ -188,6 +188,17 @@ FORMATS = ["rss", "atom", "json", "wxr", "markdown", "ghost", "bear"]
 )
 @click.option("--dry-run", is_flag=True, help="show what would happen; change nothing")
 @click.option("--images", "with_images", is_flag=True, help="download pictures and keep them here")
+@click.option(
+    "--permalink",
+    default="",
+    metavar="PATTERN",
+    help="how the old site made its addresses, if its files do not say it: /:year/:month/:title/",
+)
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="write the whole list of what needs your hand to this file",
+)
 @json_option
 @progress_option
 @click.option("--author", "heir", help="account for posts whose author has none here")
@@ -195,11 +206,10 @@ def import_(as_json: bool, **asked: Any) -> None:
     """Import posts from SOURCE: a file, folder, zip, http(s) address, or - for standard input."""
     check_source(asked["source"])
     from publisher.cli.import_work import run
+    from publisher.exchange.importing.report import text_of
 
     outcome = run(site(), **asked)
-    lines = list(outcome["facts"])
-    for title, what, where in outcome["to_do"]:
-        lines.append(f"  {title}: {what}{f' ({where})' if where else ''}")
+    lines = [*outcome["facts"], *text_of(outcome["to_do"])]
     if asked["dry_run"]:
         lines.append("a dry run: nothing was changed")
     echo_answer(as_json, outcome, lines)

@@ -31,7 +31,8 @@ from publisher.blog.members import authors
 from publisher.blog.post_files import media
 from publisher.blog.writing import content
 from publisher.blog.writing.content import Content
-from publisher.exchange.importing.formats import markdown_files, own_export
+from publisher.exchange.front_matter import join
+from publisher.exchange.importing.formats import own_export
 from publisher.storage.tables.blog import (
     Media,
     Post,
@@ -185,7 +186,7 @@ def _write_post(session: Session, write: Write, post: Post, names: Mapping[int, 
             saved_minor="true" if newest.minor else "",
         )
     suffix = "html" if post.source_format == "html" else "md"
-    write(f"{_place(post)}.{suffix}", [markdown_files.join(fields, post.source).encode()])
+    write(f"{_place(post)}.{suffix}", [join(fields, post.source).encode()])
     if revisions:
         write(f"revisions/{post.slug}.json", [_json([_revision(row, names) for row in revisions])])
 
@@ -204,7 +205,7 @@ def _write_unsaved(session: Session, write: Write, names: Mapping[int, str]) -> 
             guid=post.guid if post else "",
             changed=_instant(row.saved_at),
         )
-        text = markdown_files.join(fields, row.fields.get("source", ""))
+        text = join(fields, row.fields.get("source", ""))
         write(f"unsaved/{row.id}-{post.slug if post else 'new'}.md", [text.encode()])
 
 

@@ -87,23 +87,29 @@ def test_what_needs_a_hand_is_listed(instance: Path, tmp_path: Path) -> None:
         head = f"---\ntitle: {name}\ndate: 2020-01-02\n---\n"
         (blog / f"{name}.md").write_text(head + text)
     wanted = [
-        "needs your hand: 3 posts, see the list",
-        "  one: the shortcode {{< youtube >}}",
-        "  one: the picture img/gone.png was not in the archive",
-        "  three: it has no text",
-        "  two: the link one.md leads nowhere here",
-        "  two: the link /gone/?p=3 leads nowhere here",
+        "  1 post: the shortcode {{< youtube >}}",
+        "    one",
+        "  1 post: a picture was not in the source",
+        "    one: img/gone.png",
+        "  1 post: it has no text",
+        "    three",
+        "  1 post: a link leads nowhere here",
+        "    two: one.md",
+        "    two: /gone/?p=3",
     ]
     dry = run(instance, "import", str(blog), "--images", "--dry-run").output.splitlines()
-    assert sorted(wanted) == sorted(line for line in dry if line in wanted)
+    assert set(wanted) <= set(dry)
     assert not [
         line for line in dry if "here.png" in line or "/posts/one" in line or "/about" in line
     ]
     real = run(instance, "import", str(blog), "--images").output.splitlines()
-    for line in wanted[1:]:
-        assert [one for one in real if one.startswith(f"{line} (/studio/posts/")], (line, real)
+    assert "needs your hand: 3 posts, see the list" in real
+    for line in wanted:
+        where = " (/studio/posts/" if line.startswith("    ") else ""
+        assert [one for one in real if one.startswith(f"{line}{where}")], (line, real)
     without = run(tmp_path / "other", "import", str(blog)).output
-    assert "the picture img/here.png is not here: pictures were not copied" in without
+    assert "a picture is not here, as pictures were not copied (--images)" in without
+    assert "    one: img/here.png (/studio" in without
 
 
 def test_standard_input(instance: Path) -> None:
@@ -112,9 +118,7 @@ def test_standard_input(instance: Path) -> None:
     assert count(instance)[0] == 2
 
 
-@pytest.mark.parametrize(
-    ("text", "exit_code"), [(FEED[:200], 1), ("<html>", 1), (FEED.replace("2020", "9999"), 1)]
-)
+@pytest.mark.parametrize(("text", "exit_code"), [(FEED[:200], 1), ("<html>", 1)])
 def test_nothing_is_imported_from_broken_files(
     instance: Path, tmp_path: Path, text: str, exit_code: int
 ) -> None:

@@ -21,9 +21,9 @@ from publisher.base.media_files import Attachment
 from publisher.blog.members import authors
 from publisher.blog.post_files import media
 from publisher.blog.writing import autosave, posts
+from publisher.exchange import front_matter
 from publisher.exchange.export import export, target
 from publisher.exchange.importing import confined_reading, dry_run, sources, writer
-from publisher.exchange.importing.formats import markdown_files
 from publisher.installation import Site, open_site
 from publisher.installation.settings import Settings, store_setting
 from publisher.storage.tables.blog import Media, Post, Preference, Redirect, Revision, Update
@@ -226,7 +226,7 @@ def test_any_text_comes_through(source: str, title: str, summary: str, tags: lis
     except FieldErrors:
         return
     fields = {"title": value.title, "summary": value.summary, "tags": list(value.tags)}
-    again, body = markdown_files.split_front_matter(markdown_files.join(fields, value.source))
+    again, body = front_matter.split_front_matter(front_matter.join(fields, value.source))
     assert (again, body) == (fields, value.source)
 
 

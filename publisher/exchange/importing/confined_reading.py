@@ -43,6 +43,7 @@ def read_posts(
     folder: Path,
     language: str = "en",
     tell: Callable[[str], None] = lambda _: None,
+    permalink: str = "",
 ) -> tuple[Batch, KeptValues[Ready]]:
     """The batch of a source, without its posts, and its posts, ready to be stored.
 
@@ -52,7 +53,7 @@ def read_posts(
     """
     batch, characters = Batch(), 0
     found, updates = KeptValues[Ready](folder), KeptValues[LoggedUpdate](folder)
-    for part in stream(_posts, LIMITS, place, format_, zone, now, language):
+    for part in stream(_posts, LIMITS, place, format_, zone, now, language, permalink):
         if isinstance(part, Batch):
             batch = part
             if batch.site is not None:
@@ -92,10 +93,15 @@ def store_media(place: Located, site: ImportedSite, kept: MediaFiles) -> None:
 
 
 def _posts(
-    place: Located, format_: str | None, zone: tzinfo, now: datetime, language: str
+    place: Located,
+    format_: str | None,
+    zone: tzinfo,
+    now: datetime,
+    language: str,
+    permalink: str,
 ) -> Iterator[list[Ready] | tuple[LoggedUpdate, ...] | Batch]:
     with sources.opened(place) as source:
-        batch = recognition.read(source, format_, zone)
+        batch = recognition.read(source, format_, zone, permalink)
         part, characters = list[Ready](), 0
         for one in dry_run.ready(batch, now, language):
             part.append(one)
@@ -108,7 +114,8 @@ def _posts(
             updates = own_export.updates(source, now)
             while rows := tuple(islice(updates, PART_UPDATES)):
                 yield rows
-    yield Batch(notes=Counter(batch.notes), site=batch.site)
+    lists = batch.left_out, batch.old_feeds, batch.moved
+    yield Batch((), Counter(batch.notes), batch.site, *lists)
 
 
 def _characters(one: Ready) -> int:
@@ -141,6 +148,8 @@ def _beside(source: object, name: str) -> bytes:
         fitting = [name] if name in names else []
     else:
         fitting = [name] if name in names else [one for one in names if one.endswith(f"/{name}")]
+        if not fitting and "/" in name:  # where the site had a folder of its own on its server
+            fitting = [one for one in names if one.endswith(f"/{name.partition('/')[2]}")]
         # Hugo and Jekyll copy pictures there when they build the site.
         fitting = [one for one in fitting if not re.search("(^|/)(public|_site)/", one)] or fitting
     if not isinstance(source, Folder) or len(fitting) != 1:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from html import unescape
+from itertools import islice
 from urllib.parse import unquote, urljoin, urlsplit
 
 from sqlalchemy import exists, select
@@ -26,7 +27,7 @@ from publisher.blog.writing import content
 from publisher.blog.writing.content import FIELDS, Content
 from publisher.blog.writing.posts import LATEST_SCHEDULE, path_of
 from publisher.exchange.importing import images
-from publisher.exchange.importing.formats.fields import is_web_address, old_path
+from publisher.exchange.importing.formats.fields import identity, is_web_address, old_path
 from publisher.exchange.importing.html_to_markdown import markdown_of
 from publisher.exchange.importing.images import without_addresses
 from publisher.exchange.importing.imported import Batch, ImportedPost
@@ -75,15 +76,38 @@ def ready(batch: Batch, now: datetime, language: str = "en") -> Iterator[Ready]:
 
     `language` is the blog's, whose quotation marks replace straight ones.
 
-    Raises InvalidData, naming the post, for what cannot be a post at all.
+    What cannot be a post at all is named in `left_out`.
     """
-    known: set[str] = set()
+    known: dict[str, tuple[str, bytes]] = {}
     for post in batch.posts:
-        if post.guid in known:
-            batch.notes["post appears twice in the source; the first is used"] += 1
+        if (alone := _told_apart(post, known)) is None:
+            batch.left_out.append((_name(post), "it is in the source twice; the first is used"))
         else:
-            known.add(post.guid)
-            yield from _checked(_settled(post, batch.notes, now), batch.notes, language)
+            yield from _checked(_settled(alone, batch.notes, now), batch, language)
+
+
+def _told_apart(post: ImportedPost, known: dict[str, tuple[str, bytes]]) -> ImportedPost | None:
+    """The post with a guid that no other has; None for one that was there already.
+
+    Programs that copy posts copy their guids: only the same address or text is the same post.
+    """
+    text = hashlib.sha256(f"{post.title}\0{post.source}".encode("utf-8", "replace")).digest()[:12]
+    address = post.address if is_web_address(post.address) else ""
+    for guid in (post.guid, identity("", address, post.title + post.source)):
+        first = known.get(guid)
+        if first is None:
+            known[guid] = address, text
+            return replace(
+                post, guid=guid, guid_is_permalink=post.guid_is_permalink and guid == post.guid
+            )
+        if first[1] == text or (address and first[0] == address):
+            return None
+    return None
+
+
+def _name(post: ImportedPost) -> str:
+    """What a report calls a post that is not imported."""
+    return post.title[:80] or post.where
 
 
 def _settled(post: ImportedPost, notes: Counter[str], now: datetime) -> ImportedPost:
@@ -93,7 +117,8 @@ def _settled(post: ImportedPost, notes: Counter[str], now: datetime) -> Imported
     """
     date = post.published_at
     if date is not None and date > LATEST_SCHEDULE:
-        raise InvalidData(f"{post.where}: the date {date:%Y-%m-%d} is too far away")
+        reason = f"its date is too far away, so it became a draft: {date:%Y-%m-%d}"
+        return replace(post, status="draft", published_at=None, needs=(*post.needs, reason))
     if post.status == "published" and post.kind == "page" and date is None:
         return replace(post, published_at=now)
     if post.status in ("published", "scheduled") and date is None:
@@ -104,8 +129,9 @@ def _settled(post: ImportedPost, notes: Counter[str], now: datetime) -> Imported
     return post
 
 
-def _checked(post: ImportedPost, notes: Counter[str], language: str) -> Iterator[Ready]:
-    """The post's content, checked, and its HTML; nothing when it is empty."""
+def _checked(post: ImportedPost, batch: Batch, language: str) -> Iterator[Ready]:
+    """The post's content, checked, and its HTML; nothing when it is empty or beyond our limits."""
+    notes = batch.notes
     if post.as_markdown and post.source_format == "html" and post.source.strip():
         if text := markdown_of(post.source, language):
             post = replace(post, source=text, source_format="markdown")
@@ -117,9 +143,10 @@ def _checked(post: ImportedPost, notes: Counter[str], language: str) -> Iterator
         return
     try:
         value = content.checked(fitting)
-    except FieldErrors as error:
-        raise InvalidData(f"{post.where}: {error}") from error
-    html = markdown.rendered(value.source, value.source_format, _anchor(post.guid), language)
+        html = markdown.rendered(value.source, value.source_format, _anchor(post.guid), language)
+    except (FieldErrors, InvalidData) as error:
+        batch.left_out.append((_name(post), str(error)))
+        return
     yield Ready(post, value, html, plain_text(html))
 
 
@@ -139,7 +166,6 @@ def _fitting(post: ImportedPost, notes: Counter[str]) -> Content:
     return replace(value, slug=slugify(value.slug))
 
 
-MOST_LISTED = 500
 _PICTURE = re.compile(r'<img\b[^<>]*?\ssrc="([^"]*)"')
 _LINK = re.compile(r'<a\b[^<>]*?\shref="([^"]*)"')
 
@@ -149,32 +175,35 @@ def left_to_do(
     posts: Callable[[], Iterable[Ready]],
     pictures: Mapping[str, bool] | None,
     stored: bool,
-) -> tuple[list[str], list[tuple[str, str, str]]]:
-    """A sentence if there is something to do, and a list of it: the post's title, what, and where
-    to do it ("" if the posts are not `stored`).
+) -> Iterator[tuple[str, str, str, str]]:
+    """What a person has to do: the post's guid and title, what, and where to do it ("" if the posts
+    are not `stored`). Up to a colon, `what` is the same for all posts of a kind.
 
     `pictures`: whether each picture that was looked for was found; None if none was looked for.
     """
-    count, found, known = 0, list[tuple[str, str, str]](), set[str]()
-    for one in posts():
-        needs, links = [*_of_post(one, pictures)], [*_local_links(one)]
-        if links and not known:  # all addresses, only where somebody asks
-            known = _known_paths(session, [] if stored else posts())
-        needs += [
-            f"the link {link} leads nowhere here" for link, path in links if path not in known
-        ]
-        count += bool(needs)
-        new = [(one.post.guid, one.label, what) for what in needs]
-        found += new[: MOST_LISTED - len(found)]
-    guids = {guid for guid, *_ in found} if stored else set()
-    ids: dict[str, int] = dict(
-        session.execute(select(Post.guid, Post.id).where(Post.guid.in_(guids))).all()
-    )
-    told = [f"needs your hand: {counted(count, 'post')}, see the list"] if count else []
-    return told, [
-        (label, what, f"/studio/posts/{ids[guid]}" if guid in ids else "")
-        for guid, label, what in found
-    ]
+    known = set[str]()
+    for some in _some(posts(), _AT_ONCE):
+        found = list[tuple[str, str, str]]()
+        for one in some:
+            needs, links = [*_of_post(one, pictures)], [*_local_links(one)]
+            if links and not known:  # all addresses, only where somebody asks
+                known = _known_paths(session, [] if stored else posts())
+            needs += [
+                f"a link leads nowhere here: {link}" for link, path in links if path not in known
+            ]
+            found += [(one.post.guid, one.label, what) for what in needs]
+        guids = {guid for guid, *_ in found} if stored else set()
+        ids: dict[str, int] = dict(
+            session.execute(select(Post.guid, Post.id).where(Post.guid.in_(guids))).all()
+        )
+        for guid, label, what in found:
+            yield guid, label, what, f"/studio/posts/{ids[guid]}" if guid in ids else ""
+
+
+def _some(values: Iterable[Ready], at_once: int) -> Iterator[list[Ready]]:
+    left = iter(values)
+    while part := list(islice(left, at_once)):
+        yield part
 
 
 def _known_paths(session: Session, posts: Iterable[Ready]) -> set[str]:
@@ -194,12 +223,12 @@ def _of_post(one: Ready, pictures: Mapping[str, bool] | None) -> Iterator[str]:
         name = images.name_of(one.post, address)
         if is_web_address(address):
             if pictures is not None and not pictures.get(name, True):
-                yield f"the picture {address} could not be copied; it is shown from there"
+                yield f"a picture could not be copied and is shown from its old address: {address}"
         elif not address.startswith("/media/"):
             if pictures is None:
-                yield f"the picture {address} is not here: pictures were not copied"
+                yield f"a picture is not here, as pictures were not copied (--images): {address}"
             elif not pictures.get(name):
-                yield f"the picture {address} was not in the archive"
+                yield f"a picture was not in the source: {address}"
 
 
 def _local_links(one: Ready) -> Iterator[tuple[str, str]]:
@@ -230,7 +259,8 @@ class Plan:
     here since: ours stay. `author_ids` maps a name in the source to one of our authors, "" to the
     author of all other posts. `counted`: instants of loaded history; a post of the same second was
     counted already. Of the new posts: how many there are by state, how many former `addresses` and
-    `updates` they have, and the first and last moment of these.
+    `updates` they have, and the first and last moment of these; how many are public and `lost`
+    their address, as the source does not say it.
     """
 
     found: Sequence[Ready] = ()
@@ -243,6 +273,7 @@ class Plan:
     counted: set[datetime] = field(default_factory=set)
     states: Counter[str] = field(default_factory=Counter)
     addresses: int = 0
+    lost: int = 0
     updates: int = 0
     span: tuple[datetime, datetime] | None = None
 
@@ -276,10 +307,12 @@ def make_plan(
     dates: dict[int, datetime] = {}
     for start in range(0, len(found), _AT_ONCE):
         some = found[start : start + _AT_ONCE]
-        here = {} if fresh else _known(session, [one.post.guid for one in some])
+        guids = [guid for one in some for guid in (one.post.guid, *one.post.formerly)]
+        here = {} if fresh else _known(session, guids)
         plan.counted |= _counted(session, {one.shown_at for one in some if one.shown_at})
         for place, one in enumerate(some, start):
-            ours = here.get(one.post.guid)
+            former = (here[guid] for guid in one.post.formerly if guid in here)
+            ours = here.get(one.post.guid) or next(former, None)
             if ours is None:
                 dates[place] = one.post.published_at or _UNDATED
                 _count_new(plan, one, coming)
@@ -297,10 +330,16 @@ def make_plan(
     return plan
 
 
+def is_lost(one: Ready) -> bool:
+    """Whether a post is public and its old address is not known."""
+    return one.post.status == "published" and not one.old_paths
+
+
 def _count_new(plan: Plan, one: Ready, coming: Iterable[str]) -> None:
     out = one.post.status == "published"
     plan.states["page" if out and one.content.kind == "page" else one.post.status] += 1
     plan.addresses += len(one.old_paths)
+    plan.lost += is_lost(one)
     if at := plan.update_at(one):
         first, last = plan.span or (at, at)
         plan.updates, plan.span = plan.updates + 1, (min(first, at), max(last, at))
@@ -364,8 +403,15 @@ def sentences(plan: Plan, batch: Batch) -> Iterator[str]:
         yield f"counted in the day of this blog, by date: {counted(plan.updates, 'post')}, {dates}"
     if plan.addresses:
         yield f"{counted(plan.addresses, 'old address', 'old addresses')} to redirect"
+    if plan.lost and batch.site is None:
+        lost = counted(plan.lost, "post")
+        yield f"{lost} without an old address: --permalink can say how it was made"
     fate = "given to the one you chose" if "" in plan.author_ids else "without an author"
     for name, number in plan.strangers.most_common(20):
         yield f"{counted(number, 'post')} by {name!r}, who is not an author here: {fate}"
     for note, number in batch.notes.most_common():
         yield f"{number} × {note}"
+    if batch.left_out:
+        yield f"{counted(len(batch.left_out), 'post')} not imported, see the list"
+    if batch.old_feeds:
+        yield f"the old feed is led here from {' '.join(batch.old_feeds[:5])}"

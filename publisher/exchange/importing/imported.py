@@ -34,8 +34,9 @@ class ImportedPost(Content):
     `where` names it in messages. `address` is its former permalink, `aliases` older ones: addresses
     or paths. `published_at` is None when the source does not say; for a scheduled post it is when
     it will be published. `status`: draft, scheduled, published or deleted. `by`: names of the
-    author, the most likely first. `needs`: what a person has to put right. `as_markdown`: HTML that
-    becomes Markdown where that is exact.
+    author, the most likely first. `needs`: what a person has to put right; up to a
+    colon the same for each post of a kind. `as_markdown`: HTML that becomes Markdown where that is
+    exact. `formerly`: guids that earlier versions of this program gave the post.
     """
 
     where: str
@@ -55,6 +56,7 @@ class ImportedPost(Content):
     revisions: tuple[ImportedRevision, ...] = ()
     needs: tuple[str, ...] = ()
     as_markdown: bool = False
+    formerly: tuple[str, ...] = ()
 
 
 LoggedUpdate = tuple[datetime, UpdateKind, str]
@@ -81,11 +83,32 @@ class Batch:
     """Everything that one source holds; `notes` counts what was left out or changed, by reason.
 
     `posts` may be a generator that reads the source, so iterate once; it also adds notes.
+    `left_out` names what could not be taken, with the reason. `old_feeds` are the addresses that
+    the blog's feed had, `moved` those of lists of posts with the path of the same list here.
     """
 
     posts: Iterable[ImportedPost] = ()
     notes: Counter[str] = field(default_factory=Counter)
     site: ImportedSite | None = None
+    left_out: list[tuple[str, str]] = field(default_factory=list)
+    old_feeds: list[str] = field(default_factory=list)
+    moved: dict[str, str] = field(default_factory=dict)
+
+
+class Notes(Counter[str]):
+    """What a reader has to say besides the posts: counts by sentence, as in `Batch`, and the lists
+    of a batch."""
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        super().__init__()
+        self.left_out: list[tuple[str, str]] = []
+        self.old_feeds: list[str] = []
+        self.moved: dict[str, str] = {}
+
+    def batch(self, posts: Iterable[ImportedPost]) -> Batch:
+        """The batch of these posts, whose lists grow as the posts are read."""
+        return Batch(posts, self, None, self.left_out, self.old_feeds, self.moved)
 
 
 T = TypeVar("T")

@@ -21,7 +21,6 @@ from urllib.parse import quote
 from publisher.base.errors import InvalidData, InvalidInput, TooLarge
 
 MAX_DOCUMENT_BYTES = 100_000_000
-MAX_FILE_BYTES = 8_000_000
 MAX_FILES = 500_000  # an export of ours has up to two for each post
 MAX_TOTAL_BYTES = 2_000_000_000
 ZIP_MAGIC = b"PK\x03\x04"

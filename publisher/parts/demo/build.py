@@ -26,6 +26,7 @@ from publisher.blog.members.passwords import Hash
 from publisher.blog.post_files import media
 from publisher.blog.post_files.media import Accepted
 from publisher.blog.writing import posts
+from publisher.exchange.front_matter import split_front_matter
 from publisher.exchange.importing import dry_run, writer
 from publisher.exchange.importing.dry_run import ready
 from publisher.exchange.importing.formats import markdown_files
@@ -65,9 +66,9 @@ def _text(
 ) -> ImportedPost:
     """A post as in its file. In the front matter, `day` is how many days ago (negative: in the
     future), `time` the local civil time."""
-    _, typed = markdown_files.split_front_matter(text)
+    _, typed = split_front_matter(text)
     whole = re.sub(r"\{([\w-]+)\}", lambda named: addresses.get(named[1], named[0]), text)
-    fields, source = markdown_files.split_front_matter(whole)
+    fields, source = split_front_matter(whole)
     post = markdown_files.post("", {"state": "published", **fields}, source, UTC)
     at = moment(int(fields["day"]), fields["time"], now, ZoneInfo(ZONE))
     return replace(

@@ -5,9 +5,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from publisher.base.errors import InvalidData
 from publisher.exchange.importing.formats import markdown_files, recognition
-from tests.exchange.importing.conftest import folder, one, read
+from tests.exchange.importing.conftest import folder, one
 
 
 def test_hugo_with_yaml() -> None:
@@ -62,10 +61,10 @@ def test_json_on_one_line() -> None:
     assert (post.title, post.source) == ("J", "Text")
 
 
-def test_a_pattern_is_no_address() -> None:
-    """Jekyll fills in `:title`; here it made the name of the post."""
+def test_a_pattern_is_filled_in() -> None:
+    """Jekyll fills in `:title`."""
     post = one("---\ntitle: T\npermalink: /:year/:title/\n---\nx", name="_posts/2020-01-02-tea.md")
-    assert (post.slug, post.address) == ("tea", "")
+    assert (post.slug, post.address) == ("tea", "/2020/tea/")
 
 
 def test_jekyll() -> None:
@@ -147,10 +146,14 @@ def test_words_stay_words() -> None:
         b"---\ntitle: caf\xe9\n---\nText",
     ],
 )
-def test_broken_files_are_named(text: str | bytes) -> None:
-    """Whatever is wrong with a file, the message says which one it is."""
-    with pytest.raises(InvalidData, match=r"a\.md"):
-        read(text, name="a.md")
+def test_a_broken_file_is_a_draft_with_its_reason(text: str | bytes) -> None:
+    """Whatever is wrong with a file stops no other, and its words are there."""
+    data = text.encode() if isinstance(text, str) else text
+    good = "---\ntitle: Good\ndate: 2020-01-02\n---\nx"
+    bad, fine = recognition.read(folder({"a.md": data, "b.md": good}), None, UTC).posts
+    assert (bad.status, fine.status, fine.needs) == ("draft", "published", ())
+    assert "became a draft" in bad.needs[0]
+    assert "Text" in bad.source or "[[[[" in bad.source
 
 
 def test_windows_files() -> None:

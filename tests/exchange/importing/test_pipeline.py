@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, func, select
 
-from publisher.base.errors import InvalidData, StorageUnavailable
+from publisher.base.errors import StorageUnavailable
 from publisher.base.media_files import Attachment
 from publisher.blog import published, tags, update_log
 from publisher.blog.writing import posts
@@ -257,14 +257,36 @@ def test_posts_are_stored_a_few_at_a_time(
         assert {tag.name: tag.posts for tag in tags.used(db)} == {"a": 7, "t0": 3, "t1": 2, "t2": 2}
 
 
-def test_all_or_nothing(site: Site, importer: Importer) -> None:
-    """One post that cannot be: nothing is imported, and the message names it."""
+def test_one_that_cannot_be_stops_no_other(site: Site, importer: Importer) -> None:
+    """A post beyond the limits is named and left out; one of a far day is a draft that says so."""
     far = datetime(2105, 6, 1, tzinfo=MONDAY_MORNING.tzinfo)
-    for bad in (post(2, source="x" * 1_000_001), post(2, published_at=far)):
-        with pytest.raises(InvalidData, match="item 2"):
-            importer(Batch([post(1), bad]))
-    assert stored(site) == []
-    assert log(site) == []
+    batch = Batch(
+        [post(1), post(2, title="Long", source="x" * 1_000_001), post(3, published_at=far)]
+    )
+    plan = importer(batch)
+    assert [one.status for one in stored(site)] == ["published", "draft"]
+    assert batch.left_out == [("Long", "source: 1,000,001 characters; at most 1,000,000 fit")]
+    (draft,) = (one for one in plan.found if one.post.status == "draft")
+    assert draft.post.needs == ("its date is too far away, so it became a draft: 2105-06-01",)
+
+
+def test_posts_that_share_a_guid(site: Site, importer: Importer) -> None:
+    """A plugin that copies posts copies their guids: another address and text is another post, at
+    every import the same."""
+    twins = [
+        post(1, guid="https://old.example/?p=10", title="One", address="https://old.example/one/"),
+        post(2, guid="https://old.example/?p=10", title="Two", address="https://old.example/two/"),
+    ]
+    for batch in (Batch(twins), Batch(twins)):
+        importer(batch)
+        assert batch.left_out == []
+        assert {one.title: one.guid for one in stored(site)} == {
+            "One": "https://old.example/?p=10",
+            "Two": "https://old.example/two/",
+        }
+    same = Batch([twins[0], replace(twins[0], title="One, corrected")])
+    importer(same)
+    assert same.left_out == [("One, corrected", "it is in the source twice; the first is used")]
 
 
 def test_what_does_not_fit_is_cut_and_noted(site: Site, importer: Importer) -> None:
@@ -279,7 +301,8 @@ def test_what_does_not_fit_is_cut_and_noted(site: Site, importer: Importer) -> N
     importer(batch)
     (only,) = stored(site)
     assert (len(only.title), len(only.summary)) == (300, 2000)
-    assert sum(batch.notes.values()) == 5
+    assert sum(batch.notes.values()) == 4
+    assert batch.left_out == [("twin", "it is in the source twice; the first is used")]
 
 
 def test_control_characters_are_dropped(site: Site, importer: Importer) -> None:

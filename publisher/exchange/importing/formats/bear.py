@@ -43,7 +43,8 @@ def _post(row: dict[str, str], number: int, zone: tzinfo) -> ImportedPost:
     where = f"line {number} ({row['title'][:40]})"
     slug = row["slug"].strip("/")
     out = row.get("publish", "true").lower() in _YES
-    moment = fields.moment(row.get("published date") or row.get("published_date"), where, zone)
+    written = row.get("published date") or row.get("published_date") or ""
+    moment, problem = fields.dated(written, zone)
     tags = row.get("all tags") or row.get("all_tags") or row.get("tags", "")
     alias = row.get("alias", "").strip("/")
     return ImportedPost(
@@ -59,6 +60,7 @@ def _post(row: dict[str, str], number: int, zone: tzinfo) -> ImportedPost:
         image=row.get("meta image") or row.get("meta_image", ""),
         tags=_tags(tags),
         published_at=moment,
+        needs=(problem,) if problem else (),
         address=f"/{slug}/" if slug and out else "",
         aliases=(f"/{alias}/",) if alias and out else (),
     )

@@ -29,7 +29,7 @@ _KIND = "http://schemas.google.com/g/2005#kind"
 
 
 def read_atom(document: Document, _: tzinfo, notes: Counter[str]) -> Iterator[ImportedPost]:
-    """Every entry of a feed. Raises InvalidData for broken XML and impossible dates."""
+    """Every entry of a feed. Raises InvalidData for broken XML."""
     number, base, feed_author = 0, "", ""
     for part in fields.parts(document.stream, "feed"):
         if part.tag == f"{ATOM}link" and part.get("rel", "alternate") == "alternate":
@@ -69,7 +69,8 @@ def _entry(element: Element, number: int, base: str, feed_author: str) -> Import
     base = joined(address or base, element.get(BASE, ""))
     full, summary = element.find(f"{ATOM}content"), element.find(f"{ATOM}summary")
     source = _markup(full, base)
-    changed_at = fields.moment(_atom_text(element, "updated"), where)
+    changed_at, _ = fields.dated(_atom_text(element, "updated"))
+    published_at, problem = fields.dated(_atom_text(element, "published"))
     draft, path = _is_draft(element), fields.text_of(element, f"{_BLOGGER}filename")
     return ImportedPost(
         where=where,
@@ -87,7 +88,8 @@ def _entry(element: Element, number: int, base: str, feed_author: str) -> Import
             if part.get("scheme") != _KIND
         ),
         by=(fields.text_of(element, f"{ATOM}author/{ATOM}name") or feed_author,),
-        published_at=fields.moment(_atom_text(element, "published"), where) or changed_at,
+        published_at=published_at or (None if problem else changed_at),
+        needs=(problem,) if problem else (),
         changed_at=changed_at,
         address="" if draft else address,
         slug=fields.slug_of(address or path),
@@ -146,7 +148,7 @@ MARKDOWN = "{http://source.scripting.com/}markdown"
 
 
 def read_rss(document: Document, *_: object) -> Iterator[ImportedPost]:
-    """Every item of a feed. Raises InvalidData for broken XML and impossible dates."""
+    """Every item of a feed. Raises InvalidData for broken XML."""
     rdf = fields.root(document.stream)[0] == "RDF"
     number = 0
     for part in fields.parts(document.stream, "RDF" if rdf else "channel"):
@@ -165,6 +167,7 @@ def item(element: Element, number: int) -> ImportedPost:
     permalink = permalink and fields.is_web_address(guid_text)
     address = link or (guid_text if permalink else "")
     source, source_format, summary = _content(element, address)
+    published_at, problem = fields.dated(text("pubDate") or text(f"{DUBLIN_CORE}date"))
     return ImportedPost(
         where=where,
         guid=fields.identity(guid_text, link, text("title") + source),
@@ -175,7 +178,8 @@ def item(element: Element, number: int) -> ImportedPost:
         summary=summary,
         tags=tuple((part.text or "").strip() for part in element.findall("category")),
         by=(_author(text("author")) or text(f"{DUBLIN_CORE}creator"),),
-        published_at=fields.moment(text("pubDate") or text(f"{DUBLIN_CORE}date"), where),
+        published_at=published_at,
+        needs=(problem,) if problem else (),
         address=address,
         slug=fields.slug_of(address),
         enclosure=_enclosure(element),
@@ -222,7 +226,7 @@ def _plain_names(element: Element) -> Element:
 def read_json(document: Document, *_: object, in_archive: bool = False) -> Iterator[ImportedPost]:
     """Every item of a feed; in an archive, relative addresses start from the blog's home page.
 
-    Raises InvalidData for broken JSON and impossible dates."""
+    Raises InvalidData for broken JSON."""
     feed = fields.json_in(document.stream)
     items = feed.get("items") if isinstance(feed, dict) else None
     if not isinstance(items, list) or "jsonfeed.org" not in as_text(feed.get("version")):
@@ -240,6 +244,7 @@ def _json_item(item: dict[str, Any], number: int, feed_author: str, home: str) -
     markup, plain = as_text(item.get("content_html")), as_text(item.get("content_text"))
     summary = as_text(item.get("summary"))
     source = fields.with_base(markup, home or address) or fields.paragraphs(plain or summary)
+    published_at, problem = fields.dated(as_text(item.get("date_published")))
     return ImportedPost(
         where=where,
         guid=fields.identity(as_text(item.get("id")), address, as_text(item.get("title")) + source),
@@ -248,8 +253,9 @@ def _json_item(item: dict[str, Any], number: int, feed_author: str, home: str) -
         summary=summary if markup or plain else "",
         tags=tuple(as_text(tag) for tag in as_list(item.get("tags"))),
         by=(_json_author(item) or feed_author,),
-        published_at=fields.moment(as_text(item.get("date_published")), where),
-        changed_at=fields.moment(as_text(item.get("date_modified")), where),
+        published_at=published_at,
+        changed_at=fields.dated(as_text(item.get("date_modified")))[0],
+        needs=(problem,) if problem else (),
         address=address,
         slug=fields.slug_of(address),
         enclosure=_json_enclosure(as_list(item.get("attachments"))),

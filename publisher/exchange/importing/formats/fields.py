@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, tzinfo
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 from xml.etree.ElementTree import Element, ParseError
 
 from publisher.base import safe_xml
@@ -34,6 +34,27 @@ def moment(text: str | None, where: str, zone: tzinfo = UTC) -> datetime | None:
         return parse_instant(text, zone)
     except InvalidInput as error:
         raise InvalidData(f"{where}: {error}") from error
+
+
+# What other programs write: a zone's name after its offset (Go), a point in a time, any case.
+_GO = re.compile(r"([+-]\d\d:?\d\d)\s+(?:[A-Z][A-Za-z]{1,5}|[+-]\d{2,4})(?:\s+m=\S+)?$")
+_POINT = re.compile(r"(\s\d{1,2})\.(\d\d)(?=\s|$)")
+_SECONDS = re.compile(r"\d{9,10}(\d{3})?")
+
+
+def dated(text: str, zone: tzinfo = UTC) -> tuple[datetime | None, str]:
+    """The instant that `text` names, and a sentence where it names none that can be read."""
+    text = text.strip()
+    if not text:
+        return None, ""
+    if seconds := _SECONDS.fullmatch(text):
+        text = datetime.fromtimestamp(int(text[:-3] if seconds[1] else text), UTC).isoformat()
+    tidy = _POINT.sub(r"\1:\2", _GO.sub(r"\1", text))
+    tidy = re.sub(r"\s[A-Za-z]{1,4}$", lambda zone_name: zone_name[0].upper(), tidy)
+    try:
+        return parse_instant(tidy, zone), ""
+    except InvalidInput as error:
+        return None, f"its date cannot be read, so it became a draft: {error}"
 
 
 def plain(text: str | None) -> str:
@@ -61,6 +82,12 @@ def is_web_address(text: str) -> bool:
     """Whether `text` is a complete http(s) address that is not too long."""
     whole = len(text) <= MAX_ADDRESS and re.fullmatch(r"https?://[^\s/]+\S*", text, re.I)
     return bool(whole) and is_of_the_web(text)
+
+
+def web(address: str) -> str:
+    """An address as it stands in a feed, its letters escaped."""
+    parts = urlsplit(address)
+    return address.replace(parts.path, quote(parts.path, safe="/:@!$&'()*+,;=~-._%"), 1)
 
 
 def identity(guid: str, address: str, content: str) -> str:

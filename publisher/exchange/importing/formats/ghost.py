@@ -4,7 +4,7 @@ import html
 import json
 from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from publisher.base.errors import InvalidData
@@ -66,15 +66,20 @@ def _post(
     if members and status != "draft":
         status = "draft"
         notes["post for members becomes a draft"] += 1
-    slug = as_text(row.get("slug"))
+    slug, uuid = as_text(row.get("slug")), as_text(row.get("uuid"))
     names = [name for name in tags.get(known, []) if not name.startswith("#")]
-    shown = _moment(row, "published_at", where)
+    shown, problem = _moment(row, "published_at")
     source, cards = _source(row, notes)
     return ImportedPost(
         where=where,
-        guid=as_text(row.get("uuid")) or fields.identity(known, slug, title),
+        # Ghost's feed has the id of 24 digits; before 1.0 ids were numbers, and it had the uuid.
+        guid=known if len(known) == 24 else uuid or fields.identity(known, slug, title),
+        formerly=(uuid,) if len(known) == 24 and uuid else (),
         source=source,
-        needs=tuple(f"the card {kind} of Ghost's editor" for kind in cards),
+        needs=(
+            *([problem] if problem else ()),
+            *(f"the card {kind} of Ghost's editor" for kind in cards),
+        ),
         as_markdown=True,
         image=_picture(row),
         image_alt=as_text(row.get("feature_image_alt")) if _picture(row) else "",
@@ -86,8 +91,8 @@ def _post(
         tags=tuple(dict.fromkeys(names)),
         by=tuple(people.get(known, ())),
         published_at=shown if status != "draft" else None,
-        changed_at=_moment(row, "updated_at", where),
-        created_at=_moment(row, "created_at", where),
+        changed_at=_moment(row, "updated_at")[0],
+        created_at=_moment(row, "created_at")[0],
         address=f"/{slug}/" if slug and status == "published" else "",
     )
 
@@ -118,15 +123,10 @@ def _picture(row: Row) -> str:
     return found if alone else ""
 
 
-def _moment(row: Row, name: str, where: str) -> datetime | None:
-    """A date as text, or in milliseconds since 1970 as older versions of Ghost wrote it."""
-    value = row.get(name)
-    if isinstance(value, int) and not isinstance(value, bool):
-        seconds = value / 1000
-        if not 0 <= seconds < 7e9:
-            raise InvalidData(f"{where}: {value} is not a date")
-        value = f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
-    return fields.moment(as_text(value), where)
+def _moment(row: Row, name: str) -> tuple[datetime | None, str]:
+    """A date as text, or in milliseconds since 1970 as older versions of Ghost wrote it; and what
+    is wrong with it."""
+    return fields.dated(as_text(row.get(name)))
 
 
 def _names(data: Row, pairs: str, key: str, table: str, column: str) -> dict[str, list[str]]:

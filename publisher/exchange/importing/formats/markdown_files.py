@@ -1,226 +1,384 @@
-"""Folders of Markdown with front matter: Jekyll, Hugo, our own export, or just notes.
+"""Folders of texts with front matter: sites of static generators, our own export, or just notes.
 
 Without a date a file becomes a draft: nobody knows when it was published, and a wrong date would
 count as an update. Jekyll has the date in the file's name, Hugo in the front matter.
-
-Front matter is YAML, TOML or JSON.
 """
 
-import json
+import html
 import re
-import tomllib
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import tzinfo
+from dataclasses import replace
+from datetime import datetime, tzinfo
 from pathlib import PurePosixPath
 from typing import Any
+from urllib.parse import urlsplit
 
-import yaml
-
-from publisher.base.errors import InvalidData
+from publisher.base.errors import InvalidData, TooLarge
 from publisher.base.text import number_in
-from publisher.blog.writing.content import FIELDS, from_plain
-from publisher.exchange.importing.formats import fields as values
-from publisher.exchange.importing.imported import ImportedPost
-from publisher.exchange.importing.sources import MAX_FILE_BYTES, Document, Folder
-from publisher.storage.tables.blog import STATUSES, PostKind, PostStatus
-
-MAX_BYTES = 100_000
-_RARE_BREAKS = re.compile("[\x85\u2028\u2029]")
-_FENCED = {
-    "---": re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE),
-    "+++": re.compile(r"\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE),
-}
-
-_JSON = re.compile(r'\{(?:\n|\s*")')
-
-
-class _Texts(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """YAML in which every plain word stays text: `1.10`, `no` and dates as they were typed."""
-
-
-class _Exact(yaml.SafeDumper):
-    """YAML that is read back unchanged: rare line breaks are escaped, in double quotes.
-
-    In single quotes, parsers read NEL as a space.
-    """
-
-
-def _plain_value(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    style = '"' if _RARE_BREAKS.search(value) else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
-
-
-_Exact.add_representer(str, _plain_value)
-
-_Texts.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in rules if tag.endswith((":null", ":merge"))]
-    for first, rules in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-
-
-def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
-    """The fields and the body of a file; no fields when it has no front matter.
-
-    One empty line between the two belongs to neither. Raises InvalidData for front matter that
-    cannot be read.
-    """
-    fence = _FENCED.get(text[:3])
-    found = fence.match(text) if fence else None
-    if found is not None:
-        read = _yaml if text.startswith("---") else tomllib.loads
-        body = text[found.end() :]
-        return _fields(read, found[1]), body.removeprefix("\n")
-    if _JSON.match(text):
-        return _json(text)
-    return {}, text
-
-
-def join(fields: dict[str, Any], body: str) -> str:
-    """A file that `split` takes apart into the same fields and body."""
-    head = yaml.dump(fields, Dumper=_Exact, allow_unicode=True, sort_keys=False, width=10_000)
-    return f"---\n{head}---\n\n{body}"
-
-
-def _fields(read: Any, head: str) -> dict[str, Any]:
-    if len(head) > MAX_BYTES:
-        raise InvalidData("the front matter is too long")
-    try:
-        fields = read(head)
-    except (yaml.YAMLError, tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
-        reason = str(error).splitlines()[0][:100] if str(error) else "it cannot be read"
-        raise InvalidData(f"the front matter is broken: {reason}") from error
-    if fields is None:
-        return {}
-    if not isinstance(fields, dict):
-        raise InvalidData("the front matter is broken: fields with values are needed")
-    return {str(name).lower(): value for name, value in fields.items()}
-
-
-def _yaml(head: str) -> Any:
-    # _Texts is a subclass of the safe loader.
-    return yaml.load(head, _Texts)  # noqa: S506  # nosec B506
-
-
-def _json(text: str) -> tuple[dict[str, Any], str]:
-    try:
-        fields, end = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidData(f"the front matter is broken: {error}") from error
-    return {str(name).lower(): value for name, value in fields.items()}, text[end:].lstrip("\n")
-
-
-SUFFIXES = (".md", ".markdown", ".html", ".htm")
-OTHER_TEXTS = (".mdx", ".org", ".rst", ".adoc", ".asciidoc", ".textile", ".qmd", ".ipynb")
-_DATED_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})[-_](.+)")
-_NO_POSTS = re.compile(r"(^|/)(_index|readme|license|changelog)\.", re.IGNORECASE)
-# Folders of a whole site of Hugo, Jekyll or Eleventy in which no posts lie.
-_MACHINERY = re.compile(r"(archetypes|layouts|themes|node_modules|_layouts|_includes|_site)/")
-_TRUE = ("true", "yes", "1", "on")
-# Hugo's shortcodes and Jekyll's tags, and listings, in which they are text.
-_SHORTCODE = re.compile(r"\{\{[<%]-?\s*(\w[\w./-]*)|\{%-?\s*(\w+)")
-_LISTING = re.compile(
-    r"^(`{3,}+|~{3,}+).*?^\1|(?<!`)(`++).*?(?<!`)\2(?!`)", re.MULTILINE | re.DOTALL
+from publisher.exchange import front_matter
+from publisher.exchange.front_matter import (
+    MAX_FILE_BYTES,
+    kind_of,
+    list_of,
+    said,
+    split_front_matter,
+    tags_of,
+    text_of,
 )
+from publisher.exchange.importing.formats import fields as values
+from publisher.exchange.importing.imported import ImportedPost, Notes
+from publisher.exchange.importing.sites import restructured_text, unfenced
+from publisher.exchange.importing.sites.generator import Text
+from publisher.exchange.importing.sites.generators import recognised
+from publisher.exchange.importing.sites.template_words import Words
+from publisher.exchange.importing.sources import Document, Folder
+from publisher.storage.tables.blog import STATUSES, PostStatus
+
+HTML = (".html", ".htm")
+SUFFIXES = (".md", ".markdown", ".mdx", ".rst", *HTML)
+OTHER_TEXTS = (".org", ".adoc", ".asciidoc", ".textile", ".qmd", ".ipynb")
+_NO_POSTS = re.compile(r"(^|/)(_index|readme|license|changelog)\.", re.IGNORECASE)
+_MADE = re.compile(r"(404|search|archives?|tags|categories|index)\.\w+")  # pages of a theme
+_TRUE = ("true", "yes", "1", "on")
+_FALSE = ("false", "no", "0", "off")
+_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:---|\+\+\+|\{)")
+_LOOPS = re.compile(r"\{%-?\s*for\b.*?\{%-?\s*endfor\s*-?%\}", re.DOTALL)
+_SIGNS = re.compile(
+    r"\{%.*?%\}|\{\{.*?\}\}|<(?:script|style)\b.*?</(?:script|style)>|<[^<>]*>", re.DOTALL
+)
+# Fields that themes have for the picture of a post, the likeliest first; see `_picture`.
+_PICTURES = (
+    "image", "cover", "featured_image", "featuredimage", "feature_image", "featureimage",
+    "heroimage", "hero_image", "hero", "images", "featured", "ogimage", "og_image", "banner",
+    "header", "thumbnail", "img",
+)  # fmt: skip
+_ADDRESS = ("path", "src", "url", "image", "teaser", "overlay_image", "filename", "feature")
 
 
-def read_folder(folder: Folder, zone: tzinfo, notes: Counter[str]) -> Iterator[ImportedPost]:
-    """Every post of a folder or zip. Raises InvalidData, which names the broken file."""
-    prefix = _common_folder(folder.names)
-    for name in folder.names:
-        suffix = PurePosixPath(name).suffix.lower()
-        if _MACHINERY.match(name.removeprefix(prefix)):
-            notes["file of a theme, template or program is left out"] += 1
-            continue
-        if suffix not in SUFFIXES:
-            if suffix in OTHER_TEXTS:
-                notes[f"{suffix} file is left out"] += 1
-            continue
-        if _NO_POSTS.search(name):
-            notes["index or readme file is left out"] += 1
-            continue
-        fields, body = split(name, folder.read(name, MAX_FILE_BYTES))
-        if suffix in (".html", ".htm") and not fields:
-            notes["HTML file without front matter is left out"] += 1
+class Site:
+    """A folder that is imported: its generator, and the address that each of its texts had."""
+
+    def __init__(self, folder: Folder, zone: tzinfo, notes: Notes, permalink: str = "") -> None:
+        self.folder, self.notes = folder, notes
+        self.prefix = _common_folder(folder.names)
+        self.generator = recognised(folder, self.prefix, zone)
+        if permalink:
+            self.generator.asked(permalink)
+        self._addresses: dict[str, str] | None = None
+        self._taken: set[str] = set()
+
+    def posts(self) -> Iterator[ImportedPost]:
+        """Every post and page of the folder, one after the other."""
+        for name in self._files(self.notes):
+            place = name.removeprefix(self.prefix)
+            try:
+                data = self.folder.read(name, MAX_FILE_BYTES)
+            except (InvalidData, TooLarge, OSError) as error:
+                self.notes.left_out.append((place, f"it cannot be read: {error}"))
+                continue
+            if PurePosixPath(name).suffix.lower() in HTML and not _BEGINS.match(data):
+                self.notes["HTML file without front matter is left out"] += 1
+            elif (found := self._post(name, place, data)) is not None:
+                yield found
+        self.notes.old_feeds += [self._on_site(path) for path in self.generator.feeds]
+
+    def _on_site(self, path: str) -> str:
+        return urlsplit(self.generator.base).path.rstrip("/") + path
+
+    def _files(self, notes: Notes) -> Iterator[str]:
+        for name in self.folder.names:
+            place = name.removeprefix(self.prefix)
+            suffix = PurePosixPath(name).suffix.lower()
+            if suffix not in SUFFIXES:
+                if suffix in OTHER_TEXTS and self.generator.takes(place):
+                    notes[f"{suffix} file is left out"] += 1
+            elif not self.generator.takes(place):
+                notes["file of a theme, template or program is left out"] += 1
+            elif _NO_POSTS.search(place) or (self.generator.name and _MADE.fullmatch(place)):
+                notes["index or readme file is left out"] += 1
+            else:
+                yield name
+
+    def _post(self, name: str, place: str, data: bytes) -> ImportedPost | None:
+        """One file as a post; None, with a note, for a page that only a template fills."""
+        fields, body, needs = self._split(place, data)
+        made = self.generator.name and not body.strip()
+        if _is_template(body) or (
+            made and (not fields.get("title") or self.generator.kind(Text(place, fields)) == "page")
+        ):
+            self.notes["page that only its template fills is left out"] += 1
+            return None
+        text, undated = self._dated(place, fields)
+        generator = self.generator
+        address = generator.address(text)
+        words = self._words(text, address, PurePosixPath(place).suffix.lower())
+        rst = place.lower().endswith(".rst")
+        if rst:
+            body, problems = restructured_text.html(body)
+            needs += problems
         else:
-            yield post(name, fields, body, zone, name.removeprefix(prefix))
+            body = words.plain(body)
+            needs += [_used(word) for word in words.used]
+        found = post(place, fields, body, generator.date_zone(""), place, text.date)
+        drafts = found.status == "published" and (generator.is_draft(text) or needs_draft(needs))
+        page = generator.kind(text) == "page"
+        if undated and found.status == "draft" and not page:
+            needs.append(undated)
+        picture, alt = _picture(fields)
+        guid = text_of(fields, "guid") or self._guid(text, address) or f"urn:file:{place}"
+        status: PostStatus = "draft" if drafts else found.status
+        if page and undated and not drafts and not _hidden(place, fields):
+            status = "published"
+        shown = status in ("published", "scheduled")
+        title, _ = _title(fields, body)
+        return replace(
+            found,
+            where=name,
+            guid=guid,
+            formerly=(f"urn:file:{place}",) if guid != f"urn:file:{place}" else (),
+            guid_is_permalink=generator.guid_is_address and guid == values.web(address),
+            kind="page" if page else "post",
+            title=" ".join(html.unescape(found.title or title).split()),
+            summary=html.unescape(found.summary),
+            slug=text_of(fields, "slug") or values.slug_of(address) or generator.slug(text),
+            source_format="html" if rst else found.source_format,
+            tags=tags_of(fields, generator.spaced_tags),
+            image=picture,
+            image_alt=found.image_alt or alt,
+            status=status,
+            address=address if shown else "",
+            aliases=tuple(generator.alias(text, one) for one in found.aliases),
+            needs=(*needs, *found.needs),
+        )
+
+    def _split(self, place: str, data: bytes) -> tuple[dict[str, Any], str, list[str]]:
+        """Fields and body of a file, and what is wrong with it."""
+        needs = list[str]()
+        try:
+            whole = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+        except UnicodeDecodeError as error:
+            needs.append(
+                f"{_UNREADABLE} it is not UTF-8 at byte {error.start}, and was read as Windows-1252"
+            )
+            whole = data.decode("cp1252", "replace")
+        whole = whole.replace("\r\n", "\n").replace("\r", "\n")
+        try:
+            if place.lower().endswith(".rst"):
+                return *unfenced.split_rst(whole), needs
+            fields, body = split_front_matter(whole)
+        except InvalidData as error:
+            return {}, whole, [*needs, f"{_UNREADABLE} {error}"]
+        if not fields and whole[:3] not in ("---", "+++"):
+            fields, body = unfenced.split(whole)
+        return fields, body, needs
+
+    def _dated(self, place: str, fields: dict[str, Any]) -> tuple[Text, str]:
+        """The text with its date, and the reason where it has none."""
+        text, generator = Text(place, fields), self.generator
+        written = text.said("date", "pubdate", "pubdatetime", "published", "datepublished") or ""
+        if written.lower() in (*_TRUE, *_FALSE):
+            written = text.said("date", "pubdate", "pubdatetime")
+        name = text.dated_name[0]
+        found, problem = values.dated(written, generator.date_zone(written))
+        if found is None and name:
+            found, problem = values.dated(name, generator.zone)
+        later, _ = values.dated(text.said("publishdate"), generator.zone)
+        # Hugo shows a post from its `publishDate` on: one to come must not be public before.
+        date = max((at for at in (found, later) if at is not None), default=None)
+        return replace(text, date=date), problem or ("" if date else "it has no date")
+
+    def _guid(self, text: Text, address: str) -> str:
+        """The guid that the old feed gave; "" where another text of the site has it already."""
+        guid = self.generator.guid(text, address)
+        fresh = guid not in self._taken
+        self._taken.add(guid)
+        return guid if fresh else ""
+
+    def _words(self, text: Text, address: str, suffix: str) -> Words:
+        generator = self.generator
+        base = urlsplit(generator.base)
+        plain = {
+            f"site.{n}": str(v) for n, v in generator.settings.items() if isinstance(v, str | int)
+        }
+        own = {n: str(v) for n, v in text.fields.items() if isinstance(v, str)}
+        plain |= {f"page.{name}": value for name, value in own.items()}
+        if generator.name == "Jekyll":
+            plain = {"site.url": "", "site.baseurl": ""} | plain
+        else:
+            plain = own | plain | {
+                f"{top}.{name}": str(value)
+                for top, values_ in generator.settings.items() if isinstance(values_, dict)
+                for name, value in values_.items() if isinstance(value, str)
+            }  # fmt: skip
+        plain |= {
+            "page.url": urlsplit(address).path.removeprefix(base.path),
+            "generator": generator.name,
+        }
+        known = generator.name
+        return Words(
+            base_path=base.path,
+            origin=f"{base.scheme}://{base.netloc}" if base.netloc else "",
+            known=plain,
+            addressed=lambda link: self.addressed(link, text.place),
+            liquid=generator.liquid,
+            tags=known in ("Jekyll", "Eleventy", "Hexo", ""),
+            shortcodes=known in ("Hugo", ""),
+            kramdown=known in ("Jekyll", ""),
+            jsx=suffix == ".mdx",
+        )
+
+    def addressed(self, link: str, place: str = "") -> str:
+        """The path that a text of the site had, by its file's path or name; "" for none."""
+        if self._addresses is None:
+            self._addresses = self._all_addresses()
+        link = re.sub(r"\.(md|mdx|markdown|html?|rst)$", "", link.partition("#")[0].strip("/ "))
+        link = re.sub(r"/(_?index)$", "", link)
+        beside = PurePosixPath(place).parent
+        while link.startswith(("./", "../")):
+            beside, link = (
+                (beside, link[2:]) if link.startswith("./") else (beside.parent, link[3:])
+            )
+        near = (beside / link).as_posix()
+        return (
+            next((a for key in (near, link) if (a := self._addresses.get(key, ""))), "")
+            if link
+            else ""
+        )
+
+    def _all_addresses(self) -> dict[str, str]:
+        """The path of every text, by each end of its file's path that names no other."""
+        found: dict[str, str] = {}
+        for name in self._files(Notes()):
+            place = name.removeprefix(self.prefix)
+            try:
+                fields, _, _ = self._split(place, self.folder.read(name, MAX_FILE_BYTES))
+            except (InvalidData, TooLarge, OSError):
+                continue
+            text, _ = self._dated(place, fields)
+            path = urlsplit(self.generator.address(text)).path
+            if not path:
+                continue
+            parts = PurePosixPath(place).with_suffix("").parts
+            parts = parts[:-1] if parts[-1] == "index" and len(parts) > 1 else parts
+            for start in range(len(parts)):
+                key = "/".join(parts[start:])
+                found[key] = path if found.get(key, path) == path else ""
+            date, rest = text.dated_name
+            if date:
+                found.setdefault(rest, path)
+        return found
 
 
-def read_file(document: Document, zone: tzinfo, _: object) -> Iterator[ImportedPost]:
+_UNREADABLE = "it became a draft, as its file is not as it should be:"
+
+
+def needs_draft(needs: Sequence[str]) -> bool:
+    """Whether something is wrong with a file, so that nobody should see it before its author."""
+    return any(need.startswith(_UNREADABLE) for need in needs)
+
+
+def read_folder(
+    folder: Folder, zone: tzinfo, notes: Notes, permalink: str = ""
+) -> Iterator[ImportedPost]:
+    """Every post of a folder or zip; `permalink` is the pattern of its old addresses, if known."""
+    yield from Site(folder, zone, notes, permalink).posts()
+
+
+def read_file(document: Document, zone: tzinfo, notes: Notes) -> Iterator[ImportedPost]:
     """One file as one post."""
-    yield post(document.name, *split(document.name, document.stream.read()), zone)
+    data = document.stream.read()
+    name = document.name if document.name.lower().endswith(SUFFIXES) else f"{document.name}.md"
+    yield from (
+        replace(found, where=document.name)
+        for found in read_folder(Folder(document.name, [name], lambda *_: data), zone, notes)
+    )
 
 
 def post(
-    name: str, fields: dict[str, Any], body: str, zone: tzinfo, place: str = ""
+    name: str,
+    fields: dict[str, Any],
+    body: str,
+    zone: tzinfo,
+    place: str = "",
+    date: datetime | None = None,
 ) -> ImportedPost:
     """A file's fields and body as a post; dates without an offset are civil time in `zone`.
 
-    `place` is the file's path within the blog, which makes a guid for a file without one.
+    `place` is the file's path within the blog, which makes a guid for a file without one; `date`
+    is when it was written, where that is known already.
     """
     path = PurePosixPath(name)
-    dated = _DATED_NAME.fullmatch(path.stem)
-    stem = path.parent.name if path.stem == "index" else dated[2] if dated else path.stem
-    written = values.moment(
-        _text(fields, "date", "pubdate") or (dated[1] if dated else ""), name, zone
-    )
-    # Hugo shows a post from its `publishDate` on: one to come must not be public before.
-    dates = (written, values.moment(_text(fields, "publishdate"), name, zone))
-    date = max((at for at in dates if at is not None), default=None)
+    problem = ""
+    if date is None:
+        date, problem = values.dated(text_of(fields, "date", "pubdate"), zone)
     title, body = _title(fields, body)
     status = _status(path, fields, date is None)
-    address = _text(fields, "permalink", "url")
-    if "/:" in f"/{address}":  # Jekyll's pattern for addresses, no address
-        address = ""
-    expiry = _text(fields, "expirydate")
-    needs = [f"it was to be shown until {expiry}"] if expiry else []
-    tags = _list(fields, "tags") + _list(fields, "categories", "category")
+    expiry = text_of(fields, "expirydate")
+    needs = [problem] if problem else []
+    needs += [f"it was to be shown until {expiry}"] if expiry else []
     content = {
         **said(fields),
         "source": body,
-        "source_format": "html" if path.suffix.lower() in (".html", ".htm") else "markdown",
-        "kind": _kind(fields),
+        "source_format": "html" if path.suffix.lower() in HTML else "markdown",
+        "kind": kind_of(fields),
         "title": title,
-        "slug": _text(fields, "slug") or values.slug_of(address) or stem,
-        "tags": tuple(dict.fromkeys(tags)),
+        "slug": text_of(fields, "slug") or path.stem,
+        "tags": tags_of(fields),
     }
+
+    def moment(*names: str) -> datetime | None:
+        return values.dated(text_of(fields, *names), zone)[0]
+
     return ImportedPost(
         **content,
         where=name,
-        guid=_text(fields, "guid", "id") or f"urn:file:{place or name}",
-        guid_is_permalink=_text(fields, "guid_is_permalink").lower() in _TRUE,
+        guid=text_of(fields, "guid", "id") or f"urn:file:{place or name}",
+        guid_is_permalink=text_of(fields, "guid_is_permalink").lower() in _TRUE,
         status=status,
-        by=tuple(_list(fields, "author", "authors")),
+        by=tuple(list_of(fields, "author", "authors")),
         published_at=date,
-        changed_at=values.moment(_text(fields, "changed", "lastmod", "updated"), name, zone),
-        created_at=values.moment(_text(fields, "created"), name, zone),
-        deleted_at=values.moment(_text(fields, "deleted"), name, zone),
-        deleted_status=_state(_text(fields, "deleted_state")) or "",
-        address=address,
-        aliases=tuple(_list(fields, "redirects", "aliases", "redirect_from")),
-        version=max(1, number_in(_text(fields, "version"))),
-        needs=(*needs, *(f"the shortcode {name}" for name in _shortcodes(body))),
+        changed_at=moment("changed", "lastmod", "updated", "last_modified_at", "modified"),
+        created_at=moment("created"),
+        deleted_at=moment("deleted"),
+        deleted_status=_state(text_of(fields, "deleted_state")) or "",
+        aliases=tuple(list_of(fields, "redirects", "aliases", "alias", "redirect_from")),
+        version=max(1, number_in(text_of(fields, "version"))),
+        needs=tuple(needs),
     )
 
 
-def _shortcodes(body: str) -> dict[str, None]:
-    """What another program would have replaced, by its name, each once."""
-    if "{{" not in body and "{%" not in body:
-        return {}
-    found = _SHORTCODE.findall(_LISTING.sub("", body))
-    named = (f"{{{{< {hugo} >}}}}" if hugo else f"{{% {jekyll} %}}" for hugo, jekyll in found)
-    return dict.fromkeys(name for name in named if "raw %" not in name)
+def _used(word: str) -> str:
+    return (
+        word
+        if word.startswith("the ")
+        else f"the shortcode {word}"
+        if word != "{{ ... }}"
+        else f"it uses {word}"
+    )
 
 
-def said(fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a content that the front matter has, under our names or those of others."""
-    named = {
-        field.name: fields[name]
-        for field in FIELDS
-        for name in reversed((field.name, *field.aliases))
-        if fields.get(name) not in (None, "")
-    }
-    return from_plain(named)
+def _picture(fields: dict[str, Any]) -> tuple[str, str]:
+    """The picture of a post and its description, by the usual themes' names for it."""
+    for name in _PICTURES:
+        value, alt = fields.get(name), ""
+        value = value[0] if isinstance(value, list) and value else value
+        if isinstance(value, dict):
+            alt = str(value.get("alt") or "")
+            value = next((value[one] for one in _ADDRESS if isinstance(value.get(one), str)), "")
+        if isinstance(value, str) and re.search(
+            r"\.[A-Za-z]{3,4}(\?\S*)?$|^https?://", value.strip()
+        ):
+            alts = (str(fields.get(f"{name}{ending}") or "") for ending in ("_alt", "alt"))
+            return value.strip(), alt or next(filter(None, alts), "")
+    return "", ""
+
+
+def _is_template(body: str) -> bool:
+    """Whether a text is only what a template makes: no words but in loops and tags."""
+    if "{%" not in body or len(body) > 100_000:
+        return False
+    rest = _SIGNS.sub("", _LOOPS.sub("", body)) if "endfor" in body else "words"
+    return not re.search(r"\w{2}", rest)
 
 
 def _common_folder(names: Sequence[str]) -> str:
@@ -229,64 +387,29 @@ def _common_folder(names: Sequence[str]) -> str:
     return tops.pop() if len(tops) == 1 else ""
 
 
-def split(name: str, data: bytes) -> tuple[dict[str, Any], str]:
-    """A file's front matter and body; InvalidData names the file."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InvalidData(f"{name}: not UTF-8 at byte {error.start}") from error
-    try:
-        return split_front_matter(text.replace("\r\n", "\n").replace("\r", "\n"))
-    except InvalidData as error:
-        raise InvalidData(f"{name}: {error}") from error
-
-
 def _title(fields: dict[str, Any], body: str) -> tuple[str, str]:
     """The title; in a file without fields, its first heading, which then leaves the body."""
     heading = None if fields else re.match(r"\s*# +(.+?) *#*\n+", body)
     if heading:
         return heading[1], body[heading.end() :]
-    return _text(fields, "title"), body
+    return text_of(fields, "title"), body
+
+
+def _hidden(place: str, fields: dict[str, Any]) -> bool:
+    hidden = text_of(fields, "draft").lower() in _TRUE or "_drafts" in PurePosixPath(place).parts
+    hidden = hidden or text_of(fields, "published").lower() in _FALSE
+    return hidden or text_of(fields, "status").lower() in ("draft", "hidden", "private")
 
 
 def _status(path: PurePosixPath, fields: dict[str, Any], undated: bool) -> PostStatus:
-    if state := _state(_text(fields, "state").lower()):
+    if state := _state(text_of(fields, "state").lower()):
         return state
-    hidden = _text(fields, "draft").lower() in _TRUE or "_drafts" in path.parts
-    hidden = hidden or _text(fields, "published").lower() in ("false", "no", "0", "off")
-    hidden = hidden or _text(fields, "status").lower() in ("draft", "hidden", "private")
-    undated = undated and _kind(fields) == "post"
-    return "draft" if hidden or undated else "published"
+    undated = undated and kind_of(fields) == "post"
+    return "draft" if _hidden(path.as_posix(), fields) or undated else "published"
 
 
 def _state(word: str) -> PostStatus | None:
     return next((status for status in STATUSES if status == word), None)
 
 
-def _kind(fields: dict[str, Any]) -> PostKind:
-    return "page" if "page" in _list(fields, "kind", "type", "layout") else "post"
-
-
-def _text(fields: dict[str, Any], *names: str) -> str:
-    """The first of these fields that is not empty, as text."""
-    for name in names:
-        value = fields.get(name)
-        if value not in (None, "") and not isinstance(value, dict | list):
-            return str(value).strip()
-    return ""
-
-
-def _list(fields: dict[str, Any], *names: str) -> list[str]:
-    """All values of these fields; a text is split at its commas.
-
-    Without a comma, `tags` and `categories` are split at spaces, as in Jekyll.
-    """
-    found = []
-    for name in names:
-        value = fields.get(name)
-        if isinstance(value, list):
-            found += [str(part) for part in value if not isinstance(part, dict | list)]
-        elif value not in (None, "") and not isinstance(value, dict):
-            spaced = name in ("tags", "categories") and "," not in str(value)
-            found += str(value).split(None if spaced else ",")
-    return [part.strip() for part in found if part.strip()]
+split = front_matter.split

@@ -17,6 +17,7 @@ from publisher.base.text import from_cell
 from publisher.blog.post_files import media
 from publisher.blog.writing import content
 from publisher.blog.writing.content import Content, from_plain, to_plain
+from publisher.exchange.front_matter import MAX_FILE_BYTES, split
 from publisher.exchange.importing.formats import markdown_files
 from publisher.exchange.importing.formats.fields import moment
 from publisher.exchange.importing.imported import (
@@ -26,7 +27,7 @@ from publisher.exchange.importing.imported import (
     ImportedSite,
     LoggedUpdate,
 )
-from publisher.exchange.importing.sources import MAX_FILE_BYTES, Folder
+from publisher.exchange.importing.sources import Folder
 from publisher.storage.tables.blog import UPDATE_KINDS, UpdateKind
 
 MANIFEST, UPDATES = "publisher.json", "updates.csv"
@@ -82,7 +83,7 @@ def _posts(folder: Folder) -> Iterator[ImportedPost]:
 
 
 def _post(folder: Folder, name: str, revised: Container[str]) -> ImportedPost:
-    fields, body = markdown_files.split(name, folder.read(name, MAX_FILE_BYTES))
+    fields, body = split(name, folder.read(name, MAX_FILE_BYTES))
     post = markdown_files.post(name, fields, body, UTC)
     path, revisions = f"revisions/{post.slug}.json", list[ImportedRevision]()
     if path in revised:

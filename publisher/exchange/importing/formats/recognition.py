@@ -1,7 +1,6 @@
 """Which format a source has, and the adapter that reads it."""
 
 import io
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import tzinfo
@@ -16,10 +15,10 @@ from publisher.exchange.importing.formats import (
     own_export,
     wxr,
 )
-from publisher.exchange.importing.imported import Batch, ImportedPost
+from publisher.exchange.importing.imported import Batch, ImportedPost, Notes
 from publisher.exchange.importing.sources import MAX_DOCUMENT_BYTES, Document, Folder
 
-READERS: dict[str, Callable[[Document, tzinfo, Counter[str]], Iterator[ImportedPost]]] = {
+READERS: dict[str, Callable[[Document, tzinfo, Notes], Iterator[ImportedPost]]] = {
     "rss": feed_files.read_rss,
     "atom": feed_files.read_atom,
     "json": feed_files.read_json,
@@ -33,8 +32,11 @@ _ARCHIVES = ("feed.json", "index.json")
 _ROOTS = {"rss": "rss", "RDF": "rss", "feed": "atom"}
 
 
-def read(source: Document | Folder, format_: str | None, zone: tzinfo) -> Batch:
-    """Read a source, as `format_` or as what it looks like; `zone` is for dates without an offset.
+def read(
+    source: Document | Folder, format_: str | None, zone: tzinfo, permalink: str = ""
+) -> Batch:
+    """Read a source, as `format_` or as what it looks like; `zone` is for dates without an offset,
+    `permalink` the pattern of the old addresses of a folder of texts.
 
     Raises InvalidData for what is broken or no format we know, InvalidInput when `format_` is
     impossible for it.
@@ -42,13 +44,13 @@ def read(source: Document | Folder, format_: str | None, zone: tzinfo) -> Batch:
     if isinstance(source, Folder):
         if format_ not in (None, "markdown"):
             raise InvalidInput(f"a folder or zip is read as markdown, not as {format_}")
-        return own_export.read(source) or _archive(source) or _files(source, zone)
+        return own_export.read(source) or _archive(source) or _files(source, zone, permalink)
     with _named(source.name):
         format_ = format_ or sniff(source)
     if format_ not in READERS:
         raise InvalidInput(f"no format is called {format_!r} (known: {', '.join(READERS)})")
-    notes = Counter[str]()
-    return Batch(_each_named(source.name, READERS[format_](source, zone, notes)), notes)
+    notes = Notes()
+    return notes.batch(_each_named(source.name, READERS[format_](source, zone, notes)))
 
 
 @contextmanager
@@ -98,11 +100,11 @@ def _archive(folder: Folder) -> Batch | None:
     return Batch(_each_named(f"{folder.name}: {found}", posts))
 
 
-def _files(folder: Folder, zone: tzinfo) -> Batch:
+def _files(folder: Folder, zone: tzinfo, permalink: str) -> Batch:
     """Markdown files, or a single export file that somebody zipped."""
     if len(folder.names) == 1 and not folder.names[0].lower().endswith(markdown_files.SUFFIXES):
         (name,) = folder.names
         inner = Document(name, io.BytesIO(folder.read(name, MAX_DOCUMENT_BYTES)))
         return read(inner, None, zone)
-    notes = Counter[str]()
-    return Batch(markdown_files.read_folder(folder, zone, notes), notes)
+    notes = Notes()
+    return notes.batch(markdown_files.read_folder(folder, zone, notes, permalink))

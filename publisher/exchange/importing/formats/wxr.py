@@ -96,7 +96,7 @@ def _post(
         notes["post with a password becomes a draft"] += 1
     elif own.get("status") == "private":
         notes["private post becomes a draft"] += 1
-    date = _date(own, "post_date", where, zone)
+    date, problem = _date(own, "post_date", zone)
     login = fields.text_of(part, f"{feed_files.DUBLIN_CORE}creator")
     content = part.findtext(feed_files.CONTENT) or ""
     return ImportedPost(
@@ -112,12 +112,15 @@ def _post(
         tags=_tags(part),
         by=tuple(name for name in (login, names.get(login, "")) if name),
         published_at=date,
-        changed_at=_date(own, "post_modified", where, zone),
+        changed_at=_date(own, "post_modified", zone)[0],
         address=found.address if status == "published" else "",
         aliases=(_query_address(own),) if status == "published" else (),
         enclosure=_enclosure(own) or found.enclosure,
         as_markdown=True,
-        needs=tuple(f"the block {name}" for name in dict.fromkeys(_MADE_BLOCK.findall(content))),
+        needs=(
+            *([problem] if problem else ()),
+            *(f"the block {name}" for name in dict.fromkeys(_MADE_BLOCK.findall(content))),
+        ),
     )
 
 
@@ -166,13 +169,14 @@ def _values(item: Element) -> dict[str, str]:
     return found
 
 
-def _date(own: Own, name: str, where: str, zone: tzinfo) -> datetime | None:
-    """The date in UTC if it is given, else the one in local time; zeros mean none."""
+def _date(own: Own, name: str, zone: tzinfo) -> tuple[datetime | None, str]:
+    """The date in UTC if it is given, else the one in local time, and what is wrong with it; zeros
+    mean none."""
     for written, field_zone in ((f"{name}_gmt", UTC), (name, zone)):
         text = own.get(written, "")
         if text and not text.startswith("0000"):
-            return fields.moment(text, where, field_zone)
-    return None
+            return fields.dated(text, field_zone)
+    return None, ""
 
 
 def _without_date(part: Element) -> Element:

@@ -1,0 +1,42 @@
+"""reStructuredText as HTML, by docutils (the extra `rst`), which reads no files and passes no raw
+HTML on."""
+
+import html as html_module
+import re
+
+_DIRECTIVE = re.compile(r"^\.\.[ \t]+([\w-]+)::", re.MULTILINE)
+_SETTINGS = {
+    "file_insertion_enabled": False, "raw_enabled": False, "_disable_config": True,
+    "report_level": 5, "halt_level": 5, "initial_header_level": 2, "doctitle_xform": False,
+    "syntax_highlight": "none", "embed_stylesheet": False, "math_output": "LaTeX",
+}  # fmt: skip
+_KNOWN = frozenset("""
+    attention caution danger error hint important note tip warning admonition image figure topic
+    sidebar code code-block sourcecode math parsed-literal epigraph highlights pull-quote compound
+    container table csv-table list-table contents sectnum replace unicode date class role
+    default-role title footer header rubric line-block meta
+""".split())  # noqa: SIM905  # fmt: skip
+
+
+def html(text: str) -> tuple[str, list[str]]:
+    """The HTML of a text, and what a person has to put right."""
+    try:
+        from docutils.core import publish_parts
+    except ImportError:
+        escaped = html_module.escape(text, quote=False)
+        reason = (
+            "it is reStructuredText, which needs the package docutils: pip install 'publisher[rst]'"
+        )
+        return f"<pre>{escaped}</pre>", [
+            f"it became a draft, as its file is not as it should be: {reason}"
+        ]
+    other = dict.fromkeys(name for name in _DIRECTIVE.findall(text) if name not in _KNOWN)
+    try:
+        parts = publish_parts(text, writer_name="html5", settings_overrides=_SETTINGS)
+    except Exception as error:  # docutils raises what its parts raise
+        reason = f"docutils cannot read it: {type(error).__name__}"
+        escaped = html_module.escape(text, quote=False)
+        return f"<pre>{escaped}</pre>", [
+            f"it became a draft, as its file is not as it should be: {reason}"
+        ]
+    return str(parts["body"]), [f"the directive {name}" for name in other]

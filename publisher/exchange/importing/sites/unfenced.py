@@ -1,0 +1,69 @@
+"""Heads without a fence, as Pelican, MultiMarkdown and Hexo have them; the fields of
+reStructuredText."""
+
+import re
+from typing import Any
+
+import yaml
+
+from publisher.base.errors import InvalidData
+from publisher.exchange.front_matter import MAX_BYTES, fields_in, yaml_in
+
+_LINE = re.compile(r" {0,3}([A-Za-z][\w-]*):(?:[ \t]+(.*))?$")
+_MORE = re.compile(r" {4,}(.*)$")
+_MARKS = {
+    "title",
+    "date",
+    "slug",
+    "tags",
+    "category",
+    "categories",
+    "author",
+    "authors",
+    "modified",
+}
+_HEXO = re.compile(r"(?=[\w-]+:)((?:[^\n]*\n){1,60}?)---[ \t]*(?:\n|\Z)")
+_UNDERLINED = re.compile(
+    r"\s*(?:([=\-`:.'\"~^_*+#])\1+\n)?[ \t]*(\S[^\n]*)\n([=\-`:.'\"~^_*+#])\3+[ \t]*\n"
+)
+_FIELD = re.compile(r":([A-Za-z][\w ]*):[ \t]*([^\n]*(?:\n[ \t]+\S[^\n]*)*)(?:\n|\Z)")
+
+
+def split(text: str) -> tuple[dict[str, Any], str]:
+    """The fields of lines `Name: value` at the beginning, up to a blank line or to `---`, and the
+    text below; no fields where the text does not begin with at least two such lines of which one is
+    a title or a date."""
+    if (hexo := _HEXO.match(text)) and re.search("^(title|date):", hexo[1], re.MULTILINE):
+        try:
+            return fields_in(yaml_in, hexo[1]), text[hexo.end() :].removeprefix("\n")
+        except (InvalidData, yaml.YAMLError):
+            pass
+    fields: dict[str, Any] = {}
+    last, end = "", 0
+    for line in text[:MAX_BYTES].splitlines(keepends=True):
+        if found := _LINE.match(line.rstrip()):
+            last = found[1].lower()
+            fields[last] = (found[2] or "").strip()
+        elif last and (more := _MORE.match(line.rstrip())):
+            fields[last] = f"{fields[last]}\n{more[1].strip()}".strip()
+        else:
+            if line.strip():
+                return {}, text  # words follow at once: this was a paragraph
+            break
+        end += len(line)
+    if len(fields) < 2 or not {"title", "date"} & fields.keys() or not fields.keys() & _MARKS:
+        return {}, text
+    return fields, text[end:].lstrip("\n")
+
+
+def split_rst(text: str) -> tuple[dict[str, Any], str]:
+    """The title and the field list at the beginning of reStructuredText, and the text below."""
+    fields: dict[str, Any] = {}
+    if found := _UNDERLINED.match(text):
+        fields["title"] = found[2].strip()
+        text = text[found.end() :]
+    rest = text.lstrip("\n")
+    while line := _FIELD.match(rest):
+        fields[line[1].strip().lower()] = " ".join(line[2].split())
+        rest = rest[line.end() :]
+    return fields, rest.lstrip("\n") if fields else text
