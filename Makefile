@@ -149,7 +149,7 @@ check: $(EVERYTHING) ## run ruff and mypy, strict; bandit; the lock files; no cl
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 
 lock: ## update requirements/*.txt from pyproject.toml (needs uv; UPGRADE=--upgrade for newer versions)
-	@$(LOCK) $(UPGRADE) --extra fast --extra river --extra passkeys --extra old-passwords --extra postgres --extra s3 --extra sim --extra dask --extra dev pyproject.toml -o requirements/test.txt
+	@$(LOCK) $(UPGRADE) --extra fast --extra river --extra passkeys --extra old-passwords --extra rst --extra postgres --extra s3 --extra sim --extra dask --extra dev pyproject.toml -o requirements/test.txt
 	@$(LOCK) $(UPGRADE) --constraints requirements/test.txt pyproject.toml -o requirements/deploy.txt
 	@$(LOCK) $(UPGRADE) --constraints requirements/test.txt --extra fast --extra river --extra passkeys --extra old-passwords --extra postgres --extra s3 pyproject.toml -o requirements/image.txt
 

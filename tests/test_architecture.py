@@ -73,6 +73,7 @@ OWNERS = {
     "cryptography": ["base.encryption"],
     "dateutil": ["base.written_dates"],
     "distributed": ["simulator.cluster"],
+    "docutils": ["exchange.importing.sites.restructured_text"],
     "feedgen": ["feeds.rss"],
     "feedparser": ["feed_reading.parse"],
     "flask": ["web", "parts"],
@@ -103,7 +104,10 @@ OWNERS = {
     "uvloop": ["web.worker"],
     "webauthn": ["parts.passkeys.keys"],
     "werkzeug": ["blog.members.passwords", "web", "parts"],
-    "yaml": ["exchange.importing.formats.markdown_files"],
+    "yaml": [
+        "exchange.front_matter", "exchange.importing.sites.config_files",
+        "exchange.importing.sites.unfenced",
+    ],
     "yarl": ["river"],
 }  # fmt: skip
 

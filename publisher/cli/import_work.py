@@ -21,7 +21,7 @@ from publisher.exchange.importing import dry_run as plan
 from publisher.exchange.importing.dry_run import Ready
 from publisher.exchange.importing.formats.fields import is_web_address
 from publisher.exchange.importing.imported import Batch, KeptValues
-from publisher.exchange.importing.report import NO_ADDRESS, Report
+from publisher.exchange.importing.work_list import NO_ADDRESS, WorkList
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
 from publisher.storage.tables.credentials import Author
@@ -87,7 +87,7 @@ def run(
     def posts() -> Iterator[Ready]:
         return (found[number] for number in concerned)
 
-    to_do = Report(report)
+    to_do = WorkList(report)
     with here.database.read() as db:
         for line in plan.left_to_do(db, posts, pictures, stored=not dry_run):
             to_do.add(*line)
@@ -128,11 +128,15 @@ def _store(
 
     If it is stopped midway, import the same source again: posts that are stored are recognised.
     """
-    from publisher.publishing.rebuild import rebuild  # not while the source is read: memory
+    from publisher.publishing.rebuild import (  # not while the source is read: memory
+        ADDRESSES,
+        rebuild,
+    )
 
     database, done = here.database, 0
     with database.write() as db:
         writer.people_and_settings(db, batch)
+        batch.old_feeds[:] = writer.old_feeds(db, batch.old_feeds, ADDRESSES.values())
     with database.read() as db:
         planned, pool = plan.make_plan(db, found, heir), SlugPool(db)
         redirects = list(islice(writer.moved(db, planned), MOST_LISTED))

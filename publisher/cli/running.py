@@ -206,7 +206,7 @@ def import_(as_json: bool, **asked: Any) -> None:
     """Import posts from SOURCE: a file, folder, zip, http(s) address, or - for standard input."""
     check_source(asked["source"])
     from publisher.cli.import_work import run
-    from publisher.exchange.importing.report import text_of
+    from publisher.exchange.importing.work_list import text_of
 
     outcome = run(site(), **asked)
     lines = [*outcome["facts"], *text_of(outcome["to_do"])]

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import parse_qs
 
 from sqlalchemy import select
 
@@ -26,7 +27,7 @@ from publisher.feeds.feed_answer import PREFLIGHT, FeedAnswer, Moved, as_page, n
 from publisher.installation import Site
 from publisher.installation.settings import Settings, allow_invalid, load_settings
 from publisher.publishing.outbox import link_headers
-from publisher.publishing.rebuild import ADDRESSES, RSS
+from publisher.publishing.rebuild import ADDRESSES, ATOM, JSON, RSS
 from publisher.publishing.snapshots import served
 from publisher.readers.counter import SOURCE, Fairness, Like, PollCounter, asked_by
 from publisher.storage.bell import ChangeCounter
@@ -222,10 +223,19 @@ class FeedFront:
             self._fairness = Fairness(least_seconds)
 
     def _old_addresses(self, paths: str) -> dict[str, Moved]:
-        """The feed's former addresses (setting `old_feeds`); the present one is left out."""
-        now_at = ADDRESSES[RSS]
-        moved = Moved(self._site.site_url + now_at)
-        return {path: moved for path in paths.split() if path != now_at}
+        """The feed's former addresses (setting `old_feeds`), with and without a slash at their end;
+        the present one is left out."""
+        moved = Moved(self._site.site_url + ADDRESSES[RSS])
+        named = {path.rstrip("/") or path for path in paths.split()} - {ADDRESSES[RSS]}
+        slashed = {f"{path}/" for path in named if "?" not in path}
+        return dict.fromkeys(named | slashed, moved)
+
+    def _by_query(self, query: str) -> Moved | None:
+        """The feed that `/?feed=rss2` means, WordPress's address for it; never a page."""
+        form = parse_qs(query).get("feed", [""])[-1]
+        name = {"atom": ATOM, "json": JSON}.get(form, RSS)
+        found = bool(form) and ADDRESSES[name] in self._snapshots
+        return Moved(self._site.site_url + ADDRESSES[name]) if found else None
 
     def _document(self, environ: Environ) -> Served | Moved | None:
         """The document in memory for a request: a feed, a tag's, an old address (`/?feed=rss2`)."""
@@ -235,6 +245,8 @@ class FeedFront:
             document = self._tags.held(path, self.serial(RSS))
         if document is None and (query := environ.get("QUERY_STRING")):
             document = self._documents.get(f"{path}?{query}")
+            if document is None and path == "/" and "feed=" in query:
+                document = self._by_query(query)
         return document
 
     def _pass_on(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:

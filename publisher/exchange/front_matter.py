@@ -118,7 +118,7 @@ def split(name: str, data: bytes) -> tuple[dict[str, Any], str]:
 
 
 @dataclass(frozen=True)
-class Typed:
+class TypedPost:
     """A post that somebody typed: its content, not yet checked, its authors, and its date."""
 
     content: Content
@@ -126,7 +126,7 @@ class Typed:
     published_at: datetime | None
 
 
-def typed(name: str, fields: dict[str, Any], body: str, zone: tzinfo) -> Typed:
+def typed(name: str, fields: dict[str, Any], body: str, zone: tzinfo) -> TypedPost:
     """The post of a file; a date without an offset is civil time in `zone`.
 
     Raises InvalidData, which names the file, for a date that cannot be read.
@@ -139,7 +139,7 @@ def typed(name: str, fields: dict[str, Any], body: str, zone: tzinfo) -> Typed:
     content = Content(**{**said(fields), "source": body, "source_format": "markdown",
                          "kind": kind_of(fields), "title": text_of(fields, "title"),
                          "tags": tags_of(fields)})  # fmt: skip
-    return Typed(content, tuple(list_of(fields, "author", "authors")), moment)
+    return TypedPost(content, tuple(list_of(fields, "author", "authors")), moment)
 
 
 def kind_of(fields: dict[str, Any]) -> PostKind:

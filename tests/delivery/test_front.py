@@ -297,9 +297,34 @@ def test_old_addresses_have_moved(
     with site.database.write() as db:
         store_setting(db, "old_feeds", "")
     front.refresh()
-    assert client.get(address).status_code == (
-        200 if address in ("/atom.xml", "/?feed=rss2") else 404
-    )
+    left = {"/atom.xml": 200, "/?feed=rss2": 301}
+    assert client.get(address).status_code == left.get(address, 404)
+
+
+def test_an_old_address_with_and_without_its_slash(
+    client: FlaskClient, front: FeedFront, site: Site
+) -> None:
+    """Readers that follow `/feed` and `/feed/` alike are led on."""
+    with site.database.write() as db:
+        store_setting(db, "old_feeds", "/feed/ /blog/index.xml")
+    front.refresh()
+    for address in ("/feed", "/feed/", "/blog/index.xml", "/blog/index.xml/"):
+        assert client.get(address).location == f"{SITE_URL}/rss.xml", address
+
+
+@pytest.mark.parametrize(
+    ("query", "feed"),
+    [("feed=rss2", "/rss.xml"), ("feed=rss", "/rss.xml"), ("feed=atom&x=1", "/atom.xml"),
+     ("cat=3&feed=rdf", "/rss.xml"), ("feed=comments-rss2", "/rss.xml")],
+)  # fmt: skip
+def test_a_feed_asked_for_by_query(
+    client: FlaskClient, front: FeedFront, query: str, feed: str
+) -> None:
+    """WordPress's address of a feed is never a page."""
+    front.refresh()
+    answer = client.get(f"/?{query}")
+    assert (answer.status_code, answer.location) == (301, f"{SITE_URL}{feed}")
+    assert client.get("/?feeding=1").status_code == 200
 
 
 def test_a_foreign_host_changes_nothing(client: FlaskClient, front: FeedFront) -> None:

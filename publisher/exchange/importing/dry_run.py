@@ -31,6 +31,7 @@ from publisher.exchange.importing.formats.fields import identity, is_web_address
 from publisher.exchange.importing.html_to_markdown import markdown_of
 from publisher.exchange.importing.images import without_addresses
 from publisher.exchange.importing.imported import Batch, ImportedPost
+from publisher.feed_reading.lazy_pictures import loading_at_once
 from publisher.storage.tables.blog import Post, Redirect, Revision, Update
 from publisher.storage.tables.credentials import Author
 
@@ -132,6 +133,8 @@ def _settled(post: ImportedPost, notes: Counter[str], now: datetime) -> Imported
 def _checked(post: ImportedPost, batch: Batch, language: str) -> Iterator[Ready]:
     """The post's content, checked, and its HTML; nothing when it is empty or beyond our limits."""
     notes = batch.notes
+    if post.source_format == "html":
+        post = replace(post, source=loading_at_once(post.source))
     if post.as_markdown and post.source_format == "html" and post.source.strip():
         if text := markdown_of(post.source, language):
             post = replace(post, source=text, source_format="markdown")

@@ -3,7 +3,7 @@
 import hashlib
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -23,7 +23,8 @@ from publisher.blog.writing import posts
 from publisher.blog.writing.content import to_columns, to_plain
 from publisher.exchange.importing.dry_run import Plan, Ready
 from publisher.exchange.importing.imported import Batch, ImportedRevision, ImportedSite
-from publisher.installation.settings import store_setting
+from publisher.installation.settings import load_settings, store_setting
+from publisher.installation.settings import paths as check_paths
 from publisher.storage.database import Database, content_changed
 from publisher.storage.tables.blog import Media, Post, Redirect, Revision, Update, UpdateKind
 from publisher.storage.tables.credentials import Role
@@ -146,6 +147,28 @@ def _revisions(
             "minor": revision.minor,
             "content": revision.content,
         }
+
+
+MOST_FEEDS = 200
+
+
+def old_feeds(session: Session, paths: Sequence[str], ours: Container[str]) -> list[str]:
+    """Lead the addresses of the old blog's feed to our feed; those that are new, and not `ours`.
+    At most 200 of one import."""
+    known = load_settings(session).old_feeds.split()
+    fits = (path for path in dict.fromkeys(paths) if path not in known and _is_path(path))
+    new = [path for path in islice(fits, MOST_FEEDS) if path.rstrip("/") not in ours]
+    if new:
+        store_setting(session, "old_feeds", " ".join([*known, *new]))
+    return new
+
+
+def _is_path(path: str) -> bool:
+    try:
+        check_paths(path)
+    except InvalidInput:
+        return False
+    return True
 
 
 def _redirect(session: Session, paths: list[tuple[str, int]]) -> None:

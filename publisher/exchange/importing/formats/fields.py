@@ -36,10 +36,9 @@ def moment(text: str | None, where: str, zone: tzinfo = UTC) -> datetime | None:
         raise InvalidData(f"{where}: {error}") from error
 
 
-# What other programs write: a zone's name after its offset (Go), a point in a time, any case.
-_GO = re.compile(r"([+-]\d\d:?\d\d)\s+(?:[A-Z][A-Za-z]{1,5}|[+-]\d{2,4})(?:\s+m=\S+)?$")
+# Besides what all dates are read as: Go's second offset and its clock, a point in a time of day.
+_GO = re.compile(r"([+-]\d\d:?\d\d)\s+(?:[+-]\d{2,4}|UTC)(?:\s+m=\S+)?$")
 _POINT = re.compile(r"(\s\d{1,2})\.(\d\d)(?=\s|$)")
-_SECONDS = re.compile(r"\d{9,10}(\d{3})?")
 
 
 def dated(text: str, zone: tzinfo = UTC) -> tuple[datetime | None, str]:
@@ -47,10 +46,7 @@ def dated(text: str, zone: tzinfo = UTC) -> tuple[datetime | None, str]:
     text = text.strip()
     if not text:
         return None, ""
-    if seconds := _SECONDS.fullmatch(text):
-        text = datetime.fromtimestamp(int(text[:-3] if seconds[1] else text), UTC).isoformat()
     tidy = _POINT.sub(r"\1:\2", _GO.sub(r"\1", text))
-    tidy = re.sub(r"\s[A-Za-z]{1,4}$", lambda zone_name: zone_name[0].upper(), tidy)
     try:
         return parse_instant(tidy, zone), ""
     except InvalidInput as error:

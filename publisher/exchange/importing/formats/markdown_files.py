@@ -28,8 +28,8 @@ from publisher.exchange.front_matter import (
 from publisher.exchange.importing.formats import fields as values
 from publisher.exchange.importing.imported import ImportedPost, Notes
 from publisher.exchange.importing.sites import restructured_text, unfenced
-from publisher.exchange.importing.sites.generator import Text
-from publisher.exchange.importing.sites.generators import recognised
+from publisher.exchange.importing.sites.generators.generator import Text
+from publisher.exchange.importing.sites.generators.recognised import recognised
 from publisher.exchange.importing.sites.template_words import Words
 from publisher.exchange.importing.sources import Document, Folder
 from publisher.storage.tables.blog import STATUSES, PostStatus
@@ -55,7 +55,7 @@ _PICTURES = (
 _ADDRESS = ("path", "src", "url", "image", "teaser", "overlay_image", "filename", "feature")
 
 
-class Site:
+class TextFolder:
     """A folder that is imported: its generator, and the address that each of its texts had."""
 
     def __init__(self, folder: Folder, zone: tzinfo, notes: Notes, permalink: str = "") -> None:
@@ -281,7 +281,7 @@ def read_folder(
     folder: Folder, zone: tzinfo, notes: Notes, permalink: str = ""
 ) -> Iterator[ImportedPost]:
     """Every post of a folder or zip; `permalink` is the pattern of its old addresses, if known."""
-    yield from Site(folder, zone, notes, permalink).posts()
+    yield from TextFolder(folder, zone, notes, permalink).posts()
 
 
 def read_file(document: Document, zone: tzinfo, notes: Notes) -> Iterator[ImportedPost]:

@@ -37,9 +37,10 @@ def settings_in(folder: Folder, names: Iterable[str]) -> dict[str, Any]:
     for name in names:
         text = text_in(folder, name)
         kind = PurePosixPath(name).suffix
-        read = {".toml": tomllib.loads, ".json": json.loads, ".py": python_values}.get(
-            kind, yaml_in
-        )
+        known: dict[str, Callable[[str], Any]] = {
+            ".toml": tomllib.loads, ".json": json.loads, ".py": python_values,
+        }  # fmt: skip
+        read = known.get(kind, yaml_in)
         try:
             values = read(text) if text else None
         except (yaml.YAMLError, ValueError, SyntaxError, RecursionError, MemoryError):

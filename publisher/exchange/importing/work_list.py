@@ -23,7 +23,7 @@ class Kind:
     last: str = ""
 
 
-class Report:
+class WorkList:
     """Grows line by line; with a file it keeps every line, else the first ones of each kind."""
 
     def __init__(self, file: Path | None) -> None:

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from datetime import tzinfo
 
-from publisher.exchange.importing.sites.astro import Astro, Docusaurus
-from publisher.exchange.importing.sites.eleventy import Eleventy
-from publisher.exchange.importing.sites.generator import Generator
-from publisher.exchange.importing.sites.hexo import Hexo
-from publisher.exchange.importing.sites.hugo import Hugo
-from publisher.exchange.importing.sites.jekyll import Jekyll
-from publisher.exchange.importing.sites.pelican import Pelican
+from publisher.exchange.importing.sites.generators.astro import Astro, Docusaurus
+from publisher.exchange.importing.sites.generators.eleventy import Eleventy
+from publisher.exchange.importing.sites.generators.generator import Generator
+from publisher.exchange.importing.sites.generators.hexo import Hexo
+from publisher.exchange.importing.sites.generators.hugo import Hugo
+from publisher.exchange.importing.sites.generators.jekyll import Jekyll
+from publisher.exchange.importing.sites.generators.pelican import Pelican
 from publisher.exchange.importing.sources import Folder
 
 

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from publisher.exchange.importing.sites import config_files as config
 from publisher.exchange.importing.sites import permalinks
-from publisher.exchange.importing.sites.generator import Generator, Text
+from publisher.exchange.importing.sites.generators.generator import Generator, Text
 from publisher.exchange.importing.sources import Folder
 from publisher.storage.tables.blog import PostKind
 

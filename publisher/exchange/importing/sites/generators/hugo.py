@@ -6,7 +6,7 @@ from typing import Any
 
 from publisher.exchange.importing.sites import config_files as config
 from publisher.exchange.importing.sites import permalinks
-from publisher.exchange.importing.sites.generator import DATED, Generator, Text
+from publisher.exchange.importing.sites.generators.generator import DATED, Generator, Text
 from publisher.exchange.importing.sources import Folder
 from publisher.storage.tables.blog import PostKind
 
