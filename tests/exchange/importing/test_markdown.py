@@ -5,7 +5,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from publisher.exchange.importing.formats import markdown_files, recognition
+from publisher.exchange import front_matter
+from publisher.exchange.importing.formats import recognition
 from tests.exchange.importing.conftest import folder, one
 
 
@@ -128,7 +129,7 @@ def test_plain_notes() -> None:
 
 def test_words_stay_words() -> None:
     """YAML does not get to turn a title into a number, a date or a truth."""
-    fields, _ = markdown_files.split_front_matter(
+    fields, _ = front_matter.split_front_matter(
         "---\ntitle: 1.10\nslug: no\ndate: 2020-01-02\nx: ~\n---\n"
     )
     assert fields == {"title": "1.10", "slug": "no", "date": "2020-01-02", "x": None}
