@@ -14,7 +14,6 @@ from pathlib import Path
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser.conftest import CHROMIUM, QUIET
-from tests.losses.mends import MENDS, program
 from tests.losses.served import Blog
 from tests.losses.walk import LENGTH, Step, drawn, play
 from tests.serving import serving
@@ -23,12 +22,9 @@ TABS = 3
 
 
 @contextmanager
-def served(without: str = "") -> Iterator[Blog]:
-    """A served blog, `without` one of the mends."""
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        serving(Path(folder) / "instance", env=program(without, Path(folder))) as server,
-    ):
+def served() -> Iterator[Blog]:
+    """A served blog."""
+    with tempfile.TemporaryDirectory() as folder, serving(Path(folder) / "instance") as server:
         blog = Blog(server)
         try:
             yield blog
@@ -92,13 +88,12 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--episode", type=int, default=0, help="begin with this one")
-    parser.add_argument("--without", default="", choices=["", *MENDS], help="take this mend out")
     parser.add_argument("--go-on", action="store_true", help="do not stop at the first fault")
     parser.add_argument("--shrink", type=int, default=60, help="seconds to shorten a fault's steps")
     parser.add_argument("--trace", action="store_true", help="print what one episode shows")
     asked = parser.parse_args()
     faults, begun, taken = 0, time.monotonic(), 0
-    with started() as browser, served(asked.without) as blog:
+    with started() as browser, served() as blog:
         if asked.trace:
             steps = drawn(f"{asked.seed}:{asked.episode}", devices_of(asked.episode))
             devices = devices_of(asked.episode)

@@ -1,4 +1,4 @@
-"""The fuzzer for loss finds nothing in the program, and finds each mend that is taken out of it."""
+"""The fuzzer for loss finds nothing in the program."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.losses.__main__ import TABS, devices_of, served, started
-from tests.losses.mends import MENDS
+from tests.losses.recipes import RECIPES
 from tests.losses.served import Blog
 from tests.losses.walk import LENGTH, drawn, play
 
@@ -36,24 +36,8 @@ def test_nothing_is_lost(browser: Browser, blog: Blog, episode: int) -> None:
     assert play(browser, blog, steps, f"e{episode}", devices, TABS) == ("", LENGTH)
 
 
-@pytest.mark.parametrize("name", MENDS)
+@pytest.mark.parametrize("name", RECIPES)
 def test_recipe(browser: Browser, blog: Blog, name: str) -> None:
-    """What loses a text without a mend loses none with it."""
-    recipe, prefix = list(MENDS[name].recipe), f"r{list(MENDS).index(name)}"
+    """What once lost or doubled a text does so no more."""
+    recipe, prefix = list(RECIPES[name]), f"r{list(RECIPES).index(name)}"
     assert play(browser, blog, recipe, prefix, DEVICES, TABS) == ("", len(recipe))
-
-
-@pytest.mark.parametrize("name", MENDS)
-def test_a_mend_that_is_taken_out_is_missed(browser: Browser, name: str) -> None:
-    """The program without one mend: the fuzzer says what is lost, or there twice.
-
-    On a busy machine a page may have been autosaved before the step that would lose its text; then
-    nothing is lost, and the recipe is played again.
-    """
-    recipe = list(MENDS[name].recipe)
-    with served(name) as blog:
-        for number in range(4):
-            fault, _ = play(browser, blog, recipe, f"mend{number}", DEVICES, TABS)
-            if fault:
-                break
-    assert fault.startswith(MENDS[name].fault), fault
