@@ -30,7 +30,7 @@ from bench.table import Table
 from publisher.readers.fold import fold
 from publisher.readers.poll_batches import FlushedPolls
 from publisher.storage.database import Database
-from publisher.storage.tables.readers import PollBatch, PollHour
+from publisher.storage.tables.readers import PollFlush, PollHour
 
 Command = Callable[[int], list[str]]
 APP = "bench.apps:counting"
@@ -143,7 +143,7 @@ def _fold_all(instance: Path, polls: int) -> float:
         while time.monotonic() < end:
             with database.read() as session:
                 counted = session.scalar(select(func.sum(PollHour.requests))) or 0
-                flushed = FlushedPolls(*session.scalars(select(PollBatch.payload)))
+                flushed = FlushedPolls(*session.scalars(select(PollFlush.payload)))
             stored = sum(burst[1] for group in flushed.groups.values() for burst in group.bursts)
             if counted + stored >= polls:
                 gc.collect()

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from cryptography.fernet import Fernet
 
 PREFIX = "encrypted:"
-_BEFORE_1_0 = "sealed:1:"
 MISSING = (
     "a feed's password is stored encrypted, which needs a package that is not installed: "
     "python -m pip install cryptography, where Publisher is installed"
@@ -39,7 +38,7 @@ def check_installed() -> None:
 
 def is_encrypted(text: str) -> bool:
     """Whether this is an encrypted text and not the secret itself."""
-    return text.startswith((PREFIX, _BEFORE_1_0))
+    return text.startswith(PREFIX)
 
 
 def hash_token(secret: str) -> str:
@@ -72,8 +71,6 @@ class Cipher:
 
         That is so after another key, and without the package.
         """
-        if text.startswith(_BEFORE_1_0):
-            return _decrypt_before_1_0(text, self._key().encode())
         if not text.startswith(PREFIX) or not installed():
             return text
         from cryptography.fernet import InvalidToken
@@ -82,21 +79,3 @@ class Cipher:
             return self._fernet.decrypt(text.removeprefix(PREFIX)).decode()
         except InvalidToken:
             return text
-
-
-def _decrypt_before_1_0(text: str, root: bytes) -> str:
-    """The secret in what versions before 1.0 stored: nonce, text XOR SHAKE-256, HMAC-SHA256.
-
-    Read only: `serve` encrypts it anew (`river.following.subscriptions`).
-    """
-    key, tag_key = (hmac.digest(root, f"publisher seal: {use}".encode(), "sha256") for use in "em")
-    try:
-        stored = base64.urlsafe_b64decode(text.removeprefix(_BEFORE_1_0))
-    except ValueError:
-        return text
-    nonce, body, tag = stored[:16], stored[16:-32], stored[-32:]
-    if not hmac.compare_digest(tag, hmac.digest(tag_key, nonce + body, "sha256")):
-        return text
-    stream = hashlib.shake_256(key + nonce).digest(len(body))
-    plain = bytes(a ^ b for a, b in zip(body, stream, strict=True))
-    return plain.rstrip(b"\0").removesuffix(b"\x01").decode()

@@ -19,7 +19,7 @@ from publisher.base.text import plain_text
 from publisher.blog.slugs import tag_slug
 from publisher.blog.writing.content import PROSE
 from publisher.installation.settings import load_settings
-from publisher.storage.full_text import FullText
+from publisher.storage.full_text import POSTS
 from publisher.storage.tables.blog import (
     PUBLISHED,
     STATUSES,
@@ -325,15 +325,14 @@ def _card(row: LinkCard) -> str:
     )
 
 
-_INDEX = FullText("post_search")
-search, newest_matching, index_all = _INDEX.best, _INDEX.newest, _INDEX.add
+search, newest_matching, index_all = POSTS.best, POSTS.newest, POSTS.add
 
 
 def index(session: Session, post: Post) -> None:
     """Update the index for one post; only published posts are in it."""
-    _INDEX.remove(session, [post.id])
+    POSTS.remove(session, [post.id])
     if is_public(post):
-        _INDEX.add(session, [(post.id, post.title, searchable_text(post, plain_text(post.html)))])
+        POSTS.add(session, [(post.id, post.title, searchable_text(post, plain_text(post.html)))])
 
 
 def searchable_text(holder: Any, words: str) -> str:

@@ -85,7 +85,6 @@ Check = Callable[[str], str]
 S = TypeVar("S")
 
 LOOKS = ("book", "plain", "photo", "notes")
-FORMER_LOOKS = {"calm": "plain", "bold": "photo"}
 HOMES = ("whole", "summaries", "titles")
 
 
@@ -218,11 +217,6 @@ def colour(text: str) -> str:
     return digits and f"#{digits}"
 
 
-def _look(text: str) -> str:
-    """A look; those of former releases lead to what they became."""
-    return choice(*LOOKS)(FORMER_LOOKS.get(text, text))
-
-
 def _category(text: str) -> str:
     wanted = " ".join(text.split())
     if wanted and wanted not in category_names():
@@ -276,7 +270,7 @@ class Settings:
     cloud: str = setting("", addresses(1))
     readers_days: int = setting(30, whole(1, 400))
     fairness: str = setting("off", choice("off", "on"))
-    look: str = setting("book", _look)
+    look: str = setting("book", choice(*LOOKS))
     accent: str = setting("", colour)  # empty: the look's own
     logo: str = setting("", file)  # addresses of files under /media/
     icon: str = setting("", file)

@@ -18,9 +18,9 @@ from publisher.base.text import plain_text
 from publisher.blog import published
 from publisher.blog.published import is_public
 from publisher.installation import serving_lock
-from publisher.river.polls.item_store import SEARCH
 from publisher.storage import sqlite_file
 from publisher.storage.database import Database
+from publisher.storage.full_text import ITEMS
 from publisher.storage.postgresql import on_server
 from publisher.storage.schema import check_known, upgrade
 from publisher.storage.tables import all_rooms
@@ -171,7 +171,7 @@ def _index(new: Session) -> None:
         select(RiverItem).where(~RiverItem.pruned), execution_options={"yield_per": ROWS}
     )
     for some in _parts(items):
-        SEARCH.add(new, ((item.id, item.title, plain_text(item.html)) for item in some))
+        ITEMS.add(new, ((item.id, item.title, plain_text(item.html)) for item in some))
 
 
 def _parts(values: Iterable[T]) -> Iterator[list[T]]:

@@ -32,7 +32,7 @@ from publisher.operations import long_work
 from publisher.part import known
 from publisher.publishing import link_cards, mentions, outbox, purge, snapshots
 from publisher.publishing.rebuild import refresh
-from publisher.readers import store
+from publisher.readers import poll_batches, store
 from publisher.readers.fold import keep_up
 from publisher.river import service
 from publisher.storage.postgresql import Alone
@@ -154,6 +154,7 @@ def prune_polls(site: Site) -> None:
         with site.database.write() as session:
             days = load_settings(session).readers_days
             store.prune(session, now, days)
+            poll_batches.take_over(session)
             snapshots.prune_versions(session, now - timedelta(days=days))
             outbox.prune(session, now - timedelta(days=days))
             autosave.prune(session, now)

@@ -39,7 +39,6 @@ from publisher.installation import Site, claim_clock, claim_key, open_site, serv
 from publisher.operations import backup
 from publisher.operations.scheduler import run_forever
 from publisher.publishing.rebuild import refresh
-from publisher.river.following import subscriptions
 from publisher.storage import sqlite_file
 
 RESTART_PAUSE_SECONDS = 1.0
@@ -259,7 +258,7 @@ def serve(
             site.database.check_listening()
             claim_clock(site)
             claim_key(site)
-            _bring_up_to_date(site)
+            _warn_of_passwords(site)
             try:
                 refresh(site)
             except StorageUnavailable as error:  # a stored setting is invalid; the studio mends it
@@ -271,10 +270,9 @@ def serve(
             log.info("serving ended")
 
 
-def _bring_up_to_date(site: Site) -> None:
-    """Change what earlier versions stored otherwise, and say what has to be done by hand."""
-    with site.database.write() as db:
-        subscriptions.encrypt_logins(db)
+def _warn_of_passwords(site: Site) -> None:
+    """Say what has to be done where passwords of version 1.0 cannot be checked here."""
+    with site.database.read() as db:
         problem = authors.password_trouble(db)
     if problem:
         print(f"publisher: {problem}", file=sys.stderr)

@@ -44,7 +44,7 @@ from publisher.storage.database import Database
 from publisher.storage.postgresql import add_to, overwrite, run_rows
 from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.publishing import DocumentVersion
-from publisher.storage.tables.readers import PollBatch, ReaderFeed
+from publisher.storage.tables.readers import PollFlush, ReaderFeed
 
 # Computed at once, in some 20 MB for 5,000 readers and twice as many where all are different.
 BATCHES_AT_ONCE, BURSTS_AT_ONCE, GROUPS_AT_ONCE = 15_000, 60_000, 20_000
@@ -65,12 +65,12 @@ def keep_up(
     now = clock()
     lag = timedelta(seconds=FLUSH_SECONDS + LATE_SECONDS / real_seconds(clock, 1.0))
     latest = now - lag - timedelta(seconds=behind_seconds)
-    size = func.sum(func.length(PollBatch.payload))
+    size = func.sum(func.length(PollFlush.payload))
     with database.read() as session:
-        first_id, waiting = session.execute(select(func.min(PollBatch.id), size)).one()
+        first_id, waiting = session.execute(select(func.min(PollFlush.id), size)).one()
         if first_id is None:
             return behind_seconds
-        first = session.get_one(PollBatch, first_id)
+        first = session.get_one(PollFlush, first_id)
         if first_id > 0 and waiting < MOST_WAITING_BYTES:
             rest = FlushedPolls(first.payload).first_ms / 1000 - latest.timestamp()
             if rest > 0:
@@ -112,7 +112,7 @@ def fold(database: Database, smallest_ttl_minutes: int, until: datetime | None =
         try:
             with database.write(quiet=True) as session:
                 same = _present(session, due.batches) == present
-                gone = session.execute(delete(PollBatch).where(PollBatch.id.in_(due.batches)))
+                gone = session.execute(delete(PollFlush).where(PollFlush.id.in_(due.batches)))
                 if not same or cast("CursorResult[Any]", gone).rowcount != len(due.batches):
                     raise _OvertakenError
                 run_rows(session, _INSERT, waiting + packed)
@@ -134,8 +134,8 @@ def _finish(database: Database) -> None:
     """Write the parts of a fold that are still waiting, each in a transaction of its own."""
     while True:
         with database.read() as session:
-            oldest = select(PollBatch.id, PollBatch.payload).where(PollBatch.id < 0)
-            row = session.execute(oldest.order_by(PollBatch.id).limit(1)).first()
+            oldest = select(PollFlush.id, PollFlush.payload).where(PollFlush.id < 0)
+            row = session.execute(oldest.order_by(PollFlush.id).limit(1)).first()
         if row is None:
             return
         part = json.loads(zlib.decompress(row.payload))
@@ -148,9 +148,9 @@ def _pack(part: list[Any]) -> bytes:
 
 def _write_waiting(database: Database, number: int, payload: bytes, part: list[Any]) -> None:
     """Write a part that waits, packed, under this number, unless another process has done so."""
-    waiting = (PollBatch.id == number) & (PollBatch.payload == payload)
+    waiting = (PollFlush.id == number) & (PollFlush.payload == payload)
     with database.write(quiet=True) as session:
-        gone = session.execute(delete(PollBatch).where(waiting))
+        gone = session.execute(delete(PollFlush).where(waiting))
         if cast("CursorResult[Any]", gone).rowcount:
             _write(session, part)
     database.give_way()
@@ -168,9 +168,9 @@ def _present(session: Session, batches: Iterable[int]) -> tuple[int, int, bytes 
     """The first number that is stored, how many are up to the last of these batches, and what that
     one holds (SQLite may give its number again): whatever another process folds changes it."""
     last = max(batches)
-    found = select(func.min(PollBatch.id), func.count()).where(PollBatch.id <= last)
+    found = select(func.min(PollFlush.id), func.count()).where(PollFlush.id <= last)
     first, number = session.execute(found).one()
-    payload = session.scalar(select(PollBatch.payload).where(PollBatch.id == last))
+    payload = session.scalar(select(PollFlush.payload).where(PollFlush.id == last))
     return first or 0, number, payload
 
 
@@ -185,8 +185,8 @@ class _Due:
         self.batches: list[int] = []
         self.more = False
         polls = FlushedPolls()
-        query = select(PollBatch.id, PollBatch.payload).where(PollBatch.id > number)
-        for row in session.execute(query.order_by(PollBatch.id).limit(BATCHES_AT_ONCE + 1)):
+        query = select(PollFlush.id, PollFlush.payload).where(PollFlush.id > number)
+        for row in session.execute(query.order_by(PollFlush.id).limit(BATCHES_AT_ONCE + 1)):
             full = polls.bursts >= BURSTS_AT_ONCE or len(polls.groups) >= GROUPS_AT_ONCE
             if full or len(self.batches) == BATCHES_AT_ONCE:
                 self.more = True
@@ -197,7 +197,7 @@ class _Due:
         self.lost = polls.lost
 
 
-_INSERT = "INSERT INTO poll_batches (id, payload) VALUES (?, ?)"
+_INSERT = "INSERT INTO poll_flushes (id, payload) VALUES (?, ?)"
 _HOUR_MS, _DAY_MS = HOUR_SECONDS * 1000, DAY_SECONDS * 1000
 # What `_Folding.parts` are rows of.
 _TABLES = ("reader_clients", "reader_origins", "reader_feeds", "reader_days")

@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
-from sqlalchemy import delete
+from sqlalchemy import column, delete, inspect, select, table
 from sqlalchemy.orm import Session
 
 from publisher.base.net import network_of
@@ -25,7 +25,7 @@ from publisher.core.validators import http_date, preferred_coding, renewal, ungl
 from publisher.feeds.conditional import Served
 from publisher.feeds.feed_answer import CODINGS
 from publisher.readers.agents import parse_agent
-from publisher.readers.counter import BURST_MS, SITE, Burst, Like, Polls
+from publisher.readers.counter import BURST_MS, Burst, Like, Polls
 from publisher.storage.database import Database
 from publisher.storage.postgresql import run_rows
 from publisher.storage.tables.mirror import mirror_at
@@ -188,14 +188,11 @@ class FlushedPolls:
             self.add(payload)
 
     def add(self, payload: bytes) -> None:
-        """Add what `to_bytes` or an earlier release wrote; much older forms count as lost."""
+        """Add what `to_bytes` or version 1.0 wrote."""
         lost, known, *more = json.loads(zlib.decompress(payload))
         self.lost += lost
-        if not more:
-            self.lost += sum(len(row[-1]) for row in known)
-            return
         served = self._one(GivenDocument._make((*row[:6], tuple(row[6]), row[7])) for row in known)
-        names, kinds, *columns = more if len(more) > 1 else _with_likes(more[0])
+        names, kinds, *columns = more if len(more) > 1 else _columns_of_1_0(more[0])
         agents = self._one(names)
         likes = self._one((*row[:7], served[row[7]], row[8]) for row in kinds)
         for origin, before, agent, kind, bursts in _rows(columns):
@@ -251,18 +248,20 @@ def to_bytes(groups: Sequence[PollGroup], lost: int = 0) -> bytes:
 
 def _rows(columns: list[Any]) -> Iterable[Any]:
     """Origin, its number before, agent, kind and bursts of each group in a batch."""
-    if len(columns) < 2:  # an earlier release stored rows, and a batch may be empty
-        return columns[0] if columns else ()
+    if not columns:
+        return ()
     *numbers, counts, moments, polls = columns
     bursts = zip(moments, polls, strict=True)
     return zip(*numbers, (list(islice(bursts, count)) for count in counts), strict=True)
 
 
-def _with_likes(rows: list[Any]) -> tuple[list[Any], list[Any], list[Any]]:
-    """Agents, kinds and rows as they are stored now, of an earlier release's: all in each row."""
-    kinds = [[*row[3:11], *(row[12:] or [SITE])] for row in rows]
-    numbered = [[*row[:2], at, at, _bursts(row[11])] for at, row in enumerate(rows)]
-    return [row[2] for row in rows], kinds, numbered
+def _columns_of_1_0(rows: list[Any]) -> tuple[Any, ...]:
+    """What version 1.0 stored, which has all of a group in its row, as it is stored now."""
+    bursts = [burst for row in rows for burst in row[11]]
+    numbers = [(*row[:2], at, at, len(row[11])) for at, row in enumerate(rows)]
+    kinds = [[*row[3:11], row[12]] for row in rows]
+    columns = *zip(*numbers, strict=True), *zip(*bursts, strict=True)
+    return [row[2] for row in rows], kinds, *columns
 
 
 def bursts_of(times_ms: Iterable[int]) -> list[Burst]:
@@ -274,11 +273,6 @@ def bursts_of(times_ms: Iterable[int]) -> list[Burst]:
         else:
             bursts.append([at_ms, 1])
     return bursts
-
-
-def _bursts(stored: list[Any]) -> list[Burst]:
-    # Once each poll was a time.
-    return bursts_of(stored) if stored and isinstance(stored[0], int) else stored
 
 
 @lru_cache(maxsize=4096)
@@ -307,7 +301,17 @@ def store(database: Database, polls: Polls, now: datetime) -> None:
     ]
     payloads = to_payloads(made, polls.lost)
     with database.write_rows() as session:
-        run_rows(session, "INSERT INTO poll_batches (payload) VALUES (?)", list(zip(payloads)))
+        run_rows(session, "INSERT INTO poll_flushes (payload) VALUES (?)", list(zip(payloads)))
+
+
+def take_over(session: Session) -> None:
+    """Move what version 1.0 has counted, or other machines with it go on counting, to our table."""
+    old = table("poll_batches", column("id"), column("payload"))
+    if not inspect(session.connection()).has_table(old.name):
+        return
+    rows = session.execute(select(old.c.payload, old.c.id).order_by(old.c.id)).all()
+    run_rows(session, "INSERT INTO poll_flushes (payload) VALUES (?)", [row[:1] for row in rows])
+    run_rows(session, "DELETE FROM poll_batches WHERE id = ?", [row[1:] for row in rows])
 
 
 def to_payloads(groups: Iterable[PollGroup], lost: int = 0) -> list[bytes]:

@@ -35,12 +35,12 @@ from publisher.storage.tables.blog import Meta
 from publisher.storage.tables.readers import (
     LogPosition,
     LogRequest,
-    PollBatch,
+    PollFlush,
     PollHour,
     PollSource,
-    PostReach,
     ProgramDay,
     PushArrival,
+    Reach,
     ReaderClient,
     ReaderFeed,
     ReaderKey,
@@ -277,8 +277,8 @@ def erase(session: Session) -> None:
     Read positions of logs stay: a log that is followed goes on from there.
     """
     for table in (
-        PollBatch, ReaderClient, ReaderOrigin, reader_feeds, reader_days, PollHour, PollSource,
-        ProgramDay, PostReach, PushArrival, ReaderKey,
+        PollFlush, ReaderClient, ReaderOrigin, reader_feeds, reader_days, PollHour, PollSource,
+        ProgramDay, Reach, PushArrival, ReaderKey,
     ):  # fmt: skip
         session.execute(delete(table))
     session.execute(delete(Meta).where(Meta.name == LOST))

@@ -18,6 +18,7 @@ from sqlalchemy import (
     BindParameter,
     ColumnClause,
     ColumnElement,
+    Connection,
     Select,
     TableClause,
     bindparam,
@@ -78,6 +79,7 @@ _PLAIN = {
 }
 _FOR_SERVER = str.maketrans(_PLAIN)
 
+_TOKENS = "tokenize = 'unicode61 remove_diacritics 2'"
 _SIMPLE: ColumnClause[str] = literal_column("'simple'")  # no language: words as they are
 _RANK: ColumnClause[float] = literal_column("rank")  # a column of every FTS5 table
 _WEIGHTS: ColumnClause[str] = literal_column("'{0.2, 0.2, 0.2, 1.0}'")
@@ -96,9 +98,22 @@ class Hit:
 
 @dataclass(frozen=True)
 class FullText:
-    """One index, in a table of this name that a migration has made."""
+    """One index, in a table of this name."""
 
     table: str
+
+    def create(self, connection: Connection) -> None:
+        """Make the table, in a new database."""
+        if connection.dialect.name == "sqlite":
+            statements = [f"CREATE VIRTUAL TABLE {self.table} USING fts5(title, body, {_TOKENS})"]
+        else:
+            columns = "id bigint PRIMARY KEY, body text NOT NULL, words tsvector NOT NULL"
+            statements = [
+                f"CREATE TABLE {self.table} ({columns})",
+                f"CREATE INDEX ix_{self.table}_words ON {self.table} USING gin (words)",
+            ]
+        for statement in statements:
+            connection.exec_driver_sql(statement)
 
     def add(self, session: Session, rows: Iterable[Row]) -> None:
         """Index rows that are not in it yet."""
@@ -205,6 +220,10 @@ class FullText:
         if on_server(session):
             return self._rows.c.words.op("@@")(func.to_tsquery(_SIMPLE, match))
         return self._itself.op("MATCH")(match)
+
+
+POSTS, ITEMS = FullText("post_search"), FullText("river_search")
+INDEXES = (POSTS, ITEMS)
 
 
 def _shown(text: str) -> str:

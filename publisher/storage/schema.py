@@ -1,4 +1,9 @@
-"""The schema version of a database: migrate it to this program's, or refuse a newer one."""
+"""The schema of a database: made where there is none, migrated from 1.0.0 on, else refused.
+
+From 1.0.0 on a migration only adds: tables, and columns that may be NULL or have a default of the
+server. So the version before works on while machines are upgraded one after the other. What is not
+needed any more is dropped by the release after.
+"""
 
 from __future__ import annotations  # types of what is imported late
 
@@ -22,14 +27,15 @@ if TYPE_CHECKING:
 # Alembic takes a fifth of a second to import, in each process that opens the database: it is
 # imported only when there is something to migrate, and so are the logs.
 MIGRATIONS = Path(__file__).parent / "migrations"
+_FIRST = "0028_link_cards"  # what version 1.0.0 leaves
 
 
 def upgrade(database: Database) -> None:
-    """Apply the migrations that are missing, all or nothing; harmless when there are none.
+    """Make the tables, or apply the migrations that are missing; all or nothing.
 
-    An SQLite file is copied first, to `….before-upgrade` beside it, and the log says so.
-    Raises InvalidData when a newer program has migrated the database, StorageUnavailable when it
-    cannot be opened or written.
+    An SQLite file is copied before it is migrated, to `….before-upgrade` beside it, and the log
+    says so. Raises InvalidData when the database is of a newer program or of one before 1.0.0,
+    StorageUnavailable when it cannot be opened or written.
     """
     with translated(), database.engine.connect() as connection:
         if database.on_server:
@@ -56,24 +62,35 @@ def _migrate(database: Database) -> None:
     with translated(), writer.begin() as connection:
         if database.on_server:
             connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
+        config.attributes["connection"] = connection
         current = _revision(connection)
-        _refuse_newer(current)
         if current is None:
             _refuse_others(connection)
-        elif not database.on_server and (file := database.engine.url.database):
+            _make(connection)
+            command.stamp(config, "head")
+            return
+        _refuse_unknown(current)
+        if not database.on_server and (file := database.engine.url.database):
             from publisher.base.system.logs import get_logger
 
             kept = str(keep_copy(Path(file)))
             get_logger("schema").warning("the database is upgraded", copy_of_the_old=kept)
-        config.attributes["connection"] = connection
         command.upgrade(config, "head")
         _check_references(connection)
+
+
+def _make(connection: Connection) -> None:
+    from publisher.storage.full_text import INDEXES
+
+    all_rooms().create_all(connection, checkfirst=False)
+    for index in INDEXES:
+        index.create(connection)
 
 
 def _check_references(connection: Connection) -> None:
     """InvalidData, which undoes the migration, when a row refers to one that is missing.
 
-    SQLite does not check this where a migration copies a table: it is dropped and made again.
+    A connection that does not check them may have left some.
     """
     if connection.dialect.name != "sqlite":
         return  # checked by the database itself at each statement
@@ -87,13 +104,13 @@ def _check_references(connection: Connection) -> None:
 
 
 def check_known(database: Database) -> None:
-    """InvalidData when the database has no schema, or one of a newer program."""
+    """InvalidData when the database has no schema, or none that this program knows."""
     with translated(), database.engine.connect() as connection:
         current = _revision(connection)
     if current is None:
         name = Path(database.engine.url.database or "").name
         raise InvalidData(f"the database {name} is none of Publisher's")
-    _refuse_newer(current)
+    _refuse_unknown(current)
 
 
 def _revision(connection: Connection) -> str | None:
@@ -105,12 +122,17 @@ def _revision(connection: Connection) -> str | None:
     return found
 
 
-def _refuse_newer(current: str | None) -> None:
+def _refuse_unknown(current: str) -> None:
+    """InvalidData, which says what to do, for a schema of before 1.0.0 or of a newer program."""
+    if current[:4] < _FIRST[:4]:
+        raise InvalidData(
+            f"the database has schema {current}, of a Publisher before 1.0.0, and was not changed: "
+            "start version 1.0.0 with it once (`git checkout v1.0.0`), then this one"
+        )
     from alembic.script import ScriptDirectory
 
     scripts = ScriptDirectory.from_config(_config())
-    known = {script.revision for script in scripts.walk_revisions()}
-    if current is not None and current not in known:
+    if current not in {script.revision for script in scripts.walk_revisions()}:
         raise InvalidData(
             f"the database has schema {current}, which this version does not know: "
             "it was used by a newer Publisher. Install that version again, or restore a backup."

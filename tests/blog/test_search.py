@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from publisher.blog import published
 from publisher.installation import Site
-from publisher.storage.full_text import FullText
+from publisher.storage.full_text import POSTS
 from publisher.storage.postgresql import on_server
 from tests.factories import make_post
 
@@ -81,7 +81,7 @@ def test_excerpts_mark_the_word(site: Site) -> None:
 def test_an_index_of_before_is_made_anew(site: Site) -> None:
     """An upgrade lets what was indexed by other rules be found as well, and shows the same."""
     numbers = {name: make_post(site, source).id for name, source in TEXTS.items()}
-    index = FullText("post_search")
+    index = POSTS
     with site.database.write() as db:
         plain = "UPDATE post_search SET title = '', body = :body WHERE rowid = :id"
         words = "UPDATE post_search SET words = to_tsvector('simple', :body) WHERE id = :id"

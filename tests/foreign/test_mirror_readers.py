@@ -25,7 +25,7 @@ from publisher.readers.reporting.report import make
 from publisher.simulator.timelines import Timeline
 from publisher.storage.tables.mirror import Mirror
 from publisher.storage.tables.publishing import Delivery
-from publisher.storage.tables.readers import PostReach, ReaderOrigin
+from publisher.storage.tables.readers import Reach, ReaderOrigin
 from publisher.web.readers import background_commands, worth
 from tests.conftest import FakeClock
 from tests.databases import work_on
@@ -123,11 +123,11 @@ def test_posts_of_the_blog_do_not_reach_a_mirror_s_readers(
     counting.poll(clock(), document=FakeDocument('W/"two"', clock()), path=mirror.path)
     counting.fold()
     with site.database.read() as session:
-        assert not session.scalars(select(PostReach)).all()
+        assert not session.scalars(select(Reach)).all()
     counting.poll(clock(), document=FakeDocument('W/"two"', clock()), path=OWN)
     counting.fold()
     with site.database.read() as session:
-        reach = session.scalars(select(PostReach)).one()
+        reach = session.scalars(select(Reach)).one()
         assert (reach.post_id, list(reach.programs)) == (post, ["newsboat"])
 
 

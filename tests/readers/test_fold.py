@@ -1,8 +1,6 @@
 """From counted polls to the tables: intervals, savings, handing over, limits."""
 
-import json
 import threading
-import zlib
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,9 +18,9 @@ from publisher.readers.sums import spans_from_text
 from publisher.storage.columns import Base
 from publisher.storage.tables.blog import Meta, Update
 from publisher.storage.tables.readers import (
-    PollBatch,
+    PollFlush,
     PollHour,
-    PostReach,
+    Reach,
     ReaderClient,
     ReaderKey,
     reader_days,
@@ -126,7 +124,7 @@ def test_polls_after_the_watermark_wait(counting: Counting, site: Site) -> None:
     assert counting.fold() == 1
     assert spans_from_text(day_of(counting).spans) == {(15, 900): 1}
     with site.database.read() as session:
-        assert session.scalar(select(func.count()).select_from(PollBatch)) == 0
+        assert session.scalar(select(func.count()).select_from(PollFlush)) == 0
 
 
 def test_polls_that_wait_stay_before_those_stored_meanwhile(
@@ -146,7 +144,7 @@ def test_polls_that_wait_stay_before_those_stored_meanwhile(
         patch.setattr(module._Folding, "run", slowly)
         assert counting.fold(until=MONDAY + timedelta(minutes=1)) == 1
     with site.database.read() as session:
-        payloads = session.scalars(select(PollBatch.payload).order_by(PollBatch.id)).all()
+        payloads = session.scalars(select(PollFlush.payload).order_by(PollFlush.id)).all()
     waiting = [FlushedPolls(payload).first_ms / 1000 for payload in payloads]
     assert waiting == [(MONDAY + QUARTER * turn).timestamp() for turn in (1, 2)]
     monkeypatch.setattr(module, "BURSTS_AT_ONCE", 1)
@@ -196,27 +194,6 @@ def test_a_clock_set_back_by_weeks_stops_nothing(
         report = make(session, clock(), 60, 15).to_dict()
     assert report["totals"]["requests"] == 5
     assert all(row["median_interval_minutes"] != 0 for row in report["readers"])
-
-
-def test_batches_of_earlier_releases(counting: Counting, site: Site) -> None:
-    """What was stored before an upgrade is counted: with bursts, and with a time for each poll."""
-    document = ['W/"one"', MONDAY.timestamp(), 15, 1000, 300, 0, [], False]
-    at_ms = int(MONDAY.timestamp() * 1000)
-    asked = ["newsboat/2.30", "/rss.xml", "GET", 304, 0, True, 'W/"one"', "", 0]
-    rows = [
-        [7, 8, *asked, [[at_ms, 2], [at_ms + 900_000, 1]], "site"],
-        [9, 10, "liferea/1.14", *asked[1:], [at_ms]],
-    ]
-    with site.database.write() as session:
-        payload = zlib.compress(json.dumps([5, [document], rows]).encode())
-        session.add(PollBatch(payload=payload))
-    assert counting.fold() == 4
-    with site.database.read() as session:
-        days = session.execute(select(reader_days).order_by(reader_days.c.requests)).all()
-        assert [(day.requests, day.not_modified, day.intervals) for day in days] == [
-            (1, 1, 0), (3, 3, 1)
-        ]  # fmt: skip
-        assert session.get_one(Meta, "polls_lost").value == "5"
 
 
 def test_two_workers_flush_at_once(counting: Counting, site: Site) -> None:
@@ -341,7 +318,7 @@ def test_discovery_delay_is_from_entry_to_the_next_fetch(
     counting.poll(clock() + timedelta(minutes=40), document=after, agent="UptimeRobot/2.0")
     counting.fold()
     with site.database.read() as session:
-        row = session.scalars(select(PostReach)).one()
+        row = session.scalars(select(Reach)).one()
         assert (row.post_id, row.kind, row.programs) == (post.id, "publish", {"early": {"1800": 1}})
 
 

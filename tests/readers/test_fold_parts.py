@@ -25,7 +25,7 @@ from publisher.readers.poll_batches import PollGroup
 from publisher.readers.telling_apart import Made, Readers
 from publisher.storage.columns import Base
 from publisher.storage.tables.readers import (
-    PollBatch,
+    PollFlush,
     PollHour,
     PollSource,
     ProgramDay,
@@ -125,7 +125,7 @@ def tables(site: Site, monkeypatch: pytest.MonkeyPatch, work: Callable[[], None]
     with known_numbers(monkeypatch):
         work()
     with site.database.read() as session:
-        assert session.scalar(select(func.count()).select_from(PollBatch)) == 0
+        assert session.scalar(select(func.count()).select_from(PollFlush)) == 0
         return [
             f"{name}: {row._asdict()}"
             for name in TABLES
@@ -297,7 +297,7 @@ def test_a_fold_that_is_stopped_between_its_parts(
         with pytest.raises(KeyboardInterrupt):
             fold(site.database, 15)
         with site.database.read() as session:
-            waiting = session.scalars(select(PollBatch.id)).all()
+            waiting = session.scalars(select(PollFlush.id)).all()
             assert waiting
             assert max(waiting) < 0
         count_all(counting, 15)

@@ -1,108 +1,307 @@
-"""The schema of the database, and the program's idea of it."""
+"""The schema of the database: made anew, or upgraded from what version 1.0.0 left."""
 
-import json
+import secrets
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
-from alembic import command
-from alembic.config import Config
 from alembic.script import ScriptDirectory
-from sqlalchemy import select, text
+from sqlalchemy import Connection, create_engine, inspect, select, text
 
-from publisher.base.errors import InvalidData, StorageUnavailable
+from publisher.base.environment import Environment
+from publisher.base.errors import Forbidden, InvalidData, StorageUnavailable
 from publisher.blog import published
-from publisher.blog.writing import posts, revisions
+from publisher.blog.members import authors
+from publisher.blog.writing import autosave, posts, revisions
+from publisher.installation import Site, open_site
+from publisher.installation.settings import Settings, load_settings
+from publisher.publishing.rebuild import rebuild
+from publisher.readers import poll_batches
+from publisher.readers.fold import fold
 from publisher.readers.reporting.reach import Reached, reached
-from publisher.river.following import feed_list
+from publisher.river.following import subscriptions
 from publisher.storage import schema
 from publisher.storage.database import Database
-from publisher.storage.schema import MIGRATIONS, newest_revision, upgrade
-from publisher.storage.tables.readers import PostReach
-from publisher.storage.tables.river import RiverItem
+from publisher.storage.schema import newest_revision, upgrade
+from publisher.storage.tables.readers import PollHour, Reach
+from tests.postgres import Server
+from tests.storage import released
 
-OLD_FEED = """
-INSERT INTO river_feeds (url, added_url, host, title, site_url, folder, policy, state, added_at,
-    status, problem, detail, failures, limited, content_hash, "window", reasons, offers, username,
-    password, auth_scheme)
-VALUES ('http://a.example/', 'http://a.example/', 'a.example', '', '', '', '', 'active',
-    '2024-03-04 09:00:00', 0, '', '', 0, 0, '', '', '[]', 0, '', '', '')
-"""
+NOW = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
+ON_SERVER = pytest.param("postgresql", marks=pytest.mark.system)
 
-OLD_ITEM = """
-INSERT INTO river_items (feed_id, "key", fingerprint, url, title, html, author, enclosures, seen_at,
-    shown_at, pruned)
-VALUES (1, '1', '1', 'javascript:alert(1)', '', '', '', :files, '2024-03-04 09:00:00',
-    '2024-03-04 09:00:00', 0)
-"""
-
-OLD_POST = """
-INSERT INTO posts (id, kind, status, version, guid, guid_is_permalink, slug, title, source,
-    source_format, html, summary, enclosure_url, enclosure_type, enclosure_bytes,
-    enclosure_seconds, preview_token, created_at, changed_at, published_at, deleted_status)
-VALUES (1, 'page', 'published', 2, 'urn:1', 0, 'here', 'Now', 'New.', 'markdown', '<p>New.</p>',
-    'Aardvarks', 'https://a.example/1.mp3', 'audio/mpeg', 5, 0, 'secret', '2024-03-04 09:00:00',
-    '2024-03-04 09:00:00', '2024-03-04 09:00:00', '')
-"""
-OLD_REVISION = """
-INSERT INTO revisions (post_id, version, saved_at, minor, title, source, summary, tags)
-VALUES (1, 1, '2024-03-04 09:00:00', 0, 'Then “é”', 'Old.', '', 'sea, Two words')
-"""
-OLD_SEARCH = "INSERT INTO post_search (rowid, title, body) VALUES (1, 'Now', 'New.')"
+# What 1.0.0 has and a new database has not, until a release after 1.1.0 drops it.
+AWAITS_CONTRACTION = {"post_reach", "poll_batches"}
+# Defaults of the server that 1.0.0 has and does not need: the program gives every value itself.
+LEFT_DEFAULTS = {
+    "api_tokens": {"label"}, "reader_clients": {"mirror"}, "reader_days": {"heads", "unsure"},
+    "reader_feeds": {
+        "foreign", "given", "max_age", "origin", "returned", "rhythm", "tag", "tag_before",
+    },
+    "revisions": {"content"},
+}  # fmt: skip
+# SQLAlchemy does not read indexes on expressions; `INDEXES` does.
+pytestmark = pytest.mark.filterwarnings("ignore:Skipped unsupported reflection")
+INDEXES = {
+    "sqlite": "SELECT tbl_name, name, sql FROM sqlite_master WHERE type = 'index' AND sql <> ''",
+    "postgresql": "SELECT tablename, indexname, indexdef FROM pg_indexes "
+    "WHERE schemaname = 'public'",
+}
 
 
-def alembic_config() -> Config:
-    """Alembic as it sees our migrations."""
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    config.set_main_option("path_separator", "os")
-    return config
+@pytest.fixture(params=["sqlite", ON_SERVER])
+def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], str]:
+    """Makes the place of one more database."""
+
+    def make() -> str:
+        name = f"schema_{secrets.token_hex(6)}"
+        if request.param == "sqlite":
+            return f"sqlite:///{tmp_path / name}.db"
+        server: Server = request.getfixturevalue("server")
+        return server.make_database(name)
+
+    return make
 
 
 @pytest.fixture
-def released(tmp_path: Path) -> Iterator[Database]:
-    """An empty database of the first release."""
-    database = Database(f"sqlite:///{tmp_path / 'old.db'}")
-    with database.engine.begin() as connection:
-        config = alembic_config()
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0003_readers")
+def old_url(empty: Callable[[], str]) -> str:
+    """A database as version 1.0.0 left it."""
+    url = empty()
+    if url.startswith("sqlite"):
+        return released.put_file(Path(url.removeprefix("sqlite:///")))
+    return released.load_dump(url)
+
+
+@pytest.fixture
+def old(old_url: str) -> Iterator[Database]:
+    """The same, opened."""
+    database = Database(old_url)
     yield database
     database.close()
 
 
+@pytest.fixture
+def site(environment: Environment, old_url: str) -> Iterator[Site]:
+    """The site of version 1.0.0, opened by this one."""
+    opened = open_site(
+        replace(environment, database_url=old_url, secret_key=released.KEY), lambda: NOW
+    )
+    yield opened
+    opened.database.close()
+
+
+def described(connection: Connection) -> dict[str, dict[str, Any]]:
+    """Each table: columns (type, may it be NULL, default of the server), keys, indexes."""
+    seen = inspect(connection)
+    found: dict[str, dict[str, Any]] = {}
+    for name in seen.get_table_names():
+        if name == "alembic_version" or "_search_" in name:  # FTS5's own
+            continue
+        parts: dict[str, Any] = {
+            f"column {column['name']}": (
+                _kind(str(column["type"])), column["nullable"], column["default"],
+            )
+            for column in seen.get_columns(name)
+        }  # fmt: skip
+        parts["key"] = tuple(seen.get_pk_constraint(name)["constrained_columns"])
+        for one in seen.get_foreign_keys(name):
+            parts[f"reference {one['name']}"] = (
+                one["constrained_columns"], one["referred_table"], one["options"],
+            )  # fmt: skip
+        for unique in seen.get_unique_constraints(name):
+            parts[f"unique {unique['name']}"] = unique["column_names"]
+        found[name] = parts
+    for table, name, definition in connection.execute(text(INDEXES[connection.dialect.name])):
+        if table in found:
+            found[table][f"index {name}"] = definition.replace('"', "")
+    return found
+
+
+def _kind(written: str) -> str:
+    """Types that a database stores alike are one."""
+    same = {"TEXT": "VARCHAR", "DOUBLE": "FLOAT", "DOUBLE PRECISION": "FLOAT"}
+    return same.get(written.replace("_", " "), written)
+
+
+def schema_of(url: str, make: bool = True) -> dict[str, dict[str, Any]]:
+    """The described schema of a database, which is made or upgraded first."""
+    if make:
+        database = Database(url)
+        upgrade(database)
+        database.close()
+    engine = create_engine(url)
+    with engine.connect() as connection:
+        found = described(connection)
+    engine.dispose()
+    return found
+
+
+def test_an_upgraded_database_is_as_a_new_one(empty: Callable[[], str], old_url: str) -> None:
+    """Table by table, but for what awaits its contraction and defaults that do no harm."""
+    new, upgraded = schema_of(empty()), schema_of(old_url)
+    assert upgraded.keys() - new.keys() == AWAITS_CONTRACTION
+    assert new.keys() <= upgraded.keys()
+    for name, parts in new.items():
+        for column in LEFT_DEFAULTS.get(name, ()):
+            kind, may_be_null, _ = upgraded[name][f"column {column}"]
+            upgraded[name][f"column {column}"] = (kind, may_be_null, None)
+        assert upgraded[name] == parts, name
+
+
+def narrowed(before: dict[str, dict[str, Any]], after: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """What a program that knows the schema of before would stumble over."""
+    for name, parts in before.items():
+        if name not in after:
+            yield f"{name} is gone"
+            continue
+        for part, value in parts.items():
+            if after[name].get(part) != value:
+                yield f"{name}: {part} is gone or another"
+        for part, value in after[name].items():
+            if part in parts or part.startswith(("index ix_", "reference")):
+                continue
+            if part.startswith("column") and (value[1] or value[2] is not None):
+                continue
+            yield f"{name}: {part} must be given or narrows what may be written"
+
+
+def test_migrations_only_add(old_url: str) -> None:
+    """So the released version goes on working on the database of a newer one."""
+    before = schema_of(old_url, make=False)
+    assert list(narrowed(before, schema_of(old_url))) == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("ALTER TABLE tags DROP COLUMN changed_at", "changed_at is gone"),
+        ("ALTER TABLE tags RENAME COLUMN name TO title", "name is gone"),
+        ("ALTER TABLE tags RENAME TO labels", "tags is gone"),
+        ("DROP TABLE link_cards", "link_cards is gone"),
+        ("ALTER TABLE link_cards ADD COLUMN made INTEGER", ""),
+        ("ALTER TABLE link_cards ADD COLUMN made INTEGER NOT NULL DEFAULT 0", ""),
+        ("CREATE TABLE new_ones (id INTEGER NOT NULL)", ""),
+        ("CREATE INDEX ix_new ON link_cards (site)", ""),
+        ("CREATE UNIQUE INDEX only_one ON link_cards (site)", "narrows what may be written"),
+    ],
+)
+def test_what_narrows_is_noticed(empty: Callable[[], str], statement: str, words: str) -> None:
+    """The test above fails for each step that the version before would not survive."""
+    url = empty()
+    before = schema_of(url)
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text(statement))
+    engine.dispose()
+    noticed = "; ".join(narrowed(before, schema_of(url, make=False)))
+    assert words in noticed if words else not noticed
+
+
 def test_the_newest_migration_is_the_head() -> None:
     """The quick look at the file names agrees with Alembic's reading of the whole chain."""
-    assert ScriptDirectory.from_config(alembic_config()).get_heads() == [newest_revision()]
+    assert ScriptDirectory.from_config(schema._config()).get_heads() == [newest_revision()]
+
+
+def test_people_of_1_0_0_log_in(site: Site) -> None:
+    """Their passwords are hashes by Argon2."""
+    for name, password in released.PASSWORDS.items():
+        with site.database.read() as session:
+            stored = session.scalar(
+                text("SELECT password_hash FROM authors WHERE name = :name"), {"name": name}
+            )
+        assert str(stored).startswith("$argon2id$")
+        with site.database.read() as session:
+            assert authors.authenticate(session, name, password).name == name
+            with pytest.raises(Forbidden):
+                authors.authenticate(session, name, f"{password}!")
+
+
+def test_what_1_0_0_wrote_is_there(site: Site) -> None:
+    """Posts, revisions, unsaved texts, search, the feed's login; the feed is built."""
+    rebuild(site)
+    with site.database.read() as session:
+        assert [hit.number for hit in published.search(session, "animals")] == [1]
+        assert [hit.number for hit in published.search(session, "海")] == [2]
+        first = posts.get(session, 1)
+        assert (first.status, first.source) == ("published", "New sea.")
+        assert revisions.get(session, first, 1).content["tags"] == ["sea", "Two words"]
+        assert [row.fields["source"] for row in autosave.everything(session, 1)] == [
+            "A draft, longer."
+        ]
+        assert subscriptions.named(session, "https://a.example/feed").password == "feed key"
+
+
+def test_settings_that_are_gone_are_converted(site: Site) -> None:
+    """A look of before became another; the learned skipHours and look-ahead are no more."""
+    with site.database.read() as session:
+        settings = load_settings(session)
+        assert (settings.title, settings.timezone) == ("Released", "Europe/Berlin")
+        assert (settings.look, settings.planner) == ("plain", Settings().planner)
+        gone = text("SELECT 1 FROM preferences WHERE name = 'skip_hours'")
+        assert not session.execute(gone).all()
+
+
+def test_what_old_posts_reached_is_kept(site: Site) -> None:
+    """The first reader of each program keeps its name, the others are one program without."""
+    with site.database.read() as session:
+        row = session.scalars(select(Reach)).one()
+        assert (row.post_id, row.kind) == (1, "publish")
+        assert row.programs == {"Feedly": {"60": 1}, "newsboat": {"600": 1}, "": {"60": 1}}
+        assert reached(session, [1]) == {1: Reached(3, 1.0)}
+
+
+def test_polls_that_1_0_0_counted_are_counted(site: Site) -> None:
+    """Also those of machines that still have it: until they are gone their table is looked at."""
+    with site.database.read() as session:
+        before = sum(session.scalars(select(PollHour.requests)))
+    with site.database.write() as session:
+        poll_batches.take_over(session)
+        assert session.scalar(text("SELECT count(*) FROM poll_batches")) == 0
+    assert fold(site.database, 15) == 2
+    with site.database.read() as session:
+        assert sum(session.scalars(select(PollHour.requests))) == before + 2
+
+
+@pytest.fixture
+def old_file(tmp_path: Path) -> Iterator[Database]:
+    """The file that version 1.0.0 left."""
+    database = Database(released.put_file(tmp_path / "old.db"))
+    yield database
+    database.close()
+
+
+def version_of(path: Path) -> str:
+    """The schema that a file has."""
+    with closing(sqlite3.connect(path)) as connection:
+        return str(connection.execute("SELECT version_num FROM alembic_version").fetchone()[0])
 
 
 def test_the_file_is_copied_before_an_upgrade(
-    released: Database, capfd: pytest.CaptureFixture[str]
+    old_file: Database, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """The copy is what there was, whole; a database that is up to date is not copied again."""
-    with released.engine.begin() as connection:
-        connection.execute(text(OLD_FEED))
-    file = Path(str(released.engine.url.database))
-    copy = file.with_name(f"{file.name}.before-upgrade")
-    upgrade(released)
+    copy = tmp_path / "old.db.before-upgrade"
+    upgrade(old_file)
     assert copy.name in "".join(capfd.readouterr())
+    assert (version_of(tmp_path / "old.db"), version_of(copy)) == (
+        newest_revision(), "0028_link_cards",
+    )  # fmt: skip
     with closing(sqlite3.connect(copy)) as before:
-        assert before.execute("SELECT version_num FROM alembic_version").fetchone() == (
-            "0003_readers",
-        )
-        assert before.execute("SELECT url FROM river_feeds").fetchall() == [("http://a.example/",)]
+        assert before.execute("SELECT name FROM authors").fetchall() == [("ada",), ("ben",)]
     copy.unlink()
-    upgrade(released)
+    upgrade(old_file)
     assert not copy.exists()
 
 
 def test_without_room_for_the_copy_nothing_is_upgraded(
-    released: Database, monkeypatch: pytest.MonkeyPatch
+    old_file: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The error says what to do, and no half of a copy is left."""
 
@@ -112,100 +311,35 @@ def test_without_room_for_the_copy_nothing_is_upgraded(
 
     monkeypatch.setattr(schema, "copy_database", full)
     with pytest.raises(StorageUnavailable, match=r"No space left.*Nothing was changed"):
-        upgrade(released)
-    folder = Path(str(released.engine.url.database)).parent
-    assert not list(folder.glob("*before-upgrade*"))
-    assert not list(folder.glob(".*before-upgrade*"))
-    with released.engine.connect() as connection:
-        version = connection.scalar(text("SELECT version_num FROM alembic_version"))
-    assert version == "0003_readers"
-
-
-def test_subscriptions_become_private_and_their_owner_is_told(released: Database) -> None:
-    """A site of the first release, whose list everybody could read."""
-    with released.engine.begin() as connection:
-        connection.execute(text(OLD_FEED))
-    upgrade(released)
-    with released.read() as session:
-        assert feed_list.made_private(session) == 1
-        assert not feed_list.shown(session)
-
-
-@pytest.mark.parametrize(
-    ("files", "kept"),
-    [
-        ([["https://a.example/1.mp3", "audio/mpeg", 5]], 1),
-        ([["https://a.example/1.mp3", "audio/mpeg", 5], ["JavaScript:alert(1)", "", 0]], 1),
-        ([["data:text/html,x", "", 0]], 0),
-        ([], 0),
-    ],
-)
-def test_links_of_items_that_were_stored_become_of_the_web(
-    released: Database, files: list[list[object]], kept: int
-) -> None:
-    """A JSON feed could give an address that is a script."""
-    with released.engine.begin() as connection:
-        connection.execute(text(OLD_FEED))
-        connection.execute(text(OLD_ITEM), {"files": json.dumps(files)})
-    upgrade(released)
-    with released.read() as session:
-        item = session.scalars(select(RiverItem)).one()
-        assert (item.url, item.enclosures) == ("", files[:kept])
-
-
-def test_old_revisions_keep_their_meaning(released: Database) -> None:
-    """What a version kept comes back; what it did not keep stays as it is now. Summaries are found.
-
-    Released versions kept four fields, with the tags as one text.
-    """
-    with released.engine.begin() as connection:
-        for statement in (OLD_POST, OLD_REVISION, OLD_SEARCH):
-            connection.execute(text(statement))
-    upgrade(released)
-    with released.write() as session:
-        assert [hit.number for hit in published.search(session, "aardvarks")] == [1]
-        post = posts.get(session, 1)
-        revision = revisions.get(session, post, 1)
-        (changed,) = [c for c in revisions.changes(None, revision) if c.name == "tags"]
-        assert [piece.text for piece in changed.pieces] == ["sea, Two words"]
-        revisions.restore(session, post, revision, None, datetime(2024, 3, 5, tzinfo=UTC))
-        now = posts.content(session, post)
-    assert (now.title, now.source, now.tags) == ("Then “é”", "Old.", ("sea", "Two words"))
-    assert (now.slug, now.kind, now.enclosure and now.enclosure.bytes) == ("here", "page", 5)
-
-
-def test_what_old_posts_reached_is_kept(released: Database) -> None:
-    """The first reader of each program keeps its name, the others are one program without."""
-    with released.engine.begin() as connection:
-        config = alembic_config()
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0028_link_cards")
-        connection.execute(text(OLD_POST))
-        connection.execute(
-            text("INSERT INTO post_reach (post_id, published_at, readers, delays, programs) "
-                 "VALUES (1, '2024-03-04 09:00:00', 3, :delays, :programs)"),
-            {"delays": '{"60": 2, "600": 1}',
-             "programs": '{"Feedly": [1, 61.2], "newsboat": [2, 600.0]}'},
-        )  # fmt: skip
-    upgrade(released)
-    with released.read() as session:
-        row = session.scalars(select(PostReach)).one()
-        assert (row.kind, row.at) == ("publish", datetime(2024, 3, 4, 9, tzinfo=UTC))
-        assert row.programs == {"Feedly": {"60": 1}, "newsboat": {"600": 1}, "": {"60": 1}}
-        assert reached(session, [1]) == {1: Reached(3, 1.0)}
+        upgrade(old_file)
+    assert not [path for path in tmp_path.iterdir() if "before-upgrade" in path.name]
+    assert version_of(tmp_path / "old.db") == "0028_link_cards"
 
 
 def test_a_migration_is_undone_where_rows_refer_to_missing_ones(
-    released: Database, tmp_path: Path
+    old_file: Database, tmp_path: Path
 ) -> None:
     """References are checked after the last step; the database stays as it was."""
     with closing(sqlite3.connect(tmp_path / "old.db")) as unchecked, unchecked:
         unchecked.execute("INSERT INTO post_tags (post_id, tag_id) VALUES (77, 88)")
     with pytest.raises(InvalidData, match=r"2 rows refer to rows that are missing \(in post_tags"):
-        upgrade(released)
-    with released.engine.connect() as connection:
-        found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
-    assert found == "0003_readers"
+        upgrade(old_file)
+    assert version_of(tmp_path / "old.db") == "0028_link_cards"
+
+
+@pytest.mark.parametrize(
+    ("revision", "words"),
+    [("0003_readers", "start version 1.0.0 with it once"), ("9999_later", "a newer Publisher")],
+)
+def test_what_cannot_be_upgraded_is_refused(old: Database, revision: str, words: str) -> None:
+    """The sentence names the way, and nothing is changed."""
+    with old.engine.execution_options(immediate=True).begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = :it"), {"it": revision})
+    for refuse in (upgrade, schema.check_known):
+        with pytest.raises(InvalidData, match=words):
+            refuse(old)
+    with old.engine.connect() as connection:
+        assert "update_reach" not in inspect(connection).get_table_names()
 
 
 def test_the_first_write_configures_nothing_under_its_lock() -> None:

@@ -169,6 +169,6 @@ def test_serve_tells_of_old_passwords_after_writing(
     said: list[str] = []
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setattr(authors, "password_trouble", lambda _: "some are old")
-    supervisor._bring_up_to_date(site)
+    supervisor._warn_of_passwords(site)
     assert "publisher: some are old" in said
     assert set(writes.seen) == {0}

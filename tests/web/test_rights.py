@@ -136,7 +136,6 @@ TABLE: dict[tuple[str, str], str] = {
     ("POST", "/river/feeds/retrieve"): "login",
     ("POST", "/river/feeds/retry"): "login",
     ("POST", "/river/feeds/shown"): "login",
-    ("POST", "/river/feeds/understood"): "login",
     ("POST", "/river/import"): "login",
     ("GET", "/river/opml.xml"): "login",
     ("POST", f"/river/items/{NUMBER % 'item_id'}/read"): "login",

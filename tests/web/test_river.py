@@ -21,7 +21,6 @@ from publisher.river import service
 from publisher.river.following import subscriptions
 from publisher.river.polls import feed_remarks
 from publisher.river.polls.item_store import NewRow, insert_new, keep, prune
-from publisher.storage.tables.blog import Meta
 from publisher.storage.tables.river import RiverFeed, RiverItem, RiverVisit
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author
@@ -336,14 +335,6 @@ def test_only_what_is_shown_is_public(reader: FlaskClient, site: Site) -> None:
     hidden = reader.get("/opml.xml", headers=held)
     assert hidden.status_code == 200
     assert b"xmlUrl" not in hidden.data
-
-
-def test_the_upgrade_is_told_once(reader: FlaskClient, site: Site) -> None:
-    with site.database.write() as db:
-        db.add(Meta(name="river_made_private", value="12"))
-    assert b"12 were listed" in reader.get("/river/feeds").data
-    reader.post("/river/feeds/understood")
-    assert b"were listed" not in reader.get("/river/feeds").data
 
 
 def test_forms_need_their_token(app: Flask, reader: FlaskClient, site: Site) -> None:

@@ -24,7 +24,7 @@ from publisher.readers.poll_batches import BROUGHT, keys, to_payloads
 from publisher.readers.store import parts_of
 from publisher.readers.sums import DAY_SECONDS
 from publisher.storage.database import Database
-from publisher.storage.tables.readers import LogPosition, LogRequest, PollBatch
+from publisher.storage.tables.readers import LogPosition, LogRequest, PollFlush
 
 COUNTED_STATUSES = (*BROUGHT, 304, 429)
 METHODS = ("GET", "HEAD")
@@ -131,7 +131,7 @@ class LogReader:
             day = int(now.timestamp() // DAY_SECONDS)
             if new := [{"id": number, "day": day} for number in sorted(named.keys() - counted)]:
                 session.connection().execute(insert(cast("Table", LogRequest.__table__)), new)
-            session.add_all(PollBatch(payload=payload) for payload in batches)
+            session.add_all(PollFlush(payload=payload) for payload in batches)
         return step
 
     def _readable(

@@ -22,7 +22,7 @@ from publisher.readers.poll_batches import BROUGHT, PollGroup
 from publisher.readers.sums import merged, quantile_minutes, rounded
 from publisher.storage.tables.blog import Post, Update, listed
 from publisher.storage.tables.mirror import mirror_at
-from publisher.storage.tables.readers import PostReach, ReaderFeed
+from publisher.storage.tables.readers import Reach, ReaderFeed
 
 MOST_PROGRAMS = 40  # named for one update; the others are one, whose name is OTHERS
 MOST_ITEMS = 200  # that a feed carries at most
@@ -41,7 +41,7 @@ def reached(session: Session, post_ids: Iterable[int]) -> dict[int, Reached]:
     """The reach of these posts when they came out; those that nobody has, or that are not measured,
     are absent."""
     rows = session.scalars(
-        select(PostReach).where(PostReach.post_id.in_(list(post_ids)), PostReach.kind == "publish")
+        select(Reach).where(Reach.post_id.in_(list(post_ids)), Reach.kind == "publish")
     )
     delays = {row.post_id: merged(_counted(row.programs).values()) for row in rows}
     return {
@@ -52,7 +52,7 @@ def reached(session: Session, post_ids: Iterable[int]) -> dict[int, Reached]:
 
 def first_had(session: Session, post_id: int, at: datetime) -> dict[str, datetime]:
     """When the first of each program had the update of that moment."""
-    row = session.get(PostReach, (post_id, at))
+    row = session.get(Reach, (post_id, at))
     had = _counted(row.programs) if row else {}
     return {name: at + timedelta(seconds=min(spans)) for name, spans in had.items()}
 
@@ -93,7 +93,7 @@ def updates_of(session: Session, post: Post, feed_items: int) -> list[UpdateReac
         .where(or_(Update.kind == "publish", newer < feed_items))
         .order_by(Update.at.desc(), Update.id.desc())
     ).all()
-    rows = session.scalars(select(PostReach).where(PostReach.post_id == post.id))
+    rows = session.scalars(select(Reach).where(Reach.post_id == post.id))
     known = {row.at: _counted(row.programs) for row in rows}
     return [_update(row.kind, row.at, known.get(row.at, {})) for row in updates]
 
@@ -179,9 +179,9 @@ class News:
         """Add what was counted to the tables."""
         for place, programs in self._had.items():
             at, post_id, kind = self._updates[place]
-            row = session.get(PostReach, (post_id, at))
+            row = session.get(Reach, (post_id, at))
             if row is None:
-                row = PostReach(post_id=post_id, at=at, kind=kind, programs={})
+                row = Reach(post_id=post_id, at=at, kind=kind, programs={})
                 session.add(row)
             row.programs = _with(_counted(row.programs), programs)
 
@@ -213,12 +213,12 @@ def delays_since(session: Session, begin: datetime) -> list[PostDelay]:
     """The posts published since `begin`, the latest first."""
     query = (
         select(
-            PostReach.post_id, Post.title, func.substr(Post.html, 1, 1400).label("began"),
-            PostReach.at, PostReach.programs,
+            Reach.post_id, Post.title, func.substr(Post.html, 1, 1400).label("began"),
+            Reach.at, Reach.programs,
         )
-        .join(Post, Post.id == PostReach.post_id)
-        .where(PostReach.at >= begin, PostReach.kind == "publish")
-        .order_by(PostReach.at.desc())
+        .join(Post, Post.id == Reach.post_id)
+        .where(Reach.at >= begin, Reach.kind == "publish")
+        .order_by(Reach.at.desc())
     )  # fmt: skip
     return [
         PostDelay(

@@ -16,7 +16,6 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import Conflict
 from publisher.river.following.subscriptions import in_folder
 from publisher.river.polls.poll_rows import FeedRow
-from publisher.storage.tables.blog import Meta
 from publisher.storage.tables.river import RiverFeed
 
 PAGE = 50
@@ -103,7 +102,6 @@ def names(session: Session) -> Sequence[FeedName]:
     return session.execute(followed).all()
 
 
-_MADE_PRIVATE = "river_made_private"
 _SECRET_WORDS = frozenset({"private", "secret", "token", "auth", "apikey"})
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _SECRET_CHARACTERS = 16
@@ -153,16 +151,3 @@ def show_folder(session: Session, folder: str, public: bool) -> tuple[int, int]:
         feed.public = public and (feed.public or not why_private(feed))
     count = sum(feed.public for feed in feeds)
     return count, len(feeds) - count if public else 0
-
-
-def made_private(session: Session) -> int:
-    """How many subscriptions an upgrade made private; 0 once that notice was dismissed."""
-    note = session.get(Meta, _MADE_PRIVATE)
-    return int(note.value) if note is not None else 0
-
-
-def forget_made_private(session: Session) -> None:
-    """Dismiss the notice that subscriptions are private now."""
-    note = session.get(Meta, _MADE_PRIVATE)
-    if note is not None:
-        session.delete(note)

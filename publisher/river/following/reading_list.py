@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import must_exist
 from publisher.base.text import plain_text
 from publisher.river.following.subscriptions import in_folder
-from publisher.river.polls.item_store import SEARCH
+from publisher.storage.full_text import ITEMS
 from publisher.storage.tables.river import RiverFeed, RiverItem, RiverRead, RiverReader, RiverStar
 
 PAGE = 40
@@ -208,7 +208,7 @@ def _wanted(
     elif view.unread_only and not view.query:
         conditions.append(read.is_(False))
     if view.query:
-        conditions.append(RiverItem.id.in_(SEARCH.matching(session, view.query)))
+        conditions.append(RiverItem.id.in_(ITEMS.matching(session, view.query)))
     return conditions
 
 

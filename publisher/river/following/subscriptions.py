@@ -12,9 +12,8 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from sqlalchemy import ColumnElement, Text, func, select, type_coerce, update
+from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session
-from sqlalchemy.orm.attributes import flag_modified
 from yarl import URL
 
 from publisher.base import encryption, net
@@ -171,18 +170,6 @@ def renew_login(session: Session, url: str, credentials: Credentials) -> RiverFe
     _set_login(feed, credentials)
     feed.auth_scheme = ""
     return feed
-
-
-def encrypt_logins(session: Session) -> int:
-    """Encrypt passwords that versions before 1.0 stored in another way; returns how many."""
-    if not encryption.installed():
-        return 0
-    kept = type_coerce(RiverFeed.password, Text)  # as it stands in the database
-    old = select(RiverFeed).where(kept != "", kept.not_like(f"{encryption.PREFIX}%"))
-    feeds = [feed for feed in session.scalars(old) if not encryption.is_encrypted(feed.password)]
-    for feed in feeds:
-        flag_modified(feed, "password")
-    return len(feeds)
 
 
 def _set_login(feed: RiverFeed, credentials: Credentials | None) -> None:

@@ -17,10 +17,8 @@ from publisher.core.durations import duration
 from publisher.feed_reading.feed_document import FeedDocument, FeedItem, plausible, unpack
 from publisher.river.polls.identity import recognised
 from publisher.river.polls.poll_rows import FeedRow
-from publisher.storage.full_text import FullText
+from publisher.storage.full_text import ITEMS
 from publisher.storage.tables.river import RiverFeed, RiverGap, RiverItem, RiverStar, RiverVisit
-
-SEARCH = FullText("river_search")
 
 NewRow: TypeAlias = tuple[dict[str, Any], str]
 """The columns of an item that is not stored yet, and its text for the search."""
@@ -85,7 +83,7 @@ def insert_new(session: Session, new_rows: Sequence[NewRow]) -> None:
     session.execute(_INSERT, [columns for columns, _ in new_rows])
     stored = session.execute(_SINCE, {"last": last})
     numbers = {(feed_id, key): number for number, feed_id, key in stored}
-    SEARCH.add(
+    ITEMS.add(
         session,
         (
             (numbers[columns["feed_id"], columns["key"]], columns["title"], words)
@@ -128,8 +126,8 @@ def _update(session: Session, row: RiverItem, item: FeedItem, now: datetime) -> 
         setattr(row, name, value)
     row.changed_at = now
     session.flush()
-    SEARCH.remove(session, [row.id])
-    SEARCH.add(session, [(row.id, row.title, item.words)])
+    ITEMS.remove(session, [row.id])
+    ITEMS.add(session, [(row.id, row.title, item.words)])
 
 
 def keep_starred(session: Session, feed_id: int) -> int:
@@ -142,7 +140,7 @@ def keep_starred(session: Session, feed_id: int) -> int:
 
 def drop(session: Session, *which: ColumnElement[bool]) -> None:
     """Delete these items."""
-    SEARCH.remove(session, session.scalars(select(RiverItem.id).where(*which)))
+    ITEMS.remove(session, session.scalars(select(RiverItem.id).where(*which)))
     session.execute(
         delete(RiverItem).where(*which), execution_options={"synchronize_session": False}
     )
@@ -169,7 +167,7 @@ def prune(session: Session, now: datetime, keep_days: int, keep_items: int) -> i
     ids = list(session.scalars(select(ranked.c.id).where(aged | (ranked.c.place > keep_items))))
     for start in range(0, len(ids), 500):
         part = ids[start : start + 500]
-        SEARCH.remove(session, part)
+        ITEMS.remove(session, part)
         session.execute(
             update(RiverItem)
             .where(RiverItem.id.in_(part))

@@ -55,13 +55,13 @@ class ReaderKey(Base):
     key: Mapped[bytes] = mapped_column(LargeBinary)
 
 
-class PollBatch(Base):
+class PollFlush(Base):
     """Polls that a worker has counted and that are not in the tables below yet.
 
     Numbers below 0: parts of a fold that are to be written (see `readers/fold.py`).
     """
 
-    __tablename__ = "poll_batches"
+    __tablename__ = "poll_flushes"
     id: Mapped[int] = mapped_column(primary_key=True)
     payload: Mapped[bytes] = mapped_column(LargeBinary)
 
@@ -241,14 +241,14 @@ class LogRequest(Base):
     day: Mapped[int] = mapped_column(index=True)
 
 
-class PostReach(Base):
+class Reach(Base):
     """How soon people had one update of a post, which came at `at`; kind: publish or edit.
 
     `programs`: by name of the program, how many people had it after so many (rounded) seconds, as
     JSON. A name of "": of programs whose names were not kept.
     """
 
-    __tablename__ = "post_reach"
+    __tablename__ = "update_reach"
     post_id: Mapped[int] = mapped_column(
         ForeignKey(Post.id, ondelete="CASCADE"), primary_key=True, autoincrement=False
     )

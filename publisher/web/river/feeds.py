@@ -102,14 +102,6 @@ def retrieve_all() -> Any:
     return done(f"{counted(asked, 'feed')} will be retrieved within five minutes.{spared}", ".page")
 
 
-@blueprint.post("/river/feeds/understood")
-def understood() -> Any:
-    """Dismiss the note that subscriptions are private now."""
-    with site().database.write() as db:
-        feed_list.forget_made_private(db)
-    return redirect(url_for(".page"))
-
-
 @blueprint.get("/river/feeds/<int:feed_id>")
 def feed(feed_id: int) -> str:
     """One feed: its health, its next poll with the reasons, its day."""
@@ -182,7 +174,6 @@ def subscriptions_page(
         failing, failures = feed_list.failing(db, _PROBLEMS_NAMED)
         folders = feed_list.folders(db)
         verdict = politeness.politeness(db, now())
-        made_private = feed_list.made_private(db)
     return render_template(
         "river/feeds.html",
         room="river",
@@ -193,7 +184,6 @@ def subscriptions_page(
         filters=feed_list.FILTERS,
         sorts=feed_list.SORTS,
         folders=folders,
-        made_private=made_private,
         failing=failing,
         failures=failures,
         dead_for=dead_for,

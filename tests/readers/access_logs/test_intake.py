@@ -21,7 +21,7 @@ from publisher.readers.counter import PROXY
 from publisher.readers.fold import fold
 from publisher.readers.reporting import report
 from publisher.readers.reporting.report import make
-from publisher.storage.tables.readers import LogPosition, PollBatch
+from publisher.storage.tables.readers import LogPosition, PollFlush
 from tests.conftest import FakeClock
 from tests.databases import settings_of
 from tests.readers.access_logs.lines import nginx
@@ -150,11 +150,11 @@ def test_nothing_is_half_counted(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(intake, "PollBatch", stop)
+        patch.setattr(intake, "PollFlush", stop)
         with pytest.raises(KeyboardInterrupt):
             count(site, log)
     with site.database.read() as session:
-        assert session.scalar(select(func.count()).select_from(PollBatch)) == 0
+        assert session.scalar(select(func.count()).select_from(PollFlush)) == 0
         assert session.scalar(select(func.count()).select_from(LogPosition)) == 0
     assert count(site, log).polls == 2
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from publisher.base import encryption
-from publisher.base.encryption import PREFIX, Cipher, is_encrypted
+from publisher.base.encryption import Cipher, is_encrypted
 from publisher.base.environment import Environment
 from publisher.base.errors import InvalidInput
 from publisher.installation import Site, open_site
@@ -53,32 +53,6 @@ def test_a_stolen_database_tells_no_passwords(followed: Site) -> None:
     with followed.database.write() as db:
         subscriptions.named(db, URL).title = "Another"
     assert kept(followed) == before
-
-
-# Stored by version 0.1 (its own cipher) under the key `an old key`.
-BEFORE_1_0 = (
-    "sealed:1:nlwxleG4xEdhJs_a0vQDNeckUxEjWvir_nBGn03txKttQvOI652ehydiiC_f"
-    "IcqkEHRRRpcdg2teRQ1tFnGgzOKfudh7gn-MHZtP9S8BeMc="
-)
-
-
-@pytest.mark.parametrize("old", ["in the clear", BEFORE_1_0])
-def test_passwords_of_older_versions_are_encrypted(
-    followed: Site, environment: Environment, old: str
-) -> None:
-    """Once, when the site is served; what is encrypted stays as it is."""
-    followed = open_site(replace(environment, secret_key="an old key of years ago"), followed.clock)
-    with followed.database.write() as db:
-        db.execute(text("UPDATE river_feeds SET password = :old"), {"old": old})
-    assert password(followed) == "in the clear"
-    with followed.database.write() as db:
-        assert subscriptions.encrypt_logins(db) == 1
-    assert (stored := kept(followed)).startswith(PREFIX)
-    assert password(followed) == "in the clear"
-    with followed.database.write() as db:
-        assert subscriptions.encrypt_logins(db) == 0
-    assert kept(followed) == stored
-    followed.database.close()
 
 
 def test_a_lost_key_is_said_and_the_login_can_be_renewed(

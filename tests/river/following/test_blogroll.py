@@ -1,7 +1,7 @@
 """Which subscriptions strangers may see."""
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from publisher.base.errors import Conflict
 from publisher.installation import Site
@@ -53,10 +53,3 @@ def test_a_shown_feed_that_moves_to_a_private_address_is_hidden(
         (row,) = FeedRow.made_of(db.execute(select(*FeedRow.columns())))
         take_address(db, row, "http://a.example/f?token=1", clock())
     assert not river.feed("http://a.example/f").public
-
-
-def test_a_new_site_is_told_nothing(site: Site) -> None:
-    """The note of the upgrade is for sites that had subscriptions before it."""
-    with site.database.read() as db:
-        assert feed_list.made_private(db) == 0
-        assert db.execute(text("SELECT count(*) FROM river_feeds")).scalar() == 0

@@ -14,9 +14,9 @@ from publisher.river.fetching.answers import Credentials, Fetched
 from publisher.river.following import subscriptions
 from publisher.river.polls import due_polls
 from publisher.river.polls.feed_visit import Visit
-from publisher.river.polls.item_store import SEARCH
 from publisher.river.polls.poll_results import settle
 from publisher.river.polls.poll_rows import FeedRow, save
+from publisher.storage.full_text import ITEMS
 from publisher.storage.tables.river import RiverFeed, RiverHost, RiverItem, RiverVisit
 from tests.conftest import FakeClock
 from tests.river.test_worker import OPTIONS
@@ -100,7 +100,7 @@ def test_new_items_take_as_many_statements_however_many_they_are(
     assert len(of_items) - len(turnovers) == 4 + 2 * feeds, of_items
     with site.database.read() as db:
         rows = db.scalars(select(RiverItem)).all()
-        assert {row.id for row in rows} == set(SEARCH.newest(db, "item x", feeds * items))
+        assert {row.id for row in rows} == set(ITEMS.newest(db, "item x", feeds * items))
         mine = [row.title for row in rows if row.feed_id == jobs[0].feed_id]
         assert mine == [f"item {n}" for n in reversed(range(items))]
 

@@ -178,14 +178,6 @@ def test_dates_speak_the_blogs_language(ada: Browser, site: Site) -> None:
     assert "4 March 2024, 09:30" in ada.get("/studio/posts")
 
 
-def test_former_looks_lead_to_what_they_became(ada: Browser, site: Site) -> None:
-    """Names that are stored or typed from former releases go on working."""
-    for before, now in (("calm", "plain"), ("bold", "photo"), ("book", "book")):
-        with site.database.write() as db:
-            store_setting(db, "look", before)
-        assert f'class="look look-{now}"' in ada.get("/")
-
-
 def test_a_look_is_tried_before_it_is_saved(ada: Browser, app: Flask, site: Site) -> None:
     """The frame shows the blog itself with other choices; only admins see it, nothing is kept."""
     make_post(site, "My own words.", title="My own post")

@@ -3,14 +3,10 @@
 import re
 
 import pytest
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import text
 
 from publisher.blog.slugs import tag_slug
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
-from publisher.storage.schema import MIGRATIONS
 from tests.factories import make_author, make_post
 from tests.web.studio.browser import Browser, the_post
 
@@ -103,22 +99,3 @@ def test_the_editor_knows_the_tags(ada: Browser, site: Site) -> None:
     """Those that somebody may see are offered."""
     make_post(site, "x", tags=["walks", "c++"])
     assert '<option value="c++"><option value="walks">' in ada.get("/studio/posts/new")
-
-
-def test_older_tags_are_told_apart(site: Site) -> None:
-    """The migration gives "c++" its own address where "c" was; the old address leads there."""
-    make_post(site, "x", tags=["c++", "plain"])
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    config.set_main_option("path_separator", "os")
-    with site.database.engine.execution_options(immediate=True).begin() as connection:
-        connection.execute(text("DROP TABLE tag_redirects"))
-        connection.execute(text("UPDATE tags SET slug = 'c' WHERE name = 'c++'"))
-        connection.execute(
-            text("UPDATE alembic_version SET version_num = '0010_readers_told_apart'")
-        )
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0011_tag_addresses")
-        rows = connection.execute(text("SELECT slug FROM tags ORDER BY slug")).scalars().all()
-        assert rows == ["c-plus-plus", "plain"]
-        assert connection.execute(text("SELECT slug FROM tag_redirects")).scalars().all() == ["c"]

@@ -1,28 +1,13 @@
-"""What pages elsewhere are called: the cards of links that stand alone in a post."""
+"""The schema of version 1.0.0, where the chain begins: a database of that version has it.
 
-import sqlalchemy as sa
-from alembic import op
+A new database is made from the tables themselves (`storage/schema.py`), an older one is refused.
+"""
 
 revision = "0028_link_cards"
-down_revision = "0027_unsaved_texts"
+down_revision = None
 branch_labels = None
 depends_on = None
 
 
 def upgrade() -> None:
-    """One row an address."""
-    texts = [sa.Column(name, sa.String(), nullable=False, server_default="")
-             for name in ("title", "description", "site", "picture")]  # fmt: skip
-    op.create_table(
-        "link_cards",
-        sa.Column("url", sa.String(), nullable=False),
-        *texts,
-        sa.Column("wanted", sa.Boolean(), nullable=False),
-        sa.PrimaryKeyConstraint("url", name=op.f("pk_link_cards")),
-    )
-    op.create_index("ix_link_cards_wanted", "link_cards", ["wanted"])
-
-
-def downgrade() -> None:
-    """Without cards the links stand as they were typed."""
-    op.drop_table("link_cards")
+    """Nothing to do."""
