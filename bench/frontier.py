@@ -15,9 +15,9 @@ from bench._subscriptions import OPTIONS, follow, open_river
 from bench.load import scratch
 from bench.river import feed_server
 from bench.table import Table
+from publisher.feed_fetching.address_book import AddressBook
 from publisher.installation import Site
 from publisher.river.fetching import frontier
-from publisher.river.fetching.host_names import AddressBook
 from publisher.river.polls import due_polls
 from publisher.river.worker import RiverWorker
 from tests.river.resolver import Loopback

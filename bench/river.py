@@ -21,7 +21,7 @@ from sqlalchemy import update
 from bench._subscriptions import OPTIONS, follow, open_river
 from bench.load import scratch
 from bench.table import Table
-from publisher.river.fetching.host_names import AddressBook
+from publisher.feed_fetching.address_book import AddressBook
 from publisher.river.worker import RiverWorker
 from publisher.storage.tables.river import RiverFeed, RiverHost
 from tests.river.resolver import Loopback

@@ -22,7 +22,8 @@ GROWTH = 1.02
 # What knows no blog. Everything else is the engine's, but for what stands in `parts`.
 LIBRARIES = {
     "core": "core", "dynamic_ttl": "dynamic_ttl", "simulator": "simulator",
-    "reader_test": "reader_test", "feed_reading": "feed_reading", "cli/simulate.py": "simulator",
+    "reader_test": "reader_test", "feed_reading": "feed_reading",
+    "feed_fetching": "feed_fetching", "cli/simulate.py": "simulator",
     "cli/timelines.py": "simulator", "cli/reader_test.py": "reader_test",
     "foreign/stamp.py": "dynamic_ttl", "foreign/learning.py": "dynamic_ttl",
     "delivery/connection.py": "http_server", "delivery/http_": "http_server",

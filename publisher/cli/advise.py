@@ -72,7 +72,7 @@ def _subject(source: str, zone: str) -> "Subject":
 
     now = utc_now()
     if _is_address(source):
-        from publisher.river.following.subscriptions import tidy_url
+        from publisher.feed_fetching.addresses import tidy_url
 
         environment = read_environment()
         contact = f"{environment.site_url or USUAL_CONTACT}/about"
@@ -221,9 +221,9 @@ def mirror() -> None:
 @click.option("--timezone", default="", help="the author's time zone (default: the site's)")
 def add(url: str, name: str, timezone: str) -> None:
     """Mirror the feed at URL; print its address here and the token for pings of news."""
+    from publisher.feed_fetching.addresses import tidy_url
     from publisher.foreign import mirror_poll, mirrors
     from publisher.installation.settings import load_settings
-    from publisher.river.following.subscriptions import tidy_url
 
     here = site()
     address, secret = tidy_url(url)

@@ -39,8 +39,8 @@ def river() -> None:
 @password_option
 def add(url: str, policy: str, folder: str, user: str, password_stdin: bool) -> None:
     """Follow the feed at URL, the one that the site there announces, or a list of feeds (OPML)."""
+    from publisher.feed_fetching.answers import Credentials
     from publisher.river import service
-    from publisher.river.fetching.answers import Credentials
 
     secret = None
     if user:

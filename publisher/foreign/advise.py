@@ -21,11 +21,11 @@ from publisher.core.ttl.decision import build_moment, decide
 from publisher.core.ttl.reasons import explain
 from publisher.core.ttl.rule import TtlRule
 from publisher.dynamic_ttl.feed_head import FEED_TYPES
+from publisher.feed_fetching.answers import Fetched, Validators, header_hints
 from publisher.feed_reading.feed_document import FeedDocument, NotAFeed, announcing
 from publisher.feed_reading.parse import read_document
 from publisher.feeds import validation
 from publisher.foreign.learning import MOST_BYTES, FeedHistory, learn, read_feed_file
-from publisher.river.fetching.answers import Fetched, Validators, header_hints
 
 PAUSE_SECONDS = 1.0  # between the two requests
 USUAL_MINUTES = 60  # a reader's usual interval where a feed says nothing
@@ -257,7 +257,7 @@ def _figures(row: dict[str, Any]) -> dict[str, float]:
 
 
 async def _ask_twice(url: str, contact_url: str, private: bool) -> tuple[Fetched, Fetched | None]:
-    from publisher.river.fetching.fetch import (  # late: a file needs no client
+    from publisher.feed_fetching.fetch import (  # late: a file needs no client
         FetchLimits,
         open_fetcher,
     )

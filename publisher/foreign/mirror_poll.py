@@ -13,13 +13,13 @@ from publisher.base.text import counted
 from publisher.core.civil import seconds
 from publisher.core.ttl.decision import build_moment, decide
 from publisher.core.ttl.rule import TtlRule
+from publisher.feed_fetching.answers import Validators
 from publisher.feed_reading.feed_document import announcing
 from publisher.foreign import mirrors
 from publisher.foreign.learning import learn
 from publisher.installation import Site, public_address
 from publisher.publishing import outbox
 from publisher.river import service
-from publisher.river.fetching.answers import Validators
 from publisher.river.polls.feed_visit import Visit
 from publisher.river.polls.schedule import in_words
 from publisher.storage.tables.mirror import Mirror

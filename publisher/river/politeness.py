@@ -14,8 +14,8 @@ from itertools import pairwise
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from publisher.river.fetching.answers import SLOW_DOWN
-from publisher.river.fetching.fetch import BUSY
+from publisher.feed_fetching.answers import SLOW_DOWN
+from publisher.feed_fetching.fetch import BUSY
 from publisher.storage.tables.river import RiverVisit
 
 CONDITIONAL_GAP_SECONDS = 3600

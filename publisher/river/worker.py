@@ -10,10 +10,11 @@ from datetime import datetime
 
 from publisher.base.errors import StorageUnavailable
 from publisher.base.system.logs import get_logger
+from publisher.feed_fetching.address_book import AddressBook
+from publisher.feed_fetching.fetch import Fetcher, open_fetcher
 from publisher.river.fetching import frontier
-from publisher.river.fetching.fetch import Fetcher, open_fetcher
 from publisher.river.fetching.frontier import HostGate, Lease
-from publisher.river.fetching.host_names import AddressBook
+from publisher.river.fetching.machines import address_book
 from publisher.river.options import RiverOptions
 from publisher.river.polls import due_polls
 from publisher.river.polls.due_polls import DuePoll
@@ -79,7 +80,7 @@ class RiverWorker:
         async with open_fetcher(
             contact_url=options.contact_url,
             allow_private=options.allow_private,
-            book=book or AddressBook.of(self._database, options),
+            book=book or address_book(self._database, options),
             in_flight=options.in_flight,
             gate=self._gate,
         ) as fetcher:

@@ -19,12 +19,12 @@ from publisher.base.environment import Environment
 from publisher.base.errors import Conflict, InvalidData, InvalidInput, NotFound, PublisherError
 from publisher.cli import cli
 from publisher.dynamic_ttl.feed_head import outline_of
+from publisher.feed_fetching.answers import Validators
 from publisher.feed_reading.feed_document import FeedDocument
 from publisher.feed_reading.scan import scan
 from publisher.foreign import mirror_poll, mirrors
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
-from publisher.river.fetching.answers import Validators
 from publisher.river.following.on_demand import OnDemandPoller
 from publisher.river.polls import due_polls
 from publisher.river.polls.feed_visit import Visit

@@ -22,6 +22,7 @@ from publisher.blog.markup import markdown
 from publisher.exchange.importing import dry_run
 from publisher.exchange.importing.formats import recognition
 from publisher.exchange.importing.sources import Document
+from publisher.feed_fetching.answers import asked_to_wait_seconds, header_hints
 from publisher.feed_reading.parse import parse_sanitised
 from publisher.foreign import mirrors
 from publisher.installation import Site
@@ -29,7 +30,6 @@ from publisher.publishing.rebuild import rebuild
 from publisher.reader_test import scorecard
 from publisher.reader_test.answering import WeekPlace, answer
 from publisher.reader_test.tester_trace import read_trace
-from publisher.river.fetching.answers import asked_to_wait_seconds, header_hints
 from publisher.river.following import opml, subscriptions
 from publisher.simulator.timelines import read_timeline
 from tests.conftest import MONDAY_MORNING

@@ -5,9 +5,9 @@ import random
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from publisher.feed_fetching.address_book import AddressBook
 from publisher.installation import Site
 from publisher.river.fetching import frontier
-from publisher.river.fetching.host_names import AddressBook
 from publisher.river.options import RiverOptions
 from publisher.river.worker import RiverWorker
 from tests.conftest import FakeClock

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from publisher.river.fetching.answers import asked_to_wait_seconds
+from publisher.feed_fetching.answers import asked_to_wait_seconds
 from publisher.river.politeness import TIMING, BrokenRule, PolitenessScore, ScoredPoll, score
 
 _AGENT = re.compile(r"^[A-Za-z][\w.-]*/\d[\w.]*.*\(.*https?://[^)]+\)")

@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import select
 
 from publisher.base.errors import StorageUnavailable, TooMany
+from publisher.feed_fetching.fetch import open_fetcher
 from publisher.installation import Site
 from publisher.river import service
 from publisher.river.fetching import frontier
-from publisher.river.fetching.fetch import open_fetcher
 from publisher.river.following import on_demand, subscriptions
 from publisher.river.polls.feed_visit import OFFLINE
 from publisher.storage.tables.blog import Preference

@@ -18,11 +18,11 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 
 from publisher.base.environment import Environment
 from publisher.blog import update_log
+from publisher.feed_fetching.address_book import AddressBook
 from publisher.installation import Site, open_site
 from publisher.installation.settings import store_setting
 from publisher.publishing.rebuild import refresh
 from publisher.river import service
-from publisher.river.fetching.host_names import AddressBook
 from publisher.river.following import subscriptions
 from publisher.storage.tables.blog import Update
 from publisher.storage.tables.river import RiverFeed, RiverItem, RiverVisit

@@ -15,8 +15,8 @@ import pytest
 from sqlalchemy import select
 
 from publisher.base.dates import format_rfc822
+from publisher.feed_fetching.answers import Credentials, Fetched, Validators
 from publisher.installation import Site
-from publisher.river.fetching.answers import Credentials, Fetched, Validators
 from publisher.river.following import subscriptions
 from publisher.storage.tables.river import RiverFeed, RiverVisit
 from tests.conftest import FakeClock

@@ -11,9 +11,9 @@ import pytest
 from sqlalchemy import func, select
 
 from publisher.base.environment import Environment
+from publisher.feed_fetching.address_book import AddressBook
 from publisher.installation import open_site
 from publisher.river import worker
-from publisher.river.fetching.host_names import AddressBook
 from publisher.storage.database import Database
 from publisher.storage.tables.river import RiverHost, RiverVisit
 from tests.conftest import FakeClock

@@ -13,10 +13,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.clock import Clock
+from publisher.feed_fetching.address_book import AddressBook
+from publisher.feed_fetching.fetch import Fetcher
 from publisher.installation import Site
 from publisher.river import worker
-from publisher.river.fetching.fetch import Fetcher
-from publisher.river.fetching.host_names import AddressBook
 from publisher.river.following import subscriptions
 from publisher.river.options import RiverOptions
 from publisher.river.polls import moves
@@ -403,7 +403,7 @@ def test_a_stop_does_not_wait_for_turns(river: River, origin: Origin) -> None:
 
     async def stopped_meanwhile() -> None:
         stop = asyncio.Event()
-        book = AddressBook(turns=Held())  # type: ignore[arg-type]
+        book = AddressBook(turns=Held())
         task = asyncio.create_task(river.worker().run(stop, book))
         await waiting.wait()
         stop.set()

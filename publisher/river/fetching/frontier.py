@@ -15,8 +15,6 @@ them.
 """
 
 import asyncio
-import functools
-import ipaddress
 import itertools
 import os
 import random
@@ -24,7 +22,6 @@ import secrets
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from typing import cast
-from urllib.parse import urlsplit
 
 from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.orm import Session
@@ -39,36 +36,6 @@ from publisher.storage.tables.river import RiverFeed, RiverHost
 
 Lease = tuple[str, str]
 """A host's name and the name of the owner that has leased it."""
-
-
-# Second-level names under which registries sell third-level ones ("example.co.uk").
-_SHARED_SECOND_LEVEL = frozenset(
-    {"ac", "co", "com", "edu", "go", "gob", "gouv", "gov", "ltd", "me", "mil", "ne", "net", "nom",
-     "or", "org", "plc", "sch"}
-)  # fmt: skip
-
-
-@functools.lru_cache(10_000)
-def work_unit(host: str) -> str:
-    """The name under which requests are queued: the registrable domain, by a short rule.
-
-    Two labels, or three below a country's shared second level; an IP address stands for
-    itself. Grouping too much only makes us slower; grouping too little would let many
-    blogs on one platform be asked at the same moment.
-    """
-    name = host.lower().rstrip(".")
-    try:
-        return str(ipaddress.ip_address(name.strip("[]")))
-    except ValueError:
-        labels = name.split(".")
-    if len(labels) > 2 and len(labels[-1]) == 2 and labels[-2] in _SHARED_SECOND_LEVEL:
-        return ".".join(labels[-3:])
-    return ".".join(labels[-2:])
-
-
-def work_unit_of(url: str) -> str:
-    """The work unit of an address that has passed `net.check_url`."""
-    return work_unit(urlsplit(url).hostname or "")
 
 
 # Statements on tables, not on ORM classes: they run for every poll, and the ORM would cost more.

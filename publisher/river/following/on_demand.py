@@ -17,12 +17,14 @@ from sqlalchemy.orm import Session
 from publisher.base import encryption
 from publisher.base.errors import Conflict, InvalidData, TooMany
 from publisher.core.durations import duration
+from publisher.feed_fetching import addresses
+from publisher.feed_fetching.addresses import work_unit_of
+from publisher.feed_fetching.answers import Credentials, Validators
+from publisher.feed_fetching.fetch import FetchLimits, open_fetcher
 from publisher.feed_reading.feed_document import NotAFeed
 from publisher.river.fetching import frontier
-from publisher.river.fetching.answers import Credentials, Validators
-from publisher.river.fetching.fetch import FetchLimits, open_fetcher
-from publisher.river.fetching.frontier import HostGate, work_unit_of
-from publisher.river.fetching.host_names import AddressBook
+from publisher.river.fetching.frontier import HostGate
+from publisher.river.fetching.machines import address_book
 from publisher.river.following import subscriptions
 from publisher.river.following.subscriptions import in_folder
 from publisher.river.observe import check_policy
@@ -81,7 +83,7 @@ class OnDemandPoller:
         followed already, with a login, gets the new login. Raises
         InvalidInput, Conflict, SpecError, NotAFeed, SeveralFeeds, InvalidData.
         """
-        address, typed = subscriptions.tidy_url(url)
+        address, typed = addresses.tidy_url(url)
         secret = credentials or typed
         check_policy(policy)
         if secret is not None:
@@ -137,7 +139,7 @@ class OnDemandPoller:
             if first.problem == "not-a-feed":
                 page, address = address, _announced(first, choose_first)
                 self._check_new(address)
-                if secret and not subscriptions.login_may_follow(page, address):
+                if secret and not addresses.login_may_follow(page, address):
                     raise InvalidData(
                         f"the page announces {address}, where its login was not sent: add that "
                         "address itself, with the login that is meant for it"
@@ -186,7 +188,7 @@ class OnDemandPoller:
         """Make a poll whose host is held."""
         options = self.options
         async with open_fetcher(
-            book=AddressBook.of(self.database, options), gate=self._gate,
+            book=address_book(self.database, options), gate=self._gate,
             contact_url=options.contact_url, allow_private=options.allow_private,
             limits=self.limits,
         ) as fetcher:  # fmt: skip
@@ -218,7 +220,7 @@ def _announced(first: Visit, choose_first: bool) -> str:
         raise NotAFeed(f"{first.fetched.url}: {first.detail}, and announces none")
     if len(first.announced) > 1 and not choose_first:
         raise SeveralFeeds(first.announced)
-    return subscriptions.tidy_url(first.announced[0][0])[0]
+    return addresses.tidy_url(first.announced[0][0])[0]
 
 
 RETRY_PAUSE = timedelta(minutes=1)

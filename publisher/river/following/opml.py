@@ -8,9 +8,10 @@ from publisher.base import safe_xml
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.base.system.confined import Limits, read
 from publisher.core.specs import SpecError
+from publisher.feed_fetching.addresses import tidy_url
 from publisher.feed_reading.feed_document import web_address
 from publisher.feed_reading.scan import to_utf8
-from publisher.river.following.subscriptions import Outline, tidy_folder, tidy_url
+from publisher.river.following.subscriptions import Outline, tidy_folder
 from publisher.river.observe import check_policy
 from publisher.storage.tables.river import RiverFeed
 

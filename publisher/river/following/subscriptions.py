@@ -10,17 +10,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session
-from yarl import URL
 
-from publisher.base import encryption, net
+from publisher.base import encryption
 from publisher.base.errors import Conflict, InvalidInput, must_exist
+from publisher.feed_fetching.addresses import tidy_url, work_unit_of
+from publisher.feed_fetching.answers import Credentials
 from publisher.river.fetching import frontier
-from publisher.river.fetching.answers import Credentials
-from publisher.river.fetching.frontier import work_unit_of
 from publisher.river.observe import check_policy
 from publisher.river.polls import item_store
 from publisher.river.polls.poll_rows import FeedRow
@@ -41,33 +39,6 @@ class Outline:
     policy: str = ""
     paused: bool = False
     is_list: bool = False
-
-
-def tidy_url(text: str) -> tuple[str, Credentials | None]:
-    """An address as typed, normalised, and the login in it, if any.
-
-    A missing scheme becomes https, a fragment is dropped, non-ASCII is encoded; what is
-    already encoded stays as it is. Raises InvalidInput for what cannot be requested.
-    """
-    typed = text.strip()
-    if typed.startswith("feed:"):
-        typed = typed.removeprefix("feed:")
-        typed = f"http:{typed}" if typed.startswith("//") else typed
-    typed = typed if "://" in typed else f"https://{typed}"
-    try:
-        parts = urlsplit(typed)
-        secret = Credentials(parts.username, parts.password or "") if parts.username else None
-        bare = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment=""))
-        return net.check_url(bare if bare.isascii() else str(URL(bare))), secret
-    except ValueError as problem:
-        raise InvalidInput(f"{text[:80]!r}: {problem}") from problem
-
-
-def login_may_follow(url: str, new: str) -> bool:
-    """Whether a login for `url` may be sent to `new`, which what is there names: to the same host
-    alone, and not from https to http."""
-    before, after = urlsplit(url), urlsplit(new)
-    return before.netloc == after.netloc and after.scheme in ("https", before.scheme)
 
 
 def known_url(session: Session, url: str) -> RiverFeed | None:

@@ -15,8 +15,8 @@ from typing import Any, cast
 from sqlalchemy import Row, bindparam, func, select, update
 from sqlalchemy.orm import Session
 
+from publisher.feed_fetching.answers import Credentials, Validators
 from publisher.river.fetching import frontier
-from publisher.river.fetching.answers import Credentials, Validators
 from publisher.river.options import RiverOptions
 from publisher.river.polls.poll_rows import FeedRow, HostRow
 from publisher.storage.tables.river import RiverFeed, RiverHost

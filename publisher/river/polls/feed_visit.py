@@ -18,6 +18,8 @@ from publisher.base.system.logs import get_logger
 from publisher.base.system.processes import in_own_thread
 from publisher.base.text import first_words, one_line
 from publisher.core.polling import Answer
+from publisher.feed_fetching.answers import Fetched, asked_to_wait_seconds, header_hints
+from publisher.feed_fetching.fetch import Fetcher
 from publisher.feed_reading.feed_document import (
     FeedDocument,
     FeedItem,
@@ -30,8 +32,6 @@ from publisher.feed_reading.feed_document import (
 from publisher.feed_reading.parse import read_document
 from publisher.feed_reading.scan import DocumentHints, first_tag
 from publisher.river.fetching import frontier
-from publisher.river.fetching.answers import Fetched, asked_to_wait_seconds, header_hints
-from publisher.river.fetching.fetch import Fetcher
 from publisher.river.following.opml import FeedList, read_list
 from publisher.river.polls.due_polls import DuePoll
 from publisher.storage.tables.river import RiverFeed

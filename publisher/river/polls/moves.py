@@ -9,9 +9,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, must_exist
+from publisher.feed_fetching.addresses import login_may_follow, work_unit_of
 from publisher.river.fetching import frontier
-from publisher.river.fetching.frontier import work_unit_of
-from publisher.river.following import feed_list, subscriptions
+from publisher.river.following import feed_list
 from publisher.river.options import RiverOptions
 from publisher.river.polls import identity
 from publisher.river.polls.feed_visit import Visit
@@ -73,7 +73,7 @@ def take_address(session: Session, feed: FeedRow, url: str, now: datetime) -> No
     """Move a feed, unless a person has undone the same move before, or a login would go with it to
     another host or over http: whoever redirects could have it sent to themselves."""
     _forget_offer(feed)
-    if feed.username and not subscriptions.login_may_follow(feed.url, url):
+    if feed.username and not login_may_follow(feed.url, url):
         return
     undone = select(RiverMove.id).where(
         RiverMove.feed_id == feed.id, RiverMove.to_url == url, RiverMove.undone_at.is_not(None)
@@ -103,7 +103,7 @@ def accept(session: Session, feed: RiverFeed, now: datetime) -> str:
     """
     if (url := feed.offered_url) is None:
         raise Conflict("this feed is not redirected to another address for good")
-    if feed.username and not subscriptions.login_may_follow(feed.url, url):
+    if feed.username and not login_may_follow(feed.url, url):
         raise Conflict(
             f"the password of this feed was not meant for {url}: follow that address itself, with "
             "the login that is valid there"

@@ -17,10 +17,10 @@ from sqlalchemy.orm import Session
 
 from publisher.base.system.logs import get_logger
 from publisher.core.durations import duration
+from publisher.feed_fetching.fetch import BUSY
 from publisher.feed_reading.feed_document import MAX_ITEMS, FeedDocument, FeedItem, pack
 from publisher.feed_reading.scan import DocumentHints
 from publisher.river.fetching import frontier
-from publisher.river.fetching.fetch import BUSY
 from publisher.river.following import subscriptions
 from publisher.river.observe import policy_of
 from publisher.river.options import RiverOptions

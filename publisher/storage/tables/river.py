@@ -48,7 +48,7 @@ class RiverHost(Base):
 class RiverMachine(Base):
     """An IP address that a process is polling, where several machines share a database.
 
-    On a single machine, locked files do the same (`river.fetching.host_names`).
+    On a single machine, locked files do the same (`river.fetching.machines`).
     """
 
     __tablename__ = "river_machines"

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict, InvalidInput, NotFound, PublisherError
 from publisher.blog.members import permissions, tokens
+from publisher.feed_fetching.addresses import tidy_url
 from publisher.river import service
 from publisher.river.following import streams, subscriptions
 from publisher.river.following.streams import LABEL, READING_LIST, STARRED, STATE
@@ -165,7 +166,7 @@ def _followed(db: Session, name: str) -> RiverFeed:
     try:
         return streams.feed_of(db, name)
     except NotFound:
-        address, secret = subscriptions.tidy_url(name.removeprefix("feed/"))
+        address, secret = tidy_url(name.removeprefix("feed/"))
         return subscriptions.subscribe(db, address, now(), now(), credentials=secret)
 
 

@@ -20,13 +20,13 @@ from publisher.base.dates import cities, find_zone
 from publisher.base.errors import InvalidData, InvalidInput, TooMany
 from publisher.blog import update_log
 from publisher.core.ttl.decision import warming_up
+from publisher.feed_fetching.addresses import tidy_url
 from publisher.foreign import mirrors
 from publisher.foreign.advise import CLIENTS, in_words
 from publisher.installation import Site
 from publisher.installation.settings import Settings, load_settings
 from publisher.readers.reporting.report import make
 from publisher.readers.reporting.verdicts import OBEDIENT
-from publisher.river.following.subscriptions import tidy_url
 from publisher.web.context import count_polls, login_required, now, site
 from publisher.web.readers import background_commands
 

@@ -13,10 +13,10 @@ from publisher.base import encryption
 from publisher.base.encryption import Cipher, is_encrypted
 from publisher.base.environment import Environment
 from publisher.base.errors import InvalidInput
+from publisher.feed_fetching.address_book import AddressBook
+from publisher.feed_fetching.answers import Credentials
+from publisher.feed_fetching.fetch import Fetcher
 from publisher.installation import Site, open_site
-from publisher.river.fetching.answers import Credentials
-from publisher.river.fetching.fetch import Fetcher
-from publisher.river.fetching.host_names import AddressBook
 from publisher.river.following import subscriptions
 from publisher.river.following.subscriptions import Outline
 

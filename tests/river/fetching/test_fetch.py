@@ -19,10 +19,10 @@ import pytest
 from aiohttp import ThreadedResolver
 from backports import zstd
 
-from publisher.river.fetching.answers import Credentials, Fetched, Validators
-from publisher.river.fetching.fetch import FetchLimits, open_fetcher
-from publisher.river.fetching.frontier import work_unit
-from publisher.river.fetching.host_names import AddressBook
+from publisher.feed_fetching.address_book import AddressBook
+from publisher.feed_fetching.addresses import work_unit
+from publisher.feed_fetching.answers import Credentials, Fetched, Validators
+from publisher.feed_fetching.fetch import FetchLimits, open_fetcher
 from tests.river.origin import Origin, Reply, conditional, rss
 
 FEED = rss("one", "two")

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from publisher.base.environment import Environment
+from publisher.feed_fetching.answers import Credentials
 from publisher.installation import Site, open_site
 from publisher.installation.settings import store_settings
 from publisher.river.fetching import frontier
-from publisher.river.fetching.answers import Credentials
 from publisher.river.following import subscriptions
 from publisher.storage.tables.river import RiverHost, RiverVisit
 from tests.conftest import FakeClock

@@ -16,14 +16,14 @@ import aiohttp
 import pytest
 
 from publisher.base.net import failure_of
-from publisher.river.fetching.answers import (
+from publisher.feed_fetching.answers import (
     LONGEST_SILENCE_SECONDS,
     Fetched,
     Validators,
     header_hints,
 )
-from publisher.river.fetching.fetch import FetchLimits, open_fetcher
-from publisher.river.fetching.http_response import LenientResponses, mended
+from publisher.feed_fetching.fetch import FetchLimits, open_fetcher
+from publisher.feed_fetching.http_response import LenientResponses, mended
 from publisher.river.polls.due_polls import DuePoll
 from publisher.river.polls.feed_visit import Visit, visit
 from tests.conftest import MONDAY_MORNING
@@ -295,7 +295,7 @@ class Searches:
 def test_a_head_byte_by_byte_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else 256 kB of it, a byte at a time, keep the loop that polls everybody for half a minute."""
     searches = Searches()
-    monkeypatch.setattr("publisher.river.fetching.http_response._HEAD_END", searches)
+    monkeypatch.setattr("publisher.feed_fetching.http_response._HEAD_END", searches)
     reader = LenientResponses(Mock())
     reader._head = bytearray()
     for byte in OK + b"X: " + b"a" * 2_000:

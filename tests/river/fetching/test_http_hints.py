@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from publisher.river.fetching.answers import HeaderHints, header_hints, retry_after_seconds
+from publisher.feed_fetching.answers import HeaderHints, header_hints, retry_after_seconds
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 EPOCH = int(NOW.timestamp())

@@ -11,11 +11,11 @@ import pytest
 from sqlalchemy import func, select
 
 from publisher.base.environment import Environment
+from publisher.feed_fetching.answers import Fetched
 from publisher.installation import Site, open_site
 from publisher.river.fetching import frontier
-from publisher.river.fetching.answers import Fetched
 from publisher.river.fetching.frontier import HostGate
-from publisher.river.fetching.host_names import MachineRows
+from publisher.river.fetching.machines import MachineRows
 from publisher.river.following import subscriptions
 from publisher.river.polls import due_polls
 from publisher.river.polls.due_polls import DuePoll

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from sqlalchemy import event, select, update
 
+from publisher.feed_fetching.answers import Credentials, Fetched
 from publisher.feed_reading.feed_document import FeedDocument, FeedItem
 from publisher.installation import Site
-from publisher.river.fetching.answers import Credentials, Fetched
 from publisher.river.following import subscriptions
 from publisher.river.polls import due_polls
 from publisher.river.polls.feed_visit import Visit

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from typing import Protocol
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -19,10 +20,10 @@ from yarl import URL
 from publisher.base import net
 from publisher.base.encryption import is_encrypted
 from publisher.base.system import confined
-from publisher.river.fetching.answers import Credentials, Fetched, Validators
-from publisher.river.fetching.frontier import HostGate, work_unit
-from publisher.river.fetching.host_names import AddressBook
-from publisher.river.fetching.http_response import (
+from publisher.feed_fetching.address_book import AddressBook
+from publisher.feed_fetching.addresses import work_unit
+from publisher.feed_fetching.answers import Credentials, Fetched, Validators
+from publisher.feed_fetching.http_response import (
     LenientResponses,
     ProblemError,
     body_of,
@@ -44,6 +45,19 @@ _MAX_HEADER_BYTES = 65_536
 def user_agent(contact_url: str) -> str:
     """The User-Agent: program, version and contact address, constant for an installation."""
     return f"Publisher-River/{version('publisher')} (+{contact_url})"
+
+
+class Gate(Protocol):
+    """Whose turn it is to ask a host; a lease is a host and the name of its owner."""
+
+    def holds(self, lease: tuple[str, str]) -> bool:
+        """Whether the lease has not ended."""
+
+    async def rest(self, host: str) -> None:
+        """Wait for the end of the host's pause."""
+
+    async def take(self, lease: tuple[str, str]) -> bool:
+        """Lease a host, which may take a while; False if that does not succeed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +98,7 @@ class Fetcher:
         session: aiohttp.ClientSession,
         book: AddressBook,
         limits: FetchLimits | None = None,
-        gate: HostGate | None = None,
+        gate: Gate | None = None,
     ) -> None:
         self._session = session
         self._book = book
@@ -238,7 +252,7 @@ async def open_fetcher(
     limits: FetchLimits | None = None,
     book: AddressBook | None = None,
     in_flight: int = 64,
-    gate: HostGate | None = None,
+    gate: Gate | None = None,
 ) -> AsyncIterator[Fetcher]:
     """A fetcher with its connection pool, closed afterwards; without a gate no host is leased."""
     bounds = limits or FetchLimits()
