@@ -83,6 +83,7 @@ OWNERS = {
     "jinja2": ["web.rendering"],
     "joblib": ["simulator.grid", "simulator.cluster"],
     "lxml": [
+        "exchange.importing.formats.web_exports",
         "exchange.importing.html_to_markdown", "feeds.atom", "feeds.deltas", "feeds.rss",
         "feed_reading.feed_html", "publishing.mention_documents",
     ],

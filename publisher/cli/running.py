@@ -178,7 +178,7 @@ def export(destination: Path, tell: Tell) -> None:
 
 
 # READERS of exchange/importing/formats
-FORMATS = ["rss", "atom", "json", "wxr", "markdown", "ghost", "bear"]
+FORMATS = ["rss", "atom", "json", "wxr", "markdown", "ghost", "bear", "movabletype", "writeas"]
 
 
 @click.command("import")

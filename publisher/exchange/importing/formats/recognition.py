@@ -12,7 +12,10 @@ from publisher.exchange.importing.formats import (
     fields,
     ghost,
     markdown_files,
+    movable_type,
     own_export,
+    web_exports,
+    writeas,
     wxr,
 )
 from publisher.exchange.importing.imported import Batch, ImportedPost, Notes
@@ -26,9 +29,12 @@ READERS: dict[str, Callable[[Document, tzinfo, Notes], Iterator[ImportedPost]]] 
     "markdown": markdown_files.read_file,
     "ghost": ghost.read,
     "bear": bear.read,
+    "movabletype": movable_type.read,
+    "writeas": writeas.read,
 }
 # The file of posts in a zip of micro.blog (.bar, the blog archive format).
 _ARCHIVES = ("feed.json", "index.json")
+_INSTEAD = "import the address of the blog's feed, or the whole zip as it was exported"
 _ROOTS = {"rss": "rss", "RDF": "rss", "feed": "atom"}
 
 
@@ -44,7 +50,12 @@ def read(
     if isinstance(source, Folder):
         if format_ not in (None, "markdown"):
             raise InvalidInput(f"a folder or zip is read as markdown, not as {format_}")
-        return own_export.read(source) or _archive(source) or _files(source, zone, permalink)
+        return (
+            own_export.read(source)
+            or _archive(source)
+            or _pages(source)
+            or _files(source, zone, permalink)
+        )
     with _named(source.name):
         format_ = format_ or sniff(source)
     if format_ not in READERS:
@@ -70,10 +81,16 @@ def _each_named(name: str, posts: Iterable[ImportedPost]) -> Iterator[ImportedPo
 def sniff(source: Document) -> str:
     """Guess the format of a document from its beginning; InvalidData when it is none we read."""
     start = source.head().removeprefix(b"\xef\xbb\xbf").lstrip()
-    if start[:1] == b"{" and not source.name.lower().endswith(markdown_files.SUFFIXES):
-        return "ghost" if b'"db"' in start[:200] else "json"
-    if bear.is_one(start.decode("utf-8", "replace")):
+    if start[:1] in (b"{", b"[") and not source.name.lower().endswith(markdown_files.SUFFIXES):
+        if writeas.is_one(start):
+            return "writeas"
+        if start[:1] == b"{":
+            return "ghost" if b'"db"' in start[:200] else "json"
+    text = start.decode("utf-8", "replace")
+    if bear.is_one(text):
         return "bear"
+    if movable_type.is_one(text):
+        return "movabletype"
     name, namespaces = fields.root(source.stream)
     if name == "rss" and any(wxr.NAMESPACE in namespace for namespace in namespaces):
         return "wxr"
@@ -84,9 +101,10 @@ def sniff(source: Document) -> str:
     if not start:
         raise InvalidData("it is empty")
     if name.lower() == "html" or start[:9].lower() in (b"<!doctype", b"<html"):
-        raise InvalidData("this is a web page, not a feed or an export")
+        raise InvalidData(f"this is a web page, not a feed or an export; {_INSTEAD}")
     raise InvalidData(
-        "not a format we know (RSS, Atom, JSON Feed, WXR, Ghost, Bear, Markdown, or a zip of it)"
+        "not a format we know (RSS, Atom, JSON Feed, WXR, Ghost, Bear, Movable Type, Write.as, "
+        f"Markdown, or a zip of it); {_INSTEAD}"
     )
 
 
@@ -98,6 +116,15 @@ def _archive(folder: Folder) -> Batch | None:
     document = Document(found, io.BytesIO(folder.read(found, MAX_DOCUMENT_BYTES)))
     posts = feed_files.read_json(document, in_archive=True)
     return Batch(_each_named(f"{folder.name}: {found}", posts))
+
+
+def _pages(folder: Folder) -> Batch | None:
+    """The posts of an export that consists of web pages; None where it is none."""
+    reader = web_exports.reader_of(folder)
+    if reader is None:
+        return None
+    notes = Notes()
+    return notes.batch(_each_named(folder.name, reader(folder, notes)))
 
 
 def _files(folder: Folder, zone: tzinfo, permalink: str) -> Batch:
