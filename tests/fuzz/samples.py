@@ -41,6 +41,15 @@ Two]]></content:encoded><excerpt:encoded>e</excerpt:encoded><wp:post_id>1</wp:po
 <wp:post_type>post</wp:post_type><category domain="post_tag" nicename="x">X</category>
 <enclosure url="http://a.example/a.mp3" length="5" type="audio/mpeg"/></item></channel></rss>""",
 )
+EXPORTS = (
+    *WXR,
+    b"AUTHOR: Ada\nTITLE: One\nBASENAME: 2025/01/one\nSTATUS: Publish\nCONVERT BREAKS: 1\n"
+    b'CATEGORY: News\nDATE: 09/23/2010 04:01:17 AM\nTAGS: a,"b c"\n-----\nBODY:\nOne\n\nTwo\n'
+    b"-----\nEXTENDED BODY:\n<p>More</p>\n-----\nCOMMENT:\nAUTHOR: Bob\nHello\n-----\n--------\n",
+    b'{"username":"ada","posts":[{"id":"abc","slug":"hello","appearance":"norm","created":'
+    b'"2020-01-02T10:00:00Z","title":"Hello","body":"Text *md*","tags":["x"],"collection":{"alias":'
+    b'"a"}}],"collections":[{"alias":"ada","url":"https://a.example/","posts":[{"body":"b"}]}]}',
+)
 MARKDOWN = (
     b"# A *title* {#x}\n\nText with `code`, **bold**, ~~gone~~, <b>HTML</b> and www.example.com.[^1]"
     b'\n\n[^1]: A note\n    with two lines.\n\n![alt](/media/a.png "caption")\n',

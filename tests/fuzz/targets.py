@@ -117,7 +117,7 @@ FILES = {
     "date": Target(samples.DATES, refusing(_date)),
     "markdown": Target(samples.MARKDOWN, refusing(_markdown)),
     "river": Target(samples.FEEDS, refusing(_river)),
-    "import": Target(samples.FEEDS + samples.WXR, refusing(_imported)),
+    "import": Target(samples.FEEDS + samples.EXPORTS, refusing(_imported)),
     "front-matter": Target(samples.FRONT_MATTER, refusing(_front_matter)),
     "csv": Target(samples.CSV, refusing(_timeline)),
     "opml": Target(samples.OPML, refusing(opml.read_opml)),
