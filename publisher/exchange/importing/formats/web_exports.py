@@ -11,9 +11,10 @@ from lxml import html as lxml_html
 from lxml.etree import LxmlError
 
 from publisher.base.errors import InvalidData
+from publisher.exchange.front_matter import MAX_FILE_BYTES
 from publisher.exchange.importing.formats import fields
 from publisher.exchange.importing.imported import ImportedPost, Notes
-from publisher.exchange.importing.sources import MAX_DOCUMENT_BYTES, MAX_FILE_BYTES, Folder
+from publisher.exchange.importing.sources import MAX_DOCUMENT_BYTES, Folder
 
 _TABLE = "posts.csv"
 _NEEDED = {"post_id", "post_date", "is_published", "title"}
