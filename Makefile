@@ -105,7 +105,7 @@ ON_ANY_DATABASE := river/fetching/test_machines.py storage/test_postgresql.py st
 	readers/test_real_readers.py readers/test_forecast.py river/test_simulated.py feed_reading \
 	river/test_our_publisher.py \
 	$(addprefix foreign/test_,stamp.py stamp_recipes.py) $(addprefix cli/test_,light.py simulation.py) \
-	$(addprefix exchange/importing/test_,confined_reading.py html_to_markdown.py) \
+	$(addprefix parts/importing/test_,confined_reading.py html_to_markdown.py) \
 	blog/test_markdown.py delivery/test_stopping.py web/test_blog_clients.py web/test_rights.py \
 	$(addprefix web/,micropub/test_standard_cases.py micropub/test_kept_properties.py \
 	xml_rpc/test_xml_rpc.py test_readers_worth.py) \

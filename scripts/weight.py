@@ -36,8 +36,8 @@ PARTS = {
     "readers": "readers", "web/readers": "readers", "cli/readers.py": "readers",
     "storage/tables/readers.py": "readers", "web/studio/readers_summary.py": "readers",
     "foreign": "mirror", "web/for_programs/mirror.py": "mirror", "cli/advise.py": "mirror",
-    "storage/tables/mirror.py": "mirror", "exchange/importing": "importing",
-    "cli/import_work.py": "importing", "web/micropub": "micropub",
+    "storage/tables/mirror.py": "mirror",
+    "web/micropub": "micropub",
     "web/for_programs/indieauth.py": "micropub", "publishing/mention": "webmention",
     "web/studio/mentions.py": "webmention", "publishing/link_cards.py": "link_cards",
 }  # fmt: skip

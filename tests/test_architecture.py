@@ -74,7 +74,7 @@ OWNERS = {
     "cryptography": ["base.encryption"],
     "dateutil": ["base.written_dates"],
     "distributed": ["simulator.cluster"],
-    "docutils": ["exchange.importing.sites.restructured_text"],
+    "docutils": ["parts.importing.sites.restructured_text"],
     "feedgen": ["feeds.rss"],
     "feedparser": ["feed_reading.parse"],
     "flask": ["web", "parts"],
@@ -83,8 +83,8 @@ OWNERS = {
     "jinja2": ["web.rendering"],
     "joblib": ["simulator.grid", "simulator.cluster"],
     "lxml": [
-        "exchange.importing.formats.web_exports",
-        "exchange.importing.html_to_markdown", "feeds.atom", "feeds.deltas", "feeds.rss",
+        "parts.importing.formats.web_exports",
+        "parts.importing.html_to_markdown", "feeds.atom", "feeds.deltas", "feeds.rss",
         "feed_reading.feed_html", "publishing.mention_documents",
     ],
     "markdown_it": ["blog.markup.markdown", "blog.markup.markdown_extras"],
@@ -107,8 +107,8 @@ OWNERS = {
     "webauthn": ["parts.passkeys.keys"],
     "werkzeug": ["blog.members.passwords", "web", "parts"],
     "yaml": [
-        "exchange.front_matter", "exchange.importing.sites.config_files",
-        "exchange.importing.sites.unfenced",
+        "exchange.front_matter", "parts.importing.sites.config_files",
+        "parts.importing.sites.unfenced",
     ],
     "yarl": ["feed_fetching"],
 }  # fmt: skip

@@ -22,9 +22,9 @@ from publisher.blog.tags import assign
 from publisher.blog.writing import content, overview, posts, revisions
 from publisher.blog.writing.content import FIELDS, Content
 from publisher.exchange.export import export, target
-from publisher.exchange.importing import confined_reading, dry_run, sources, writer
 from publisher.installation import Site, open_site
 from publisher.installation.settings import Settings
+from publisher.parts.importing import confined_reading, dry_run, sources, writer
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
 from tests.conftest import SITE_URL, FakeClock

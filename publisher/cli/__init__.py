@@ -22,7 +22,6 @@ COMMANDS = {
     "author": ("publisher.cli.author:author", "add, list and remove authors; passwords and roles"),
     "token": ("publisher.cli.author:token", "create, list and revoke API tokens"),
     "post": ("publisher.cli.post:post", "publish, list, edit and delete posts"),
-    "import": ("publisher.cli.running:import_", "import a feed, an export or a folder of posts"),
     "export": ("publisher.cli.running:export", "write everything to a folder or a zip"),
     "updates": ("publisher.cli.feed:updates", "load and export the update log"),
     "ttl": ("publisher.cli.feed:ttl", "when the feed asks readers to return, and why"),

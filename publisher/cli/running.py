@@ -9,7 +9,6 @@ import sys
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import click
@@ -22,7 +21,6 @@ from publisher.cli.parameters import (
     InputFile,
     Instant,
     Tell,
-    check_source,
     echo_answer,
     echo_json,
     host_option,
@@ -175,41 +173,3 @@ def export(destination: Path, tell: Tell) -> None:
         done = write_everything(db, write, kept, here.site_url, now, tell)
     posts, updates = counted(done.posts, "post"), counted(done.updates, "update")
     click.echo(f"{posts}, {updates}, {counted(done.files, 'file')}: {destination}")
-
-
-# READERS of exchange/importing/formats
-FORMATS = ["rss", "atom", "json", "wxr", "markdown", "ghost", "bear", "movabletype", "writeas"]
-
-
-@click.command("import")
-@click.argument("source")
-@click.option(
-    "--format", "format_", type=click.Choice(FORMATS), help="(default: recognised by its content)"
-)
-@click.option("--dry-run", is_flag=True, help="show what would happen; change nothing")
-@click.option("--images", "with_images", is_flag=True, help="download pictures and keep them here")
-@click.option(
-    "--permalink",
-    default="",
-    metavar="PATTERN",
-    help="how the old site made its addresses, if its files do not say it: /:year/:month/:title/",
-)
-@click.option(
-    "--report",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="write the whole list of what needs your hand to this file",
-)
-@json_option
-@progress_option
-@click.option("--author", "heir", help="account for posts whose author has none here")
-def import_(as_json: bool, **asked: Any) -> None:
-    """Import posts from SOURCE: a file, folder, zip, http(s) address, or - for standard input."""
-    check_source(asked["source"])
-    from publisher.cli.import_work import run
-    from publisher.exchange.importing.work_list import text_of
-
-    outcome = run(site(), **asked)
-    lines = [*outcome["facts"], *text_of(outcome["to_do"])]
-    if asked["dry_run"]:
-        lines.append("a dry run: nothing was changed")
-    echo_answer(as_json, outcome, lines)

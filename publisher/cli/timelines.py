@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # types of what is imported late
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ import click
 from publisher.base.dates import find_zone, parse_zone
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.cli.parameters import site
+from publisher.part import PartOff, chosen
 
 if TYPE_CHECKING:
     from publisher.installation.settings import Settings
@@ -138,13 +140,14 @@ def guessed_updates(path: Path) -> GuessedUpdates:
 
 def _exported(name: str, zone: str | None) -> Timeline:
     """The publishing times in a feed or an export, read as `publisher import` reads it."""
-    from publisher.exchange.importing import confined_reading
-    from publisher.exchange.importing.sources import located
     from publisher.simulator.timelines import from_instants
 
     civil = UTC if zone is None else parse_zone(zone)
-    place = located(name, sys.stdin.buffer, allow_private=False)
-    known = [int(at.timestamp()) for at in confined_reading.instants(place, civil)]
+    parts = {part.name: part for part in chosen(os.environ.get("PUBLISHER_PARTS", ""))}
+    if (importing := parts.get("importing")) is None:
+        raise PartOff("importing")
+    instants = importing.load("confined_reading:instants")(name, sys.stdin.buffer, civil)
+    known = [int(at.timestamp()) for at in instants]
     return from_instants(Path(name).stem or name, known, zone or "UTC")
 
 

@@ -1,1 +1,1 @@
-"""Exchange: whole blogs that come in (`importing`) and go out (`export`)."""
+"""Exchange: a whole blog goes out (`export`); texts with front matter; long jobs of the studio."""

@@ -32,7 +32,6 @@ from publisher.blog.post_files import media
 from publisher.blog.writing import content
 from publisher.blog.writing.content import Content
 from publisher.exchange.front_matter import join
-from publisher.exchange.importing.formats import own_export
 from publisher.storage.tables.blog import (
     Media,
     Post,
@@ -45,6 +44,7 @@ from publisher.storage.tables.blog import (
 from publisher.storage.tables.credentials import Author
 
 FORMAT = 1
+MANIFEST, UPDATES = "publisher.json", "updates.csv"
 UPDATE_COLUMNS = ("updated_at", "kind", "guid")
 AUTHOR_COLUMNS = ("name", "display_name", "bio", "role", "created_at", "disabled_at")
 MEDIA_COLUMNS = (
@@ -135,7 +135,7 @@ def export(
         done.posts += 1
         tell(f"{done.posts:,} posts")
     _write_unsaved(session, write, names)
-    write(own_export.UPDATES, _log(session, done))
+    write(UPDATES, _log(session, done))
     for name in kept.names():
         if media.is_name(name):
             write(f"media/{name}", _parts(kept, name))
@@ -152,7 +152,7 @@ def export(
             for row in session.scalars(select(Media).order_by(Media.id))
         ],
     }
-    write(own_export.MANIFEST, [_json(site)])
+    write(MANIFEST, [_json(site)])
     return done
 
 

@@ -11,9 +11,10 @@ from sqlalchemy import func, select
 from publisher import web
 from publisher.base.environment import Environment
 from publisher.base.errors import PublisherError
-from publisher.cli import cli, parameters, running
-from publisher.exchange.importing.formats import recognition
+from publisher.cli import cli, parameters
 from publisher.installation import open_site
+from publisher.parts.importing import command
+from publisher.parts.importing.formats import recognition
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.publishing import Snapshot
 from tests.databases import database_url, settings_of
@@ -49,7 +50,7 @@ def count(instance: Path) -> tuple[int, int]:
 
 def test_every_format_can_be_named() -> None:
     """The command names the formats without loading their modules."""
-    assert list(recognition.READERS) == running.FORMATS
+    assert list(recognition.READERS) == command.FORMATS
 
 
 def test_a_dry_run_says_everything_and_does_nothing(instance: Path, tmp_path: Path) -> None:

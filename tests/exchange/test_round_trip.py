@@ -23,9 +23,9 @@ from publisher.blog.post_files import media
 from publisher.blog.writing import autosave, posts
 from publisher.exchange import front_matter
 from publisher.exchange.export import export, target
-from publisher.exchange.importing import confined_reading, dry_run, sources, writer
 from publisher.installation import Site, open_site
 from publisher.installation.settings import Settings, store_setting
+from publisher.parts.importing import confined_reading, dry_run, sources, writer
 from publisher.storage.tables.blog import Media, Post, Preference, Redirect, Revision, Update
 from publisher.storage.tables.credentials import Author
 from tests.conftest import SITE_URL, FakeClock

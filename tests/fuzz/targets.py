@@ -19,13 +19,13 @@ from publisher.base.errors import PublisherError
 from publisher.base.written_dates import parse_written, usage_of
 from publisher.blog import published
 from publisher.blog.markup import markdown
-from publisher.exchange.importing import dry_run
-from publisher.exchange.importing.formats import recognition
-from publisher.exchange.importing.sources import Document
 from publisher.feed_fetching.answers import asked_to_wait_seconds, header_hints
 from publisher.feed_reading.parse import parse_sanitised
 from publisher.foreign import mirrors
 from publisher.installation import Site
+from publisher.parts.importing import dry_run
+from publisher.parts.importing.formats import recognition
+from publisher.parts.importing.sources import Document
 from publisher.publishing.rebuild import rebuild
 from publisher.reader_test import scorecard
 from publisher.reader_test.answering import WeekPlace, answer

@@ -32,9 +32,9 @@ from PIL import Image
 from publisher.base.environment import read_environment
 from publisher.blog.post_files import media
 from publisher.blog.writing import posts
-from publisher.exchange.importing import dry_run, writer
-from publisher.exchange.importing.formats import recognition
-from publisher.exchange.importing.sources import Document
+from publisher.parts.importing import dry_run, writer
+from publisher.parts.importing.formats import recognition
+from publisher.parts.importing.sources import Document
 from publisher.installation import open_site
 from publisher.operations.backup import backup
 from publisher.publishing.rebuild import rebuild

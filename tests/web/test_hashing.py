@@ -15,9 +15,9 @@ from sqlalchemy.orm import Session
 
 from publisher.blog.members import authors, passwords
 from publisher.cli import cli
-from publisher.exchange.importing.writer import _add_author
 from publisher.installation import Site, setup_path
 from publisher.operations import supervisor
+from publisher.parts.importing.writer import _add_author
 from publisher.storage.database import Database
 from tests.factories import PASSWORD, make_author
 

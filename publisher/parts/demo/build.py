@@ -27,13 +27,13 @@ from publisher.blog.post_files import media
 from publisher.blog.post_files.media import Accepted
 from publisher.blog.writing import posts
 from publisher.exchange.front_matter import split_front_matter
-from publisher.exchange.importing import dry_run, writer
-from publisher.exchange.importing.dry_run import ready
-from publisher.exchange.importing.formats import markdown_files
-from publisher.exchange.importing.imported import Batch, ImportedPost
 from publisher.feed_reading.feed_document import FeedDocument, FeedItem
 from publisher.feed_reading.feed_html import sanitised
 from publisher.installation.settings import store_setting
+from publisher.parts.importing import dry_run, writer
+from publisher.parts.importing.dry_run import ready
+from publisher.parts.importing.formats import markdown_files
+from publisher.parts.importing.imported import Batch, ImportedPost
 from publisher.river.following import subscriptions
 from publisher.river.polls import item_store
 from publisher.storage.tables.blog import Post

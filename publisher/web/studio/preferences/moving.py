@@ -22,6 +22,7 @@ from publisher.installation import recall
 from publisher.installation.settings import load_settings, store_settings
 from publisher.storage.tables.blog import JobKind
 from publisher.web.context import me, need_admin, now, site
+from publisher.web.rendering import part_is_on
 from publisher.web.request_checks import MOVING_BYTES
 from publisher.web.studio.preferences.setting_controls import BACKUPS
 
@@ -60,6 +61,8 @@ def page(errors: Mapping[str, str] | None = None) -> str:
 @blueprint.post("/moving/import")
 def try_import() -> Any:
     """Request a preview of an import from a file or an address; nothing is changed."""
+    if not part_is_on("importing"):
+        raise NotFound("the part importing is off")
     file, address = request.files.get("file"), request.form.get("address", "").strip()
     options: dict[str, Any] = {
         "dry_run": True,

@@ -1,0 +1,420 @@
+"""The plan of an import (which posts are new, known or changed), and its report in sentences.
+
+`left_to_do` lists what an import leaves to a person: pictures, shortcodes, empty texts, links.
+
+Imported posts, checked and rendered: all the work that needs no database.
+"""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from html import unescape
+from itertools import islice
+from urllib.parse import unquote, urljoin, urlsplit
+
+from sqlalchemy import exists, select
+from sqlalchemy.orm import Session, selectinload
+
+from publisher.base.errors import FieldErrors, InvalidData
+from publisher.base.text import counted, plain_text
+from publisher.blog.markup import markdown
+from publisher.blog.published import is_listed
+from publisher.blog.slugs import RESERVED, slug_from, slugify
+from publisher.blog.writing import content
+from publisher.blog.writing.content import FIELDS, Content
+from publisher.blog.writing.posts import LATEST_SCHEDULE, path_of
+from publisher.feed_reading.lazy_pictures import loading_at_once
+from publisher.parts.importing import images
+from publisher.parts.importing.formats.fields import identity, is_web_address, old_path
+from publisher.parts.importing.html_to_markdown import markdown_of
+from publisher.parts.importing.images import without_addresses
+from publisher.parts.importing.imported import Batch, ImportedPost
+from publisher.storage.tables.blog import Post, Redirect, Revision, Update
+from publisher.storage.tables.credentials import Author
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A post that can be stored: its content checked, its HTML safe, its state settled.
+
+    `words` is the plain text of the HTML, for the search and for a slug of a post without a title.
+    """
+
+    post: ImportedPost
+    content: Content
+    html: str
+    words: str
+
+    @property
+    def label(self) -> str:
+        """What a report calls it."""
+        return self.content.title or self.words[:80] or self.post.where
+
+    @property
+    def wanted_slug(self) -> str:
+        """The slug it should have, else one made of its title or text; "" if it has neither."""
+        return self.content.slug or slug_from(self.content.title, self.words)
+
+    @property
+    def shown_at(self) -> datetime | None:
+        """When the post entered the feed; None if it is not listed there."""
+        return self.post.published_at if is_listed(self.post) else None
+
+    @property
+    def old_paths(self) -> list[str]:
+        """The former addresses of the post, as paths on this site."""
+        found = (
+            old_path(address) for address in (self.post.address, *self.post.aliases) if address
+        )
+        return list(dict.fromkeys(path for path in found if path))
+
+
+def ready(batch: Batch, now: datetime, language: str = "en") -> Iterator[Ready]:
+    """The batch's posts in order, each once; its `notes` count what was changed or left out.
+
+    `language` is the blog's, whose quotation marks replace straight ones.
+
+    What cannot be a post at all is named in `left_out`.
+    """
+    known: dict[str, tuple[str, bytes]] = {}
+    for post in batch.posts:
+        if (alone := _told_apart(post, known)) is None:
+            batch.left_out.append((_name(post), "it is in the source twice; the first is used"))
+        else:
+            yield from _checked(_settled(alone, batch.notes, now), batch, language)
+
+
+def _told_apart(post: ImportedPost, known: dict[str, tuple[str, bytes]]) -> ImportedPost | None:
+    """The post with a guid that no other has; None for one that was there already.
+
+    Programs that copy posts copy their guids: only the same address or text is the same post.
+    """
+    text = hashlib.sha256(f"{post.title}\0{post.source}".encode("utf-8", "replace")).digest()[:12]
+    address = post.address if is_web_address(post.address) else ""
+    for guid in (post.guid, identity("", address, post.title + post.source)):
+        first = known.get(guid)
+        if first is None:
+            known[guid] = address, text
+            return replace(
+                post, guid=guid, guid_is_permalink=post.guid_is_permalink and guid == post.guid
+            )
+        if first[1] == text or (address and first[0] == address):
+            return None
+    return None
+
+
+def _name(post: ImportedPost) -> str:
+    """What a report calls a post that is not imported."""
+    return post.title[:80] or post.where
+
+
+def _settled(post: ImportedPost, notes: Counter[str], now: datetime) -> ImportedPost:
+    """The post with a state that fits its date: a draft without one, scheduled if it is to come.
+
+    A scheduled post whose date is past stays scheduled: it is due, and published as usual.
+    """
+    date = post.published_at
+    if date is not None and date > LATEST_SCHEDULE:
+        reason = f"its date is too far away, so it became a draft: {date:%Y-%m-%d}"
+        return replace(post, status="draft", published_at=None, needs=(*post.needs, reason))
+    if post.status == "published" and post.kind == "page" and date is None:
+        return replace(post, published_at=now)
+    if post.status in ("published", "scheduled") and date is None:
+        notes["post without a date becomes a draft"] += 1
+        return replace(post, status="draft")
+    if post.status == "published" and date is not None and date > now:
+        return replace(post, status="scheduled")
+    return post
+
+
+def _checked(post: ImportedPost, batch: Batch, language: str) -> Iterator[Ready]:
+    """The post's content, checked, and its HTML; nothing when it is empty or beyond our limits."""
+    notes = batch.notes
+    if post.source_format == "html":
+        post = replace(post, source=loading_at_once(post.source))
+    if post.as_markdown and post.source_format == "html" and post.source.strip():
+        if text := markdown_of(post.source, language):
+            post = replace(post, source=text, source_format="markdown")
+        else:
+            notes["post stays HTML: Markdown cannot say all of it"] += 1
+    fitting = _fitting(post, notes)
+    if content.is_empty(fitting):
+        notes["empty post is left out"] += 1
+        return
+    try:
+        value = content.checked(fitting)
+        html = markdown.rendered(value.source, value.source_format, _anchor(post.guid), language)
+    except (FieldErrors, InvalidData) as error:
+        batch.left_out.append((_name(post), str(error)))
+        return
+    yield Ready(post, value, html, plain_text(html))
+
+
+def _anchor(guid: str) -> str:
+    """The prefix of ids inside one post, made from its guid, as its number is not known yet."""
+    return f"i{hashlib.sha256(guid.encode('utf-8', 'replace')).hexdigest()[:8]}-"
+
+
+def _fitting(post: ImportedPost, notes: Counter[str]) -> Content:
+    """The post's content within our limits; a slug without a usable letter is left out."""
+    value = content.of(post)
+    for one in FIELDS:
+        part, note = one.fitted(getattr(value, one.name))
+        value = replace(value, **{one.name: part})
+        if note:
+            notes[note] += 1
+    return replace(value, slug=slugify(value.slug))
+
+
+_PICTURE = re.compile(r'<img\b[^<>]*?\ssrc="([^"]*)"')
+_LINK = re.compile(r'<a\b[^<>]*?\shref="([^"]*)"')
+
+
+def left_to_do(
+    session: Session,
+    posts: Callable[[], Iterable[Ready]],
+    pictures: Mapping[str, bool] | None,
+    stored: bool,
+) -> Iterator[tuple[str, str, str, str]]:
+    """What a person has to do: the post's guid and title, what, and where to do it ("" if the posts
+    are not `stored`). Up to a colon, `what` is the same for all posts of a kind.
+
+    `pictures`: whether each picture that was looked for was found; None if none was looked for.
+    """
+    known = set[str]()
+    for some in _some(posts(), _AT_ONCE):
+        found = list[tuple[str, str, str]]()
+        for one in some:
+            needs, links = [*_of_post(one, pictures)], [*_local_links(one)]
+            if links and not known:  # all addresses, only where somebody asks
+                known = _known_paths(session, [] if stored else posts())
+            needs += [
+                f"a link leads nowhere here: {link}" for link, path in links if path not in known
+            ]
+            found += [(one.post.guid, one.label, what) for what in needs]
+        guids = {guid for guid, *_ in found} if stored else set()
+        ids: dict[str, int] = dict(
+            session.execute(select(Post.guid, Post.id).where(Post.guid.in_(guids))).all()
+        )
+        for guid, label, what in found:
+            yield guid, label, what, f"/studio/posts/{ids[guid]}" if guid in ids else ""
+
+
+def _some(values: Iterable[Ready], at_once: int) -> Iterator[list[Ready]]:
+    left = iter(values)
+    while part := list(islice(left, at_once)):
+        yield part
+
+
+def _known_paths(session: Session, posts: Iterable[Ready]) -> set[str]:
+    """The paths of all posts and pages, and of what redirects; of `posts` those to come."""
+    paths = {path_of(kind, slug) for kind, slug in session.execute(select(Post.kind, Post.slug))}
+    paths |= {*session.scalars(select(Redirect.path))}
+    for one in posts:
+        paths |= {path_of(one.content.kind, one.wanted_slug), *one.old_paths}
+    return {path.rstrip("/") for path in paths}
+
+
+def _of_post(one: Ready, pictures: Mapping[str, bool] | None) -> Iterator[str]:
+    yield from one.post.needs
+    if not one.content.source.strip() and one.content.enclosure is None:
+        yield "it has no text"
+    for address in dict.fromkeys(map(unescape, _PICTURE.findall(one.html))):
+        name = images.name_of(one.post, address)
+        if is_web_address(address):
+            if pictures is not None and not pictures.get(name, True):
+                yield f"a picture could not be copied and is shown from its old address: {address}"
+        elif not address.startswith("/media/"):
+            if pictures is None:
+                yield f"a picture is not here, as pictures were not copied (--images): {address}"
+            elif not pictures.get(name):
+                yield f"a picture was not in the source: {address}"
+
+
+def _local_links(one: Ready) -> Iterator[tuple[str, str]]:
+    """The links to posts and pages of this site, as they are written, and their paths."""
+    address = path_of(one.content.kind, one.wanted_slug)
+    for link in dict.fromkeys(map(unescape, _LINK.findall(one.html))):
+        try:
+            parts = urlsplit(link)
+            path = unquote(urlsplit(urljoin(address, link)).path).rstrip("/")
+        except ValueError:
+            yield link, link
+            continue
+        if parts.scheme or parts.netloc or not parts.path:
+            continue
+        if path.startswith("/posts/") or path[1:].partition("/")[0] not in {"", "about", *RESERVED}:
+            yield link, f"{path}?{parts.query}" if parts.query else path
+
+
+_AT_ONCE = 500
+_UNDATED = datetime.max.replace(tzinfo=UTC)  # drafts come last
+
+
+@dataclass
+class Plan:
+    """New posts, oldest first; changed ones with our post id; how many are known or kept.
+
+    `new` and `changed` have indices in `found`. `kept` are changed in the source and were edited
+    here since: ours stay. `author_ids` maps a name in the source to one of our authors, "" to the
+    author of all other posts. `counted`: instants of loaded history; a post of the same second was
+    counted already. Of the new posts: how many there are by state, how many former `addresses` and
+    `updates` they have, and the first and last moment of these; how many are public and `lost`
+    their address, as the source does not say it.
+    """
+
+    found: Sequence[Ready] = ()
+    new: list[int] = field(default_factory=list)
+    changed: list[tuple[int, int]] = field(default_factory=list)
+    known: int = 0
+    kept: int = 0
+    author_ids: dict[str, int] = field(default_factory=dict)
+    strangers: Counter[str] = field(default_factory=Counter)
+    counted: set[datetime] = field(default_factory=set)
+    states: Counter[str] = field(default_factory=Counter)
+    addresses: int = 0
+    lost: int = 0
+    updates: int = 0
+    span: tuple[datetime, datetime] | None = None
+
+    def new_posts(self) -> Iterator[Ready]:
+        """The new posts, read again one by one."""
+        return (self.found[place] for place in self.new)
+
+    def update_at(self, one: Ready) -> datetime | None:
+        """When a new post is an update; None if it is none, or the log has counted it already."""
+        return None if one.shown_at in self.counted else one.shown_at
+
+    def author_id(self, names: Iterable[str]) -> int | None:
+        """Our author for the first of `names` that we know."""
+        known = (self.author_ids.get(name.casefold()) for name in [*names, ""])
+        return next((author_id for author_id in known if author_id is not None), None)
+
+
+def make_plan(
+    session: Session,
+    found: Sequence[Ready],
+    everybody_else: Author | None,
+    coming: Iterable[str] = (),
+) -> Plan:
+    """Compare the posts that were read with ours; writes nothing.
+
+    Posts whose author we do not know go to `everybody_else`, or to nobody. `coming` are names of
+    authors that the import will add, for a plan that is made before that.
+    """
+    plan = Plan(found, author_ids=_authors(session))
+    fresh = session.scalar(select(Post.id).limit(1)) is None
+    dates: dict[int, datetime] = {}
+    for start in range(0, len(found), _AT_ONCE):
+        some = found[start : start + _AT_ONCE]
+        guids = [guid for one in some for guid in (one.post.guid, *one.post.formerly)]
+        here = {} if fresh else _known(session, guids)
+        plan.counted |= _counted(session, {one.shown_at for one in some if one.shown_at})
+        for place, one in enumerate(some, start):
+            former = (here[guid] for guid in one.post.formerly if guid in here)
+            ours = here.get(one.post.guid) or next(former, None)
+            if ours is None:
+                dates[place] = one.post.published_at or _UNDATED
+                _count_new(plan, one, coming)
+                continue
+            post_id, value, stays = ours
+            if same(value, one.content):
+                plan.known += 1
+            elif stays:
+                plan.kept += 1
+            else:
+                plan.changed.append((post_id, place))
+    plan.new = sorted(dates, key=dates.__getitem__)
+    if everybody_else is not None:
+        plan.author_ids[""] = everybody_else.id
+    return plan
+
+
+def is_lost(one: Ready) -> bool:
+    """Whether a post is public and its old address is not known."""
+    return one.post.status == "published" and not one.old_paths
+
+
+def _count_new(plan: Plan, one: Ready, coming: Iterable[str]) -> None:
+    out = one.post.status == "published"
+    plan.states["page" if out and one.content.kind == "page" else one.post.status] += 1
+    plan.addresses += len(one.old_paths)
+    plan.lost += is_lost(one)
+    if at := plan.update_at(one):
+        first, last = plan.span or (at, at)
+        plan.updates, plan.span = plan.updates + 1, (min(first, at), max(last, at))
+    names = [name for name in one.post.by if name]
+    if names and plan.author_id(names) is None and not set(names) & set(coming):
+        plan.strangers[names[-1]] += 1
+
+
+def same(here: Content, there: Content) -> bool:
+    """Whether a post equals its source, whatever the addresses of copied pictures."""
+    # The source is compared below; the slug that a post has here is ours to choose.
+    if not content.same(here, there, but=("source", "slug")):
+        return False
+    ours, theirs = here.source, there.source
+    if "/media/" in ours:
+        ours, theirs = without_addresses(ours), without_addresses(theirs)
+    return ours == theirs
+
+
+def _known(session: Session, guids: Sequence[str]) -> dict[str, tuple[int, Content, bool]]:
+    """Those of our posts that have one of `guids`, some hundreds of them: number, content, and
+    whether ours stays, as a person has saved or deleted it here."""
+    by_person = exists().where(Revision.post_id == Post.id, Revision.author_id.is_not(None))
+    found = {}
+    query = select(Post, by_person).where(Post.guid.in_(guids)).options(selectinload(Post.tags))
+    for post, edited in session.execute(query):
+        value = content.of_post(post, tuple(tag.name for tag in post.tags))
+        found[post.guid] = post.id, value, edited or post.status == "deleted"
+    session.expunge_all()
+    return found
+
+
+def _authors(session: Session) -> dict[str, int]:
+    """Our authors by name; login names take precedence over display names."""
+    rows = session.execute(select(Author.id, Author.name, Author.display_name)).all()
+    shown = {display.casefold(): id_ for id_, _, display in rows}
+    return shown | {name.casefold(): id_ for id_, name, _ in rows}
+
+
+def _counted(session: Session, instants: set[datetime]) -> set[datetime]:
+    known = select(Update.at).where(Update.kind == "loaded", Update.at.in_(instants))
+    return set(session.scalars(known)) if instants else set()
+
+
+def sentences(plan: Plan, batch: Batch) -> Iterator[str]:
+    """One line per fact, its number first; facts with the number 0 are left out."""
+    states = ", ".join(f"{number} {state}" for state, number in plan.states.most_common())
+    yield f"{counted(len(plan.new), 'new post')}{f' ({states})' if states else ''}"
+    if plan.known:
+        yield f"{counted(plan.known, 'known post')}, unchanged"
+    if plan.changed:
+        changed = counted(len(plan.changed), "known post")
+        yield f"{changed}, changed in the source: a minor edit here"
+    if plan.kept:
+        yield f"{counted(plan.kept, 'known post')}, edited or deleted here since: left alone"
+    if batch.site is not None:
+        yield f"{counted(len(batch.site.updates), 'update')} in the log of the export"
+    elif plan.span:
+        begin, end = (f"{at:%Y-%m-%d}" for at in plan.span)
+        dates = begin if begin == end else f"{begin} to {end}"
+        yield f"counted in the day of this blog, by date: {counted(plan.updates, 'post')}, {dates}"
+    if plan.addresses:
+        yield f"{counted(plan.addresses, 'old address', 'old addresses')} to redirect"
+    if plan.lost and batch.site is None:
+        lost = counted(plan.lost, "post")
+        yield f"{lost} without an old address: --permalink can say how it was made"
+    fate = "given to the one you chose" if "" in plan.author_ids else "without an author"
+    for name, number in plan.strangers.most_common(20):
+        yield f"{counted(number, 'post')} by {name!r}, who is not an author here: {fate}"
+    for note, number in batch.notes.most_common():
+        yield f"{number} × {note}"
+    if batch.left_out:
+        yield f"{counted(len(batch.left_out), 'post')} not imported, see the list"
+    if batch.old_feeds:
+        yield f"the old feed is led here from {' '.join(batch.old_feeds[:5])}"

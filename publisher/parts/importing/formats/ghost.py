@@ -1,0 +1,221 @@
+"""Ghost's export: one JSON file with posts, pages, tags and authors in tables of their own."""
+
+import html
+import json
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from publisher.base.errors import InvalidData
+from publisher.base.text import as_text
+from publisher.blog.markup.markdown import rendered
+from publisher.parts.importing.formats import fields
+from publisher.parts.importing.imported import ImportedPost
+from publisher.parts.importing.sources import Document
+from publisher.storage.tables.blog import PostStatus
+
+Row = dict[str, Any]
+# Placeholder in texts for the site's address, which the export does not have.
+_SITE = "__GHOST_URL__"
+_STATES: dict[str, PostStatus] = {
+    "published": "published", "scheduled": "scheduled", "draft": "draft", "sent": "published",
+}  # fmt: skip
+
+
+# Of `lexical`: bits of a text's format, and the element of each.
+_FORMATS = ((16, "code"), (1, "strong"), (2, "em"), (4, "s"), (8, "u"), (32, "sub"), (64, "sup"))
+_BLOCKS = {"paragraph": "p", "quote": "blockquote", "aside": "blockquote", "listitem": "li"}
+_ALONE = {"horizontalrule": "<hr>", "linebreak": "<br>", "tab": " ", "paywall": ""}
+
+
+def is_one(document: object) -> bool:
+    """Whether this JSON is Ghost's."""
+    return isinstance(document, dict) and isinstance(document.get("db"), list)
+
+
+def read(source: Document, _: object, notes: Counter[str]) -> Iterator[ImportedPost]:
+    """Posts and pages with their states, tags and feature images.
+
+    Raises InvalidData for broken JSON, for other JSON and for impossible dates.
+    """
+    document = fields.json_in(source.stream)
+    if not is_one(document) or not document["db"]:
+        raise InvalidData("this is JSON, but not a Ghost export")
+    data = _dict(_dict(document["db"][0]).get("data"))
+    tags = _names(data, "posts_tags", "tag_id", "tags", "name")
+    people = _names(data, "posts_authors", "author_id", "users", "name")
+    for number, row in enumerate(_rows(data, "posts"), 1):
+        yield _post(row, number, tags, people, notes)
+
+
+def _post(
+    row: Row,
+    number: int,
+    tags: dict[str, list[str]],
+    people: dict[str, list[str]],
+    notes: Counter[str],
+) -> ImportedPost:
+    title = " ".join(as_text(row.get("title")).split())
+    where = f"post {number} ({title[:40]})" if title else f"post {number}"
+    known = as_text(row.get("id"))
+    is_page = row.get("type") == "page" or row.get("page") in (1, True)
+    status = _STATES.get(as_text(row.get("status")), "draft")
+    # Sent: by mail alone, to members.
+    members = row.get("visibility") not in (None, "public") or row.get("status") == "sent"
+    if members and status != "draft":
+        status = "draft"
+        notes["post for members becomes a draft"] += 1
+    slug, uuid = as_text(row.get("slug")), as_text(row.get("uuid"))
+    names = [name for name in tags.get(known, []) if not name.startswith("#")]
+    shown, problem = _moment(row, "published_at")
+    source, cards = _source(row, notes)
+    return ImportedPost(
+        where=where,
+        # Ghost's feed has the id of 24 digits; before 1.0 ids were numbers, and it had the uuid.
+        guid=known if len(known) == 24 else uuid or fields.identity(known, slug, title),
+        formerly=(uuid,) if len(known) == 24 and uuid else (),
+        source=source,
+        needs=(
+            *([problem] if problem else ()),
+            *(f"the card {kind} of Ghost's editor" for kind in cards),
+        ),
+        as_markdown=True,
+        image=_picture(row),
+        image_alt=as_text(row.get("feature_image_alt")) if _picture(row) else "",
+        kind="page" if is_page else "post",
+        status=status,
+        title="" if title == "(Untitled)" else title,
+        slug=slug,
+        summary=fields.plain(as_text(row.get("custom_excerpt"))),
+        tags=tuple(dict.fromkeys(names)),
+        by=tuple(people.get(known, ())),
+        published_at=shown if status != "draft" else None,
+        changed_at=_moment(row, "updated_at")[0],
+        created_at=_moment(row, "created_at")[0],
+        address=f"/{slug}/" if slug and status == "published" else "",
+    )
+
+
+def _source(row: Row, notes: Counter[str]) -> tuple[str, tuple[str, ...]]:
+    """The rendered text, before it a feature image with a caption; and what could not be
+    rendered."""
+    text, cards = as_text(row.get("html")), tuple[str, ...]()
+    if not text and (lexical := as_text(row.get("lexical"))):
+        text, cards = html_of_lexical(lexical)
+    if not text and (plain := as_text(row.get("plaintext"))):
+        text = fields.paragraphs(plain)
+    picture, caption = as_text(row.get("feature_image")), as_text(row.get("feature_image_caption"))
+    if picture and not _picture(row):
+        alt = html.escape(as_text(row.get("feature_image_alt")))
+        shown = f'<img src="{html.escape(picture)}" alt="{alt}">'
+        below = f"<figcaption>{caption}</figcaption>" if caption else ""
+        text = f"<figure>{shown}{below}</figure>\n{text}"
+    if _SITE in text:
+        notes["post has files of the Ghost site: import it as a feed too, or move them"] += 1
+    return text.replace(_SITE, ""), cards
+
+
+def _picture(row: Row) -> str:
+    """The feature image; "" for one that has a caption, or whose address is not a whole one."""
+    found = as_text(row.get("feature_image"))
+    alone = fields.is_web_address(found) and not as_text(row.get("feature_image_caption"))
+    return found if alone else ""
+
+
+def _moment(row: Row, name: str) -> tuple[datetime | None, str]:
+    """A date as text, or in milliseconds since 1970 as older versions of Ghost wrote it; and what
+    is wrong with it."""
+    return fields.dated(as_text(row.get(name)))
+
+
+def _names(data: Row, pairs: str, key: str, table: str, column: str) -> dict[str, list[str]]:
+    """The names of each post, in order, by the join table `pairs`."""
+    known = {as_text(row.get("id")): as_text(row.get(column)) for row in _rows(data, table)}
+    found: dict[str, list[str]] = {}
+    for row in sorted(_rows(data, pairs), key=lambda row: as_text(row.get("sort_order")).zfill(6)):
+        if name := known.get(as_text(row.get(key)), ""):
+            found.setdefault(as_text(row.get("post_id")), []).append(name)
+    return found
+
+
+def _rows(data: Row, table: str) -> list[Row]:
+    rows = data.get(table)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _dict(value: object) -> Row:
+    return value if isinstance(value, dict) else {}
+
+
+def html_of_lexical(text: str) -> tuple[str, tuple[str, ...]]:
+    """The HTML of a text in Ghost's own form, a tree, and the kinds of cards that have none."""
+    try:
+        root = json.loads(text)["root"]
+        unknown = dict[str, None]()
+        return "\n".join(_node(one, unknown) for one in _children(root)), tuple(unknown)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return "", ("text",)
+
+
+def _children(node: Any) -> Iterator[Row]:
+    return (one for one in node.get("children") or () if isinstance(one, dict))
+
+
+def _node(node: Row, unknown: dict[str, None]) -> str:
+    kind = str(node.get("type", "")).removeprefix("extended-")
+    inside = "".join(_node(one, unknown) for one in _children(node))
+    if kind == "text":
+        return _formatted(node)
+    if kind in _ALONE:
+        return _ALONE[kind]
+    if kind in _BLOCKS:
+        return f"<{_BLOCKS[kind]}>{inside}</{_BLOCKS[kind]}>"
+    if kind == "heading" and node.get("tag") in ("h1", "h2", "h3", "h4", "h5", "h6"):
+        return f"<{node['tag']}>{inside}</{node['tag']}>"
+    if kind == "list":
+        tag = "ol" if node.get("listType") == "number" else "ul"
+        return f"<{tag}>{inside}</{tag}>"
+    if kind in ("link", "autolink"):
+        return f'<a href="{_of(node, "url")}">{inside}</a>'
+    if kind == "image":
+        return _figure(f'<img src="{_of(node, "src")}" alt="{_of(node, "alt")}">', node)
+    if kind == "gallery":
+        pictures = (one for one in node.get("images") or () if isinstance(one, dict))
+        return "\n".join(_figure(f'<img src="{_of(one, "src")}" alt="">', one) for one in pictures)
+    if kind == "codeblock":
+        language = f' class="language-{_of(node, "language")}"' if node.get("language") else ""
+        return f"<pre><code{language}>{_of(node, 'code')}</code></pre>"
+    if kind == "markdown":
+        return rendered(str(node.get("markdown") or ""), "markdown", "", "en")
+    if address := _of(node, "url") or _of(node, "src") or _of(node, "buttonUrl"):
+        words = _of(node, "title") or _of(node, "fileName") or _of(node, "buttonText") or address
+        return f'<p><a href="{address}">{words}</a></p>'
+    if kind in ("html", "callout", "toggle"):  # their texts are HTML
+        heading = f"<p><strong>{node['heading']}</strong></p>" if node.get("heading") else ""
+        return (
+            f"{heading}{node.get('html') or node.get('calloutText') or node.get('content') or ''}"
+        )
+    unknown[kind[:40] or "text"] = None
+    return inside
+
+
+def _formatted(node: Row) -> str:
+    text = _of(node, "text")
+    bits = node.get("format")
+    for bit, tag in _FORMATS:
+        if text and isinstance(bits, int) and bits & bit:
+            text = f"<{tag}>{text}</{tag}>"
+    return text
+
+
+def _figure(picture: str, node: Row) -> str:
+    caption = node.get("caption")  # HTML
+    below = f"<figcaption>{caption}</figcaption>" if isinstance(caption, str) and caption else ""
+    return f"<figure>{picture}{below}</figure>"
+
+
+def _of(node: Row, name: str) -> str:
+    """One of a node's texts, escaped; "" if it is none."""
+    value = node.get(name)
+    return html.escape(value) if isinstance(value, str) else ""

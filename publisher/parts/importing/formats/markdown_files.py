@@ -1,0 +1,415 @@
+"""Folders of texts with front matter: sites of static generators, our own export, or just notes.
+
+Without a date a file becomes a draft: nobody knows when it was published, and a wrong date would
+count as an update. Jekyll has the date in the file's name, Hugo in the front matter.
+"""
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, tzinfo
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import urlsplit
+
+from publisher.base.errors import InvalidData, TooLarge
+from publisher.base.text import number_in
+from publisher.exchange import front_matter
+from publisher.exchange.front_matter import (
+    MAX_FILE_BYTES,
+    kind_of,
+    list_of,
+    said,
+    split_front_matter,
+    tags_of,
+    text_of,
+)
+from publisher.parts.importing.formats import fields as values
+from publisher.parts.importing.imported import ImportedPost, Notes
+from publisher.parts.importing.sites import restructured_text, unfenced
+from publisher.parts.importing.sites.generators.generator import Text
+from publisher.parts.importing.sites.generators.recognised import recognised
+from publisher.parts.importing.sites.template_words import Words
+from publisher.parts.importing.sources import Document, Folder
+from publisher.storage.tables.blog import STATUSES, PostStatus
+
+HTML = (".html", ".htm")
+SUFFIXES = (".md", ".markdown", ".mdx", ".rst", *HTML)
+OTHER_TEXTS = (".org", ".adoc", ".asciidoc", ".textile", ".qmd", ".ipynb")
+_NO_POSTS = re.compile(r"(^|/)(_index|readme|license|changelog)\.", re.IGNORECASE)
+_MADE = re.compile(r"(404|search|archives?|tags|categories|index)\.\w+")  # pages of a theme
+_TRUE = ("true", "yes", "1", "on")
+_FALSE = ("false", "no", "0", "off")
+_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:---|\+\+\+|\{)")
+_LOOPS = re.compile(r"\{%-?\s*for\b.*?\{%-?\s*endfor\s*-?%\}", re.DOTALL)
+_SIGNS = re.compile(
+    r"\{%.*?%\}|\{\{.*?\}\}|<(?:script|style)\b.*?</(?:script|style)>|<[^<>]*>", re.DOTALL
+)
+# Fields that themes have for the picture of a post, the likeliest first; see `_picture`.
+_PICTURES = (
+    "image", "cover", "featured_image", "featuredimage", "feature_image", "featureimage",
+    "heroimage", "hero_image", "hero", "images", "featured", "ogimage", "og_image", "banner",
+    "header", "thumbnail", "img",
+)  # fmt: skip
+_ADDRESS = ("path", "src", "url", "image", "teaser", "overlay_image", "filename", "feature")
+
+
+class TextFolder:
+    """A folder that is imported: its generator, and the address that each of its texts had."""
+
+    def __init__(self, folder: Folder, zone: tzinfo, notes: Notes, permalink: str = "") -> None:
+        self.folder, self.notes = folder, notes
+        self.prefix = _common_folder(folder.names)
+        self.generator = recognised(folder, self.prefix, zone)
+        if permalink:
+            self.generator.asked(permalink)
+        self._addresses: dict[str, str] | None = None
+        self._taken: set[str] = set()
+
+    def posts(self) -> Iterator[ImportedPost]:
+        """Every post and page of the folder, one after the other."""
+        for name in self._files(self.notes):
+            place = name.removeprefix(self.prefix)
+            try:
+                data = self.folder.read(name, MAX_FILE_BYTES)
+            except (InvalidData, TooLarge, OSError) as error:
+                self.notes.left_out.append((place, f"it cannot be read: {error}"))
+                continue
+            if PurePosixPath(name).suffix.lower() in HTML and not _BEGINS.match(data):
+                self.notes["HTML file without front matter is left out"] += 1
+            elif (found := self._post(name, place, data)) is not None:
+                yield found
+        self.notes.old_feeds += [self._on_site(path) for path in self.generator.feeds]
+
+    def _on_site(self, path: str) -> str:
+        return urlsplit(self.generator.base).path.rstrip("/") + path
+
+    def _files(self, notes: Notes) -> Iterator[str]:
+        for name in self.folder.names:
+            place = name.removeprefix(self.prefix)
+            suffix = PurePosixPath(name).suffix.lower()
+            if suffix not in SUFFIXES:
+                if suffix in OTHER_TEXTS and self.generator.takes(place):
+                    notes[f"{suffix} file is left out"] += 1
+            elif not self.generator.takes(place):
+                notes["file of a theme, template or program is left out"] += 1
+            elif _NO_POSTS.search(place) or (self.generator.name and _MADE.fullmatch(place)):
+                notes["index or readme file is left out"] += 1
+            else:
+                yield name
+
+    def _post(self, name: str, place: str, data: bytes) -> ImportedPost | None:
+        """One file as a post; None, with a note, for a page that only a template fills."""
+        fields, body, needs = self._split(place, data)
+        made = self.generator.name and not body.strip()
+        if _is_template(body) or (
+            made and (not fields.get("title") or self.generator.kind(Text(place, fields)) == "page")
+        ):
+            self.notes["page that only its template fills is left out"] += 1
+            return None
+        text, undated = self._dated(place, fields)
+        generator = self.generator
+        address = generator.address(text)
+        words = self._words(text, address, PurePosixPath(place).suffix.lower())
+        rst = place.lower().endswith(".rst")
+        if rst:
+            body, problems = restructured_text.html(body)
+            needs += problems
+        else:
+            body = words.plain(body)
+            needs += [_used(word) for word in words.used]
+        found = post(place, fields, body, generator.date_zone(""), place, text.date)
+        drafts = found.status == "published" and (generator.is_draft(text) or needs_draft(needs))
+        page = generator.kind(text) == "page"
+        if undated and found.status == "draft" and not page:
+            needs.append(undated)
+        picture, alt = _picture(fields)
+        guid = text_of(fields, "guid") or self._guid(text, address) or f"urn:file:{place}"
+        status: PostStatus = "draft" if drafts else found.status
+        if page and undated and not drafts and not _hidden(place, fields):
+            status = "published"
+        shown = status in ("published", "scheduled")
+        title, _ = _title(fields, body)
+        return replace(
+            found,
+            where=name,
+            guid=guid,
+            formerly=(f"urn:file:{place}",) if guid != f"urn:file:{place}" else (),
+            guid_is_permalink=generator.guid_is_address and guid == values.web(address),
+            kind="page" if page else "post",
+            title=" ".join(html.unescape(found.title or title).split()),
+            summary=html.unescape(found.summary),
+            slug=text_of(fields, "slug") or values.slug_of(address) or generator.slug(text),
+            source_format="html" if rst else found.source_format,
+            tags=tags_of(fields, generator.spaced_tags),
+            image=picture,
+            image_alt=found.image_alt or alt,
+            status=status,
+            address=address if shown else "",
+            aliases=tuple(generator.alias(text, one) for one in found.aliases),
+            needs=(*needs, *found.needs),
+        )
+
+    def _split(self, place: str, data: bytes) -> tuple[dict[str, Any], str, list[str]]:
+        """Fields and body of a file, and what is wrong with it."""
+        needs = list[str]()
+        try:
+            whole = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+        except UnicodeDecodeError as error:
+            needs.append(
+                f"{_UNREADABLE} it is not UTF-8 at byte {error.start}, and was read as Windows-1252"
+            )
+            whole = data.decode("cp1252", "replace")
+        whole = whole.replace("\r\n", "\n").replace("\r", "\n")
+        try:
+            if place.lower().endswith(".rst"):
+                return *unfenced.split_rst(whole), needs
+            fields, body = split_front_matter(whole)
+        except InvalidData as error:
+            return {}, whole, [*needs, f"{_UNREADABLE} {error}"]
+        if not fields and whole[:3] not in ("---", "+++"):
+            fields, body = unfenced.split(whole)
+        return fields, body, needs
+
+    def _dated(self, place: str, fields: dict[str, Any]) -> tuple[Text, str]:
+        """The text with its date, and the reason where it has none."""
+        text, generator = Text(place, fields), self.generator
+        written = text.said("date", "pubdate", "pubdatetime", "published", "datepublished") or ""
+        if written.lower() in (*_TRUE, *_FALSE):
+            written = text.said("date", "pubdate", "pubdatetime")
+        name = text.dated_name[0]
+        found, problem = values.dated(written, generator.date_zone(written))
+        if found is None and name:
+            found, problem = values.dated(name, generator.zone)
+        later, _ = values.dated(text.said("publishdate"), generator.zone)
+        # Hugo shows a post from its `publishDate` on: one to come must not be public before.
+        date = max((at for at in (found, later) if at is not None), default=None)
+        return replace(text, date=date), problem or ("" if date else "it has no date")
+
+    def _guid(self, text: Text, address: str) -> str:
+        """The guid that the old feed gave; "" where another text of the site has it already."""
+        guid = self.generator.guid(text, address)
+        fresh = guid not in self._taken
+        self._taken.add(guid)
+        return guid if fresh else ""
+
+    def _words(self, text: Text, address: str, suffix: str) -> Words:
+        generator = self.generator
+        base = urlsplit(generator.base)
+        plain = {
+            f"site.{n}": str(v) for n, v in generator.settings.items() if isinstance(v, str | int)
+        }
+        own = {n: str(v) for n, v in text.fields.items() if isinstance(v, str)}
+        plain |= {f"page.{name}": value for name, value in own.items()}
+        if generator.name == "Jekyll":
+            plain = {"site.url": "", "site.baseurl": ""} | plain
+        else:
+            plain = own | plain | {
+                f"{top}.{name}": str(value)
+                for top, values_ in generator.settings.items() if isinstance(values_, dict)
+                for name, value in values_.items() if isinstance(value, str)
+            }  # fmt: skip
+        plain |= {
+            "page.url": urlsplit(address).path.removeprefix(base.path),
+            "generator": generator.name,
+        }
+        known = generator.name
+        return Words(
+            base_path=base.path,
+            origin=f"{base.scheme}://{base.netloc}" if base.netloc else "",
+            known=plain,
+            addressed=lambda link: self.addressed(link, text.place),
+            liquid=generator.liquid,
+            tags=known in ("Jekyll", "Eleventy", "Hexo", ""),
+            shortcodes=known in ("Hugo", ""),
+            kramdown=known in ("Jekyll", ""),
+            jsx=suffix == ".mdx",
+        )
+
+    def addressed(self, link: str, place: str = "") -> str:
+        """The path that a text of the site had, by its file's path or name; "" for none."""
+        if self._addresses is None:
+            self._addresses = self._all_addresses()
+        link = re.sub(r"\.(md|mdx|markdown|html?|rst)$", "", link.partition("#")[0].strip("/ "))
+        link = re.sub(r"/(_?index)$", "", link)
+        beside = PurePosixPath(place).parent
+        while link.startswith(("./", "../")):
+            beside, link = (
+                (beside, link[2:]) if link.startswith("./") else (beside.parent, link[3:])
+            )
+        near = (beside / link).as_posix()
+        return (
+            next((a for key in (near, link) if (a := self._addresses.get(key, ""))), "")
+            if link
+            else ""
+        )
+
+    def _all_addresses(self) -> dict[str, str]:
+        """The path of every text, by each end of its file's path that names no other."""
+        found: dict[str, str] = {}
+        for name in self._files(Notes()):
+            place = name.removeprefix(self.prefix)
+            try:
+                fields, _, _ = self._split(place, self.folder.read(name, MAX_FILE_BYTES))
+            except (InvalidData, TooLarge, OSError):
+                continue
+            text, _ = self._dated(place, fields)
+            path = urlsplit(self.generator.address(text)).path
+            if not path:
+                continue
+            parts = PurePosixPath(place).with_suffix("").parts
+            parts = parts[:-1] if parts[-1] == "index" and len(parts) > 1 else parts
+            for start in range(len(parts)):
+                key = "/".join(parts[start:])
+                found[key] = path if found.get(key, path) == path else ""
+            date, rest = text.dated_name
+            if date:
+                found.setdefault(rest, path)
+        return found
+
+
+_UNREADABLE = "it became a draft, as its file is not as it should be:"
+
+
+def needs_draft(needs: Sequence[str]) -> bool:
+    """Whether something is wrong with a file, so that nobody should see it before its author."""
+    return any(need.startswith(_UNREADABLE) for need in needs)
+
+
+def read_folder(
+    folder: Folder, zone: tzinfo, notes: Notes, permalink: str = ""
+) -> Iterator[ImportedPost]:
+    """Every post of a folder or zip; `permalink` is the pattern of its old addresses, if known."""
+    yield from TextFolder(folder, zone, notes, permalink).posts()
+
+
+def read_file(document: Document, zone: tzinfo, notes: Notes) -> Iterator[ImportedPost]:
+    """One file as one post."""
+    data = document.stream.read()
+    name = document.name if document.name.lower().endswith(SUFFIXES) else f"{document.name}.md"
+    yield from (
+        replace(found, where=document.name)
+        for found in read_folder(Folder(document.name, [name], lambda *_: data), zone, notes)
+    )
+
+
+def post(
+    name: str,
+    fields: dict[str, Any],
+    body: str,
+    zone: tzinfo,
+    place: str = "",
+    date: datetime | None = None,
+) -> ImportedPost:
+    """A file's fields and body as a post; dates without an offset are civil time in `zone`.
+
+    `place` is the file's path within the blog, which makes a guid for a file without one; `date`
+    is when it was written, where that is known already.
+    """
+    path = PurePosixPath(name)
+    problem = ""
+    if date is None:
+        date, problem = values.dated(text_of(fields, "date", "pubdate"), zone)
+    title, body = _title(fields, body)
+    status = _status(path, fields, date is None)
+    expiry = text_of(fields, "expirydate")
+    needs = [problem] if problem else []
+    needs += [f"it was to be shown until {expiry}"] if expiry else []
+    content = {
+        **said(fields),
+        "source": body,
+        "source_format": "html" if path.suffix.lower() in HTML else "markdown",
+        "kind": kind_of(fields),
+        "title": title,
+        "slug": text_of(fields, "slug") or path.stem,
+        "tags": tags_of(fields),
+    }
+
+    def moment(*names: str) -> datetime | None:
+        return values.dated(text_of(fields, *names), zone)[0]
+
+    return ImportedPost(
+        **content,
+        where=name,
+        guid=text_of(fields, "guid", "id") or f"urn:file:{place or name}",
+        guid_is_permalink=text_of(fields, "guid_is_permalink").lower() in _TRUE,
+        status=status,
+        by=tuple(list_of(fields, "author", "authors")),
+        published_at=date,
+        changed_at=moment("changed", "lastmod", "updated", "last_modified_at", "modified"),
+        created_at=moment("created"),
+        deleted_at=moment("deleted"),
+        deleted_status=_state(text_of(fields, "deleted_state")) or "",
+        aliases=tuple(list_of(fields, "redirects", "aliases", "alias", "redirect_from")),
+        version=max(1, number_in(text_of(fields, "version"))),
+        needs=tuple(needs),
+    )
+
+
+def _used(word: str) -> str:
+    return (
+        word
+        if word.startswith("the ")
+        else f"the shortcode {word}"
+        if word != "{{ ... }}"
+        else f"it uses {word}"
+    )
+
+
+def _picture(fields: dict[str, Any]) -> tuple[str, str]:
+    """The picture of a post and its description, by the usual themes' names for it."""
+    for name in _PICTURES:
+        value, alt = fields.get(name), ""
+        value = value[0] if isinstance(value, list) and value else value
+        if isinstance(value, dict):
+            alt = str(value.get("alt") or "")
+            value = next((value[one] for one in _ADDRESS if isinstance(value.get(one), str)), "")
+        if isinstance(value, str) and re.search(
+            r"\.[A-Za-z]{3,4}(\?\S*)?$|^https?://", value.strip()
+        ):
+            alts = (str(fields.get(f"{name}{ending}") or "") for ending in ("_alt", "alt"))
+            return value.strip(), alt or next(filter(None, alts), "")
+    return "", ""
+
+
+def _is_template(body: str) -> bool:
+    """Whether a text is only what a template makes: no words but in loops and tags."""
+    if "{%" not in body or len(body) > 100_000:
+        return False
+    rest = _SIGNS.sub("", _LOOPS.sub("", body)) if "endfor" in body else "words"
+    return not re.search(r"\w{2}", rest)
+
+
+def _common_folder(names: Sequence[str]) -> str:
+    """The one folder that everything lies in, as zips often have it; it may be called anything."""
+    tops = {name.partition("/")[0] + "/" if "/" in name else "" for name in names}
+    return tops.pop() if len(tops) == 1 else ""
+
+
+def _title(fields: dict[str, Any], body: str) -> tuple[str, str]:
+    """The title; in a file without fields, its first heading, which then leaves the body."""
+    heading = None if fields else re.match(r"\s*# +(.+?) *#*\n+", body)
+    if heading:
+        return heading[1], body[heading.end() :]
+    return text_of(fields, "title"), body
+
+
+def _hidden(place: str, fields: dict[str, Any]) -> bool:
+    hidden = text_of(fields, "draft").lower() in _TRUE or "_drafts" in PurePosixPath(place).parts
+    hidden = hidden or text_of(fields, "published").lower() in _FALSE
+    return hidden or text_of(fields, "status").lower() in ("draft", "hidden", "private")
+
+
+def _status(path: PurePosixPath, fields: dict[str, Any], undated: bool) -> PostStatus:
+    if state := _state(text_of(fields, "state").lower()):
+        return state
+    undated = undated and kind_of(fields) == "post"
+    return "draft" if _hidden(path.as_posix(), fields) or undated else "published"
+
+
+def _state(word: str) -> PostStatus | None:
+    return next((status for status in STATUSES if status == word), None)
+
+
+split = front_matter.split

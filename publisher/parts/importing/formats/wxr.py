@@ -1,0 +1,257 @@
+"""WXR, the export of WordPress: an RSS feed with everything in it."""
+
+import html
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, tzinfo
+from urllib.parse import unquote
+from xml.etree.ElementTree import Element
+
+from publisher.base.media_files import Attachment
+from publisher.parts.importing.formats import feed_files, fields
+from publisher.parts.importing.imported import ImportedPost
+from publisher.parts.importing.sources import Document
+from publisher.storage.tables.blog import PostStatus
+
+NAMESPACE = "wordpress.org/export/"
+Own = Mapping[str, str]  # see `_values`
+_EXCERPT = "/excerpt/}encoded"
+_STATES: dict[str, PostStatus] = {
+    "publish": "published", "future": "scheduled", "draft": "draft", "pending": "draft",
+    "private": "draft",
+}  # fmt: skip
+_BLOCK = re.compile(
+    r"</?(?:address|article|aside|blockquote|details|div|dl|dd|dt|figure|figcaption|footer|form|h[1-6]"
+    r"|header|hr|iframe|li|main|nav|ol|p|pre|script|section|style|table|tbody|td|th|tr|ul|video)\b",
+    re.IGNORECASE,
+)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_PREFORMATTED = re.compile(r"(<pre\b(?:(?!<pre\b).)*?</pre>)", re.DOTALL | re.IGNORECASE)
+_SHORTCODE = re.compile(r"\[(?!/|caption\b)([a-z][\w-]*)(?=[ \]/])")
+# A block without a text of its own: WordPress makes it anew each time the page is shown.
+_MADE_BLOCK = re.compile(r"<!--\s+wp:([a-z][\w/-]*)\s[^<>]*/-->")
+_EMBED = re.compile(
+    r"<figure\b[^<>]*\bwp-block-embed\b[^<>]*+>\s*+<div\b[^<>]*+>\s*+(https?://[^\s<>\"]++)\s*+</div>"
+    r"(?:\s*+<figcaption\b[^<>]*+>([^<]*+)</figcaption>)?\s*+</figure>"
+)
+_ADDRESS = re.compile(r"https?://[^\s<>\"]+")
+_CAPTION = re.compile(
+    r"\[caption[^\[\]]*+\]\s*+((?:<a\b[^<>]*+>\s*+)?<img\b[^<>]*+>(?:\s*+</a>)?)"
+    r"((?:(?!\[caption\b).)*?)\[/caption\]",
+    re.DOTALL,
+)
+
+
+def read(document: Document, zone: tzinfo, notes: Counter[str]) -> Iterator[ImportedPost]:
+    """Posts and pages with their states, their featured images and galleries put into the text;
+    attachments, menus and comments are counted as notes.
+
+    `zone` is for dates that are only given as civil time. Raises InvalidData for broken XML and
+    impossible dates. The file is read twice, as a picture may come after the post that shows it.
+    """
+    stream, names, pictures, number = document.stream, dict[str, str](), Pictures(), 0
+    for part in fields.parts(stream, "channel"):
+        if fields.local(part) == "author":
+            own = _values(part)
+            names[own.get("author_login", "")] = own.get("author_display_name", "")
+        elif fields.local(part) == "item":
+            pictures.look_at(part)
+    stream.seek(0)
+    for part in fields.parts(stream, "channel"):
+        if fields.local(part) == "item":
+            number += 1
+            for post in _taken(part, number, zone, names, notes):
+                whole = pictures.put_into(post)
+                codes = dict.fromkeys(_SHORTCODE.findall(whole.source))
+                needs = *whole.needs, *(f"the shortcode [{name}]" for name in codes)
+                yield replace(whole, needs=needs)
+
+
+def _taken(
+    part: Element, number: int, zone: tzinfo, names: dict[str, str], notes: Counter[str]
+) -> Iterator[ImportedPost]:
+    """The post of an item; none, with a note why, if the item is something else."""
+    own = _values(part)
+    kind, state = own.get("post_type") or "post", own.get("status") or "publish"
+    comments = sum(fields.local(child) == "comment" for child in part)
+    if kind not in ("post", "page"):
+        notes[f"{kind} is not a post and is left out"] += 1
+    elif state not in _STATES:
+        notes[f"{kind} with the state {state} is left out"] += 1
+    else:
+        notes += Counter({"comment is left out": comments})
+        yield _post(part, own, number, zone, names, notes)
+
+
+def _post(
+    part: Element, own: Own, number: int, zone: tzinfo, names: dict[str, str], notes: Counter[str]
+) -> ImportedPost:
+    found = feed_files.item(_without_date(part), number)
+    where = f"item {number} ({found.title[:40]})" if found.title else found.where
+    status = _STATES[own.get("status") or "publish"]
+    if own.get("post_password"):
+        status = "draft"
+        notes["post with a password becomes a draft"] += 1
+    elif own.get("status") == "private":
+        notes["private post becomes a draft"] += 1
+    date, problem = _date(own, "post_date", zone)
+    login = fields.text_of(part, f"{feed_files.DUBLIN_CORE}creator")
+    content = part.findtext(feed_files.CONTENT) or ""
+    return ImportedPost(
+        where=where,
+        guid=found.guid,
+        guid_is_permalink=found.guid_is_permalink,
+        source=fields.with_base(as_html(content), found.address),
+        kind="page" if own.get("post_type") == "page" else "post",
+        status=status,
+        title=found.title,
+        slug=unquote(own.get("post_name", "")),
+        summary=fields.plain(own.get("excerpt", "")),
+        tags=_tags(part),
+        by=tuple(name for name in (login, names.get(login, "")) if name),
+        published_at=date,
+        changed_at=_date(own, "post_modified", zone)[0],
+        address=found.address if status == "published" else "",
+        aliases=(_query_address(own),) if status == "published" else (),
+        enclosure=_enclosure(own) or found.enclosure,
+        as_markdown=True,
+        needs=(
+            *([problem] if problem else ()),
+            *(f"the block {name}" for name in dict.fromkeys(_MADE_BLOCK.findall(content))),
+        ),
+    )
+
+
+def as_html(content: str) -> str:
+    """Convert an editor's text to HTML as WordPress does: captions, paragraphs at blank lines. What
+    it would embed, an address alone in a paragraph, becomes a link alone in a paragraph."""
+    # Behind the last end of a comment there is none: each beginning would be searched for its end.
+    before, end, after = content.replace("\r\n", "\n").rpartition("-->")
+    content = _EMBED.sub(r"\n\n\1\n\n\2\n\n", _COMMENT.sub("", before + end) + after)
+    content = _CAPTION.sub(_captioned, content)
+    pieces = _PREFORMATTED.split(content)
+    return "\n\n".join(
+        piece if _PREFORMATTED.fullmatch(piece) else _with_paragraphs(piece)
+        for piece in pieces
+        if piece.strip()
+    )
+
+
+def _captioned(found: re.Match[str]) -> str:
+    return f"<figure>{found[1]}<figcaption>{found[2].strip()}</figcaption></figure>"
+
+
+def _with_paragraphs(text: str) -> str:
+    blocks = (block.strip() for block in re.split(r"\n\s*\n", text))
+    return "\n\n".join(block if _BLOCK.match(block) else _p(block) for block in blocks if block)
+
+
+def _p(block: str) -> str:
+    if _ADDRESS.fullmatch(block):
+        return f'<p><a href="{block}">{block}</a></p>'
+    inside = block if _BLOCK.search(block) else block.replace("\n", "<br>\n")
+    return f"<p>{inside}</p>"
+
+
+def _values(item: Element) -> dict[str, str]:
+    """WordPress's own fields of an item, whatever their version; custom fields as `meta:` and
+    their key; its excerpt."""
+    found: dict[str, str] = {}
+    for child in item:
+        name, text = fields.local(child), (child.text or "").strip()
+        if name == "postmeta":
+            parts = {fields.local(part): (part.text or "").strip() for part in child}
+            found.setdefault(f"meta:{parts.get('meta_key', '')}", parts.get("meta_value", ""))
+        elif NAMESPACE in str(child.tag):
+            found.setdefault("excerpt" if str(child.tag).endswith(_EXCERPT) else name, text)
+    return found
+
+
+def _date(own: Own, name: str, zone: tzinfo) -> tuple[datetime | None, str]:
+    """The date in UTC if it is given, else the one in local time, and what is wrong with it; zeros
+    mean none."""
+    for written, field_zone in ((f"{name}_gmt", UTC), (name, zone)):
+        text = own.get(written, "")
+        if text and not text.startswith("0000"):
+            return fields.dated(text, field_zone)
+    return None, ""
+
+
+def _without_date(part: Element) -> Element:
+    """An unpublished post has a pubDate of the year -1; WordPress's own fields are read instead."""
+    for child in part.findall("pubDate"):
+        part.remove(child)
+    return part
+
+
+def _tags(part: Element) -> tuple[str, ...]:
+    """Categories and tags, but not the category `uncategorized`."""
+    found = []
+    for child in part.findall("category"):
+        named = child.get("domain") in ("category", "post_tag")
+        if named and child.get("nicename") != "uncategorized":
+            found.append((child.text or "").strip())
+    return tuple(found)
+
+
+def _query_address(own: Own) -> str:
+    """The short address that every post has besides its permalink."""
+    number = own.get("post_id", "")
+    key = "page_id" if own.get("post_type") == "page" else "p"
+    return f"/?{key}={number}" if number.isdigit() else ""
+
+
+def _enclosure(own: Own) -> Attachment | None:
+    """The podcast file: address, length and type on three lines of a custom field."""
+    url, size, kind, *_ = [*own.get("meta:enclosure", "").split("\n"), "", "", ""]
+    return fields.attachment(url, kind, size)
+
+
+# Pictures that are not in a post's text: its featured image, and galleries by id. Both refer to
+# attachments, which are items of the same export and may come after the post.
+_GALLERY = re.compile(
+    r"(?:<p>)?\[gallery\b(?>[^\[\]]*?\bids=[\"\u201d\u2033']?([\d,\s]++))[^\[\]]*+\](?:</p>)?"
+)
+
+
+@dataclass
+class Pictures:
+    """The attachments of an export, and which post has which as its featured image."""
+
+    files: dict[str, tuple[str, str]] = field(default_factory=dict)
+    featured: dict[str, str] = field(default_factory=dict)
+
+    def look_at(self, item: Element) -> None:
+        """Note what one item says: an attachment's address, or a post's featured image."""
+        found = _values(item)
+        number = found.get("post_id", "")
+        if found.get("post_type") == "attachment" and found.get("attachment_url"):
+            alt = found.get("meta:_wp_attachment_image_alt", "")
+            self.files[number] = (found["attachment_url"], alt)
+        elif thumbnail := found.get("meta:_thumbnail_id"):
+            guid = (item.findtext("guid") or "").strip()
+            self.featured[guid] = thumbnail
+
+    def put_into(self, post: ImportedPost) -> ImportedPost:
+        """The post with its galleries as pictures, and its featured image as its own."""
+        source = _GALLERY.sub(lambda found: self._gallery(found[1]) or found[0], post.source)
+        address, alt = self.files.get(self.featured.get(post.guid, ""), ("", ""))
+        if not fields.is_web_address(address) or _stem(address) in source:
+            address = alt = ""
+        return replace(post, source=source, image=address, image_alt=alt)
+
+    def _gallery(self, numbers: str) -> str:
+        """The pictures with these ids as HTML; "" if none of them is in the export."""
+        known = [self.files[one.strip()] for one in numbers.split(",") if one.strip() in self.files]
+        return "\n\n".join(_figure(address, alt) for address, alt in known)
+
+
+def _figure(address: str, alt: str) -> str:
+    return f'<figure><img src="{html.escape(address)}" alt="{html.escape(alt)}"></figure>'
+
+
+def _stem(address: str) -> str:
+    """The address without its ending: smaller versions in a text begin the same."""
+    return address.rpartition(".")[0] or address

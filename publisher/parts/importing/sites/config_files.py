@@ -1,0 +1,103 @@
+"""Settings of a site's generator, in YAML, TOML, JSON or Python, or as words within a program."""
+
+import ast
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterable
+from pathlib import PurePosixPath
+from typing import Any
+
+import yaml
+
+from publisher.base.errors import InvalidData, TooLarge
+from publisher.exchange.front_matter import yaml_in
+from publisher.parts.importing.sources import Folder
+
+MAX_BYTES = 500_000
+DEEPEST = 50
+
+
+def text_in(folder: Folder, name: str) -> str:
+    """A file of the folder as text; "" where there is none or it cannot be read."""
+    if name not in folder.names:
+        return ""
+    try:
+        return folder.read(name, MAX_BYTES).decode("utf-8-sig", "replace")
+    except (InvalidData, TooLarge, OSError):
+        return ""
+
+
+def settings_in(folder: Folder, names: Iterable[str]) -> dict[str, Any]:
+    """The settings of those of these files that there are; a later file wins over an earlier one.
+
+    A file that cannot be read has none: an import does without it.
+    """
+    found: dict[str, Any] = {}
+    for name in names:
+        text = text_in(folder, name)
+        kind = PurePosixPath(name).suffix
+        known: dict[str, Callable[[str], Any]] = {
+            ".toml": tomllib.loads, ".json": json.loads, ".py": python_values,
+        }  # fmt: skip
+        read = known.get(kind, yaml_in)
+        try:
+            values = read(text) if text else None
+        except (yaml.YAMLError, ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        if isinstance(values, dict):
+            found |= values
+    return found
+
+
+def python_values(text: str) -> dict[str, Any]:
+    """What a file of Python assigns to names, as far as it is written as plain values."""
+    found: dict[str, Any] = {}
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign):
+            try:
+                value = _python(node.value, found)
+            except (ValueError, TypeError, SyntaxError, RecursionError):
+                continue
+            found |= {one.id: value for one in node.targets if isinstance(one, ast.Name)}
+    return found
+
+
+def _python(node: ast.expr, known: dict[str, Any]) -> Any:
+    """A value, or texts and earlier names that are put together with + or in an f-string."""
+    if isinstance(node, ast.Name) and node.id in known:
+        return known[node.id]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        parts = _python(node.left, known), _python(node.right, known)
+        if all(isinstance(part, str) for part in parts):
+            return "".join(parts)[:MAX_BYTES]
+    if isinstance(node, ast.JoinedStr):
+        inner = (one.value if isinstance(one, ast.FormattedValue) else one for one in node.values)
+        return "".join(str(_python(one, known)) for one in inner)[:MAX_BYTES]
+    return ast.literal_eval(node)
+
+
+def word_in(text: str, name: str) -> str:
+    """The text that a program in JavaScript gives to a name: `site: "https://…"`; "" for none."""
+    found = re.search(rf"""\b{name}['"]?\s*[:=]\s*(["'`])((?:(?!\1)[^\n\\$])*)\1""", text)
+    return found[2] if found else ""
+
+
+def at(values: Any, *names: str) -> Any:
+    """What lies at this path of names; None where one of them is missing."""
+    for name in names:
+        values = values.get(name) if isinstance(values, dict) else None
+    return values
+
+
+def string(values: Any, *names: str) -> str:
+    """The text or number at this path of names, else ""."""
+    value = at(values, *names)
+    return str(value).strip() if isinstance(value, str | int | float) else ""
+
+
+def strings(values: Any, *names: str) -> list[str]:
+    """The texts of a list at this path of names; a text alone is a list of one."""
+    value = at(values, *names)
+    parts = value if isinstance(value, list) else [value]
+    return [part for part in parts if isinstance(part, str) and part]

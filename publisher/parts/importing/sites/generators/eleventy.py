@@ -1,0 +1,136 @@
+"""Eleventy's sites."""
+
+import re
+from datetime import UTC, tzinfo
+from pathlib import PurePosixPath
+from typing import Any
+
+from publisher.exchange.front_matter import list_of
+from publisher.parts.importing.sites import config_files as config
+from publisher.parts.importing.sites import permalinks
+from publisher.parts.importing.sites.generators.generator import Generator, Text
+from publisher.parts.importing.sources import Folder
+from publisher.storage.tables.blog import PostKind
+
+
+class Eleventy(Generator):
+    """Eleventy: any text, by its path or its `permalink`, which a folder's data may give too."""
+
+    name = "Eleventy"
+    liquid = True
+    spaced_tags = False
+    CONFIGS = ("eleventy.config.js", "eleventy.config.mjs", "eleventy.config.cjs", ".eleventy.js")
+
+    def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
+        super().__init__(folder, prefix, zone)
+        program = "\n".join(map(self._text, self.CONFIGS))
+        self.zone = UTC
+        root = config.word_in(program, "input").strip("./")
+        self.root = f"{root}/" if root and any(self._below(f"{root}/")) else ""
+        data = [
+            n
+            for n in self._below("")
+            if re.search(r"(^|/)_data/(site|metadata|meta|config)\.(json|js|mjs|cjs)$", n)
+        ]
+        self.data = self._settings(*(n for n in data if n.endswith(".json")))
+        programs = "\n".join([program, *(self._text(n) for n in data if not n.endswith(".json"))])
+        own = (
+            config.string(self.data, name)
+            for name in ("url", "siteUrl", "baseUrl", "base", "origin")
+        )
+        written = (
+            config.word_in(programs, name)
+            for name in ("url", "siteUrl", "siteURL", "base", "baseUrl")
+        )
+        self._site(next((a for a in [*own, *written] if a.startswith(("http://", "https://"))), ""))
+        self.settings = {"site": self.data, "metadata": self.data}
+        paths = re.findall(r"""outputPath\s*:\s*["']([^"'$]+)["']""", program)
+        for name in self._below(self.root):
+            if re.search(r"(feed|rss|atom)[\w.-]*\.(njk|liquid|xml|11ty\.[cm]?js)$", name):
+                found = re.search(r"""permalink['"]?\s*:\s*["']?([\w./-]+)""", self._text(name))
+                paths += [found[1]] if found else []
+        self.feeds = list(
+            dict.fromkeys("/" + path.lstrip("/") for path in paths if path.endswith("xml"))
+        )
+        self._folders: dict[str, dict[str, Any]] = {}
+
+    def takes(self, place: str) -> bool:
+        """Texts in the input folder, but not in `_includes`, `_data` and their like."""
+        folders = PurePosixPath(place.removeprefix(self.root)).parts[:-1]
+        hidden = {part for part in folders if part.startswith("_")} - {
+            "_posts",
+            "_drafts",
+            "_pages",
+        }
+        return place.startswith(self.root) and super().takes(place) and not hidden
+
+    def kind(self, text: Text) -> PostKind:
+        """A text at the root that is in no collection of posts is a page."""
+        if text.path.parent.as_posix() + "/" in (self.root, "./") and not text.dated_name[0]:
+            named = {tag.lower() for tag in list_of(text.fields, "tags")}
+            return super().kind(text) if {"post", "posts", "blog"} & named else "page"
+        return super().kind(text)
+
+    def _of_folder(self, folder: PurePosixPath) -> dict[str, Any]:
+        """The data of every text of a folder, with that of the folders above."""
+        key = folder.as_posix()
+        if key not in self._folders:
+            name = folder.name
+            above = self._of_folder(folder.parent) if name else {}
+            own = (
+                self._settings(f"{key}/{name}.json", f"{key}/{name}.11tydata.json") if name else {}
+            )
+            program = "".join(
+                self._text(f"{key}/{name}.11tydata.{kind}") for kind in ("js", "mjs", "cjs")
+            )
+            if name and (word := config.word_in(program, "permalink")):
+                own["permalink"] = word
+            self._folders[key] = above | own
+        return self._folders[key]
+
+    def path(self, text: Text) -> str:
+        """By its `permalink`, as far as its words are plain, or by its path."""
+        if "permalink" in text.fields:
+            own = str(text.fields["permalink"] or "")
+            if not own or own.lower() == "false":
+                return ""
+        else:
+            own = config.string(self._of_folder(text.path.parent), "permalink")
+        if not own and self.pattern:
+            return super().path(text)
+        inner = text.place.removeprefix(self.root).rpartition(".")[0]
+        if own:
+            return self._filled(own, text, inner)
+        return "/" + (
+            inner.removesuffix("index")
+            if inner == "index" or inner.endswith("/index")
+            else f"{inner}/"
+        )
+
+    def _filled(self, pattern: str, text: Text, inner: str) -> str:
+        slug = text.path.parent.name if text.path.stem == "index" else text.dated_name[1]
+        stem = (PurePosixPath(inner).parent / text.dated_name[1]).as_posix()
+        known = {"page.fileSlug": slug, "page.filePathStem": f"/{stem}",
+                 **{n: str(v) for n, v in text.fields.items() if isinstance(v, str)}}  # fmt: skip
+
+        def word(found: re.Match[str]) -> str:
+            value = known.get(found[1], known.get(found[1].lower()))
+            filters = [one.strip() for one in (found[2] or "").split("|") if one.strip()]
+            if found[1] in ("page.date", "date") and len(filters) == 1 and text.date:
+                form = re.fullmatch(
+                    r"""(?:date|dateFormat)\s*[:(]\s*["'](%[\w%/-]+)["']\)?""", filters[0]
+                )
+                return text.date.astimezone(UTC).strftime(form[1]) if form else "\0"
+            if value is None or any(one not in ("slug", "slugify", "url") for one in filters):
+                return "\0"
+            return permalinks.github_slug(value) if {"slug", "slugify"} & set(filters) else value
+
+        path = re.sub(r"\{\{-?\s*([\w.]+)\s*((?:\|[^|{}]*)*?)-?\}\}", word, pattern)
+        if "\0" in path or "{" in path:
+            return ""
+        return re.sub(r"/index\.html$", "/", "/" + path.lstrip("/"))
+
+    def is_draft(self, text: Text) -> bool:
+        """Also where it has no address of its own."""
+        hidden = str(text.fields.get("permalink", "")).lower() == "false"
+        return hidden or super().is_draft(text)

@@ -1,0 +1,176 @@
+"""What is the same for all generators: a text with its place and fields, and a folder of texts that
+no known program made."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+from publisher.base.dates import zone_names
+from publisher.exchange.front_matter import list_of, text_of
+from publisher.parts.importing.sites import config_files as config
+from publisher.parts.importing.sites import permalinks
+from publisher.parts.importing.sources import Folder
+from publisher.storage.tables.blog import PostKind
+
+# Folders in which no generator has posts.
+_NO_POSTS = "archetypes layouts themes node_modules scaffolds _layouts _includes _site".split()  # noqa: SIM905
+DATED = re.compile(r"(\d{4}-\d{1,2}-\d{1,2})[-_ ]+(.+)")
+_FEED = re.compile(r"<(?:rss|feed|rdf:RDF)\b")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text of a site: its path in the site, its fields, and when it was written."""
+
+    place: str
+    fields: dict[str, Any] = field(default_factory=dict)
+    date: datetime | None = None
+
+    @property
+    def path(self) -> PurePosixPath:
+        """The path in the site."""
+        return PurePosixPath(self.place)
+
+    @property
+    def dated_name(self) -> tuple[str, str]:
+        """The date in the file's name ("" for none) and the rest of the name."""
+        found = DATED.fullmatch(self.path.stem)
+        return (found[1], found[2]) if found else ("", self.path.stem)
+
+    def said(self, *names: str) -> str:
+        """The first of these fields that is not empty, as text."""
+        return text_of(self.fields, *names)
+
+
+class Generator:
+    """A folder of texts that no known program made: any file may be a post."""
+
+    name = ""
+    liquid = False  # whether `{{ ... }}` in a text was replaced
+    spaced_tags = True  # whether tags in one text are split at blanks
+    guid_is_address = False
+    drafts = "_drafts"
+
+    def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
+        self.folder, self.prefix, self.zone = folder, prefix, zone
+        self.settings: dict[str, Any] = {}
+        self.base = ""  # where the site was: its address, without a slash at the end
+        self.feeds: list[str] = []
+        self.pattern = ""
+
+    def asked(self, pattern: str) -> None:
+        """Take `--permalink`: a pattern, which may begin with the address of the site."""
+        parts = urlsplit(pattern)
+        if parts.scheme:
+            self.base = f"{parts.scheme}://{parts.netloc}"
+        self.pattern = pattern.removeprefix(self.base) if parts.scheme else pattern
+
+    # -- for the generators' own reading of a site
+
+    def _settings(self, *names: str) -> dict[str, Any]:
+        return config.settings_in(self.folder, (self.prefix + name for name in names))
+
+    def _text(self, name: str) -> str:
+        return config.text_in(self.folder, self.prefix + name)
+
+    def _below(self, *tops: str) -> Iterator[str]:
+        """The files of the site in these folders ("" for all), by their paths in it."""
+        wanted = tuple(self.prefix + top for top in tops)
+        return (n.removeprefix(self.prefix) for n in self.folder.names if n.startswith(wanted))
+
+    def _zone(self, name: str, otherwise: tzinfo) -> None:
+        self.zone = ZoneInfo(name) if name in zone_names() else otherwise
+
+    def _site(self, address: str, path: str = "") -> None:
+        parts = urlsplit(address)
+        if parts.scheme in ("http", "https") and parts.netloc:
+            self.base = (address.rstrip("/") + "/" + path.strip("/")).rstrip("/")
+        elif path:
+            self.base = "/" + path.strip("/")
+
+    # -- what is asked of each text
+
+    def takes(self, place: str) -> bool:
+        """Whether a file may be a post or a page, by its path alone."""
+        parts = PurePosixPath(place).parts
+        return not (set(parts[:-1]) & set(_NO_POSTS))
+
+    def kind(self, text: Text) -> PostKind:
+        """Whether it was a post or a page."""
+        if {"page", "pages"} & set(list_of(text.fields, "kind", "type", "layout")):
+            return "page"
+        dated = text.dated_name[0] or text.said("date", "pubdate")
+        return "page" if text.path.parts == (text.path.name,) and (
+            text.path.stem.lower() == "about" and not dated
+        ) else "post"  # fmt: skip
+
+    def is_draft(self, text: Text) -> bool:
+        """Whether its place says that it was not published."""
+        return self.drafts in text.path.parts
+
+    def slug(self, text: Text) -> str:
+        """The name of a post by its file."""
+        path = text.path
+        return path.parent.name if path.stem == "index" and path.parent.name else text.dated_name[1]
+
+    def date_zone(self, written: str) -> tzinfo:
+        """The zone of a date without an offset."""
+        return self.zone
+
+    def path(self, text: Text) -> str:
+        """The path that the text had on the site; "" where that is not known."""
+        own = text.said("permalink", "url")
+        if self.pattern and not own:
+            return permalinks.filled(self.pattern, self.words(text), self._local(text))
+        if not own.startswith("/") or "{" in own:
+            return own if own.startswith(("http://", "https://")) else ""
+        return permalinks.filled(own, self.words(text), self._local(text)) if "/:" in own else own
+
+    def address(self, text: Text) -> str:
+        """The whole address if the site's is known, else its path; "" where that is not known."""
+        path = self.path(text)
+        return path if not path or "://" in path else permalinks.joined(self.base, path)
+
+    def guid(self, text: Text, address: str) -> str:
+        """The guid that the site's feed gave it; "" where that is not known."""
+        return permalinks.escaped(address) if "://" in address else ""
+
+    def alias(self, text: Text, alias: str) -> str:
+        """A former address, as a path on this site."""
+        return alias if "://" in alias else permalinks.joined(urlsplit(self.base).path, alias)
+
+    def words(self, text: Text) -> dict[str, str]:
+        """The words that a pattern may have, but for those of the date."""
+        slug = permalinks.jekyll_slug(self.slug(text), pretty=True, cased=True)
+        categories = "/".join(dict.fromkeys(c.lower() for c in self.categories(text)))
+        return {
+            "title": permalinks.jekyll_slug(text.said("slug"), True, True) or slug,
+            "slug": permalinks.jekyll_slug(text.said("slug") or self.slug(text)),
+            "name": text.path.stem,
+            "categories": categories,
+            "category": categories.partition("/")[0],
+            "path": text.path.parent.as_posix().removeprefix("."),
+            "basename": text.path.stem,
+            "output_ext": ".html",
+            "id": text.said("id"),
+            "filename": text.path.stem,
+            "section": text.path.parts[0] if len(text.path.parts) > 1 else "",
+        }
+
+    def categories(self, text: Text) -> list[str]:
+        """Its categories, in their order."""
+        return list_of(text.fields, "category") + list_of(text.fields, "categories")
+
+    def _local(self, text: Text) -> datetime | None:
+        return text.date.astimezone(self.zone) if text.date else None
+
+    def feeds_of_files(self, names: Iterable[str], folder: str = "") -> None:
+        """Add feeds that are templates or files of their own, such as `feed.xml` at the root."""
+        for name in names:
+            if _FEED.search(self._text(folder + name)):
+                self.feeds.append("/" + name)

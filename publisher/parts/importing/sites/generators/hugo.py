@@ -1,0 +1,126 @@
+"""Hugo's sites."""
+
+from datetime import UTC, tzinfo
+from pathlib import PurePosixPath
+from typing import Any
+
+from publisher.parts.importing.sites import config_files as config
+from publisher.parts.importing.sites import permalinks
+from publisher.parts.importing.sites.generators.generator import DATED, Generator, Text
+from publisher.parts.importing.sources import Folder
+from publisher.storage.tables.blog import PostKind
+
+
+class Hugo(Generator):
+    """Hugo: `content`, whose folders are sections."""
+
+    name = "Hugo"
+    guid_is_address = True
+    spaced_tags = False
+    drafts = ""
+
+    def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
+        super().__init__(folder, prefix, zone)
+        files = [
+            f"{name}.{kind}"
+            for name in ("config", "hugo")
+            for kind in ("json", "yaml", "yml", "toml")
+        ]
+        some = "config/_default/"
+        files += [some + name for name in files]
+        self.settings = _lower(self._settings(*files))
+        for name in ("permalinks", "languages", "frontmatter"):  # a file of its own each
+            if own := self._settings(f"{some}{name}.toml", f"{some}{name}.yaml"):
+                self.settings[name] = _lower(own)
+        self.root = (config.string(self.settings, "contentdir") or "content").strip("/") + "/"
+        self._zone(config.string(self.settings, "timezone"), UTC)
+        self._site(config.string(self.settings, "baseurl"))
+        links = config.at(self.settings, "permalinks") or {}
+        self.links = links | (config.at(links, "page") or {})
+        name = config.string(self.settings, "outputformats", "rss", "basename") or "index"
+        self.feeds = [f"/{name}.xml"]
+        sections = {
+            n.removeprefix(self.root).partition("/")[0]
+            for n in self._below(self.root)
+            if n.count("/") > 1
+        }
+        self.feeds += [f"/{permalinks.hugo_path(one)}/{name}.xml" for one in sorted(sections)][:50]
+        self.languages = list(config.at(self.settings, "languages") or ())
+        main = config.string(self.settings, "defaultcontentlanguage") or "en"
+        self.main = (
+            ""
+            if config.string(self.settings, "defaultcontentlanguageinsubdir").lower() == "true"
+            else main
+        )
+
+    def takes(self, place: str) -> bool:
+        """Texts in the content folder."""
+        return place.startswith(self.root)
+
+    def kind(self, text: Text) -> PostKind:
+        """Texts outside of a section are pages."""
+        parts = self._inner(text).parts
+        alone = len(parts) == 1 or (len(parts) == 2 and self._stem(text)[0] == "index")
+        return "page" if alone else super().kind(text)
+
+    def _inner(self, text: Text) -> PurePosixPath:
+        """The path in the content folder, without a language's own folder."""
+        path = PurePosixPath(text.place.removeprefix(self.root))
+        language = self.languages and len(path.parts) > 1 and path.parts[0] in self.languages
+        return path.relative_to(path.parts[0]) if language else path
+
+    def _stem(self, text: Text) -> tuple[str, str]:
+        """The name of the file without its language, and the language."""
+        path, whole = text.path, PurePosixPath(text.place.removeprefix(self.root))
+        name, _, language = path.stem.rpartition(".")
+        if name and language in self.languages:
+            return name, language
+        return path.stem, whole.parts[0] if whole.parts[0] in self.languages else ""
+
+    def path(self, text: Text) -> str:
+        """By its own `url`, the pattern of its section, or its path."""
+        inner, (stem, language) = self._inner(text), self._stem(text)
+        top = f"/{language}" if language and language != self.main else ""
+        if own := text.said("url"):
+            return top + ("" if own.startswith("/") else "/") + own
+        bundle = stem == "index"
+        folder = inner.parent.parent if bundle else inner.parent
+        name = inner.parent.name if bundle else stem
+        section = inner.parts[0].lower() if len(inner.parts) > (2 if bundle else 1) else ""
+        lower = config.string(self.settings, "disablepathtolower").lower() != "true"
+        ending = ".html" if config.string(self.settings, "uglyurls").lower() == "true" else "/"
+
+        def slug(words: str) -> str:
+            return permalinks.hugo_path(words, lower)
+
+        written, title = text.said("slug"), text.said("title")
+        if not written and ":filename" in str(config.at(self.settings, "frontmatter") or ""):
+            name = text.dated_name[1] if not bundle else DATED.sub(r"\2", name)
+        folders = "/".join(inner.parts[:-2] if bundle else inner.parts[:-1])
+        words = {
+            "title": slug(title), "slug": slug(written or title), "filename": slug(name),
+            "slugorfilename": slug(written or name), "contentbasename": slug(name),
+            "slugorcontentbasename": slug(written or name), "section": section,
+            "sections": slug(folders),
+        }  # fmt: skip
+        pattern = self.pattern or config.string(self.links, section or "/")
+        if pattern:
+            found = permalinks.filled(pattern, words, self._local(text))
+            return top + found if found else ""
+        parent = "" if folder.as_posix() == "." else f"/{slug(folder.as_posix())}"
+        return f"{top}{parent}/{slug(written or name)}{ending}"
+
+    def alias(self, text: Text, alias: str) -> str:
+        """A former address; one without a slash is beside the post."""
+        if alias.startswith("/") or "://" in alias:
+            return super().alias(text, alias)
+        inner = self._inner(text)
+        beside = inner.parent.parent if self._stem(text)[0] == "index" else inner.parent
+        return super().alias(text, f"/{beside.as_posix()}/{alias}")
+
+
+def _lower(values: Any) -> Any:
+    """Settings by lower-case names: Hugo's are in any case."""
+    if isinstance(values, dict):
+        return {str(name).lower(): _lower(value) for name, value in values.items()}
+    return values

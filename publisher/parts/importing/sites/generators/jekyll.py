@@ -1,0 +1,96 @@
+"""Jekyll's sites."""
+
+import re
+from datetime import UTC, tzinfo
+from pathlib import PurePosixPath
+
+from publisher.parts.importing.sites import config_files as config
+from publisher.parts.importing.sites import permalinks
+from publisher.parts.importing.sites.generators.generator import Generator, Text
+from publisher.parts.importing.sources import Folder
+from publisher.storage.tables.blog import PostKind
+
+
+class Jekyll(Generator):
+    """Jekyll: `_posts`, named by date; pages are the other files that have front matter."""
+
+    name = "Jekyll"
+    liquid = True
+
+    def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
+        super().__init__(folder, prefix, zone)
+        self.settings = self._settings("_config.yml", "_config.yaml", "_config.toml")
+        self._zone(config.string(self.settings, "timezone"), zone)
+        self._site(config.string(self.settings, "url"), config.string(self.settings, "baseurl"))
+        style = config.string(self.settings, "collections", "posts", "permalink")
+        self.style = style or config.string(self.settings, "permalink") or "date"
+        named = [name for name in self._below("") if "/" not in name and name.endswith(".xml")]
+        self.feeds_of_files(named)
+        plugin = "jekyll-feed" in str(self.settings) + self._text("Gemfile")
+        if plugin or not self.feeds:
+            self.feeds.append("/" + (config.string(self.settings, "feed", "path") or "feed.xml"))
+        templates = " ".join(self._text(feed.removeprefix("/")) for feed in self.feeds)
+        found = re.search(r"<(?:guid|id)\b[^>]*>([^<]*\bpost\.(url|id)\b[^<]*)<", templates)
+        self.guid_by = found[2] if found and not plugin else "id"
+        self.guid_is_address = self.guid_by == "url"
+
+    def takes(self, place: str) -> bool:
+        """`_posts` and `_drafts` anywhere, and collections; no other folder with an underscore."""
+        known = {"_posts", "_drafts", *(f"_{name}" for name in self._collections())}
+        folders = PurePosixPath(place).parts[:-1]
+        hidden = {part for part in folders if part.startswith("_")} - known
+        return super().takes(place) and not hidden and "vendor" not in folders[:1]
+
+    def _collections(self) -> list[str]:
+        found = config.at(self.settings, "collections")
+        if isinstance(found, dict):
+            return [n for n, v in found.items() if config.string(v, "output").lower() == "true"]
+        return []
+
+    def kind(self, text: Text) -> PostKind:
+        """What is in `_posts` or `_drafts` is a post."""
+        return "post" if {"_posts", "_drafts"} & set(text.path.parts) else "page"
+
+    def date_zone(self, written: str) -> tzinfo:
+        """YAML takes a whole time without an offset as UTC, and Ruby what YAML does not know."""
+        return (
+            UTC
+            if re.fullmatch(r"\d{4}-\d\d?-\d\d?[Tt\s]+\d\d?:\d\d:\d\d(\.\d*)?", written)
+            else self.zone
+        )
+
+    def default(self, text: Text, name: str) -> str:
+        """A field's value by the site's `defaults`, the last that fits."""
+        value, kind = "", "posts" if self.kind(text) == "post" else "pages"
+        for one in config.at(self.settings, "defaults") or []:
+            scope, path = config.string(one, "scope", "type"), config.string(one, "scope", "path")
+            fits = scope in ("", kind) and (not path or text.place.startswith(path.strip("/")))
+            value = config.string(one, "values", name) or value if fits else value
+        return value
+
+    def categories(self, text: Text) -> list[str]:
+        """The folders above `_posts`, then those of the front matter."""
+        parts = text.path.parts
+        above = parts[: parts.index("_posts")] if "_posts" in parts else ()
+        return [*above, *super().categories(text)]
+
+    def path(self, text: Text) -> str:
+        """By its own permalink, the defaults or the site's pattern."""
+        own = text.said("permalink") or self.default(text, "permalink")
+        post = self.kind(text) == "post"
+        if self.pattern and post and not own:
+            return super().path(text)
+        pattern = own or (self.style if post else "")
+        if not pattern:
+            index = text.path.stem == "index"
+            ending = "/" if self.style == "pretty" or self.style.endswith("/") else ":output_ext"
+            pattern = "/:path/" if index else f"/:path/:basename{ending}"
+        pattern = permalinks.JEKYLL_STYLES.get(pattern, pattern)
+        return permalinks.filled(pattern, self.words(text), self._local(text))
+
+    def guid(self, text: Text, address: str) -> str:
+        """As jekyll-feed makes it, `post.id`: the address with the name for its last part."""
+        if self.guid_by == "url" or "://" not in address:
+            return super().guid(text, address)
+        path, name = address.rstrip("/"), text.said("slug") or self.slug(text)
+        return permalinks.escaped(f"{path.rpartition('/')[0]}/{name}")

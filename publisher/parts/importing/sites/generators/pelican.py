@@ -1,0 +1,106 @@
+"""Pelican's sites."""
+
+import re
+from datetime import UTC, tzinfo
+from urllib.parse import urlsplit
+
+from publisher.parts.importing.sites import config_files as config
+from publisher.parts.importing.sites import permalinks
+from publisher.parts.importing.sites.generators.generator import Generator, Text
+from publisher.parts.importing.sources import Folder
+from publisher.storage.tables.blog import PostKind
+
+_PELICAN_WORDS = ((r"[^\w\s-]", ""), (r"(?u)\A\s*", ""), (r"(?u)\s*\Z", ""), (r"[-\s]+", "-"))
+
+
+class Pelican(Generator):
+    """Pelican: `content`, with pages in `pages`; the folder is the category."""
+
+    name = "Pelican"
+    spaced_tags = False
+    drafts = ""
+
+    def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
+        super().__init__(folder, prefix, zone)
+        self.settings = self._settings("pelicanconf.py", "publishconf.py")
+        root = config.string(self.settings, "PATH").strip("./")
+        self.root = f"{root or 'content'}/"
+        if not any(self._below(self.root)):
+            self.root = ""
+        self._zone(config.string(self.settings, "TIMEZONE"), UTC)
+        self._site(config.string(self.settings, "SITEURL"))
+        self.pages = config.strings(self.settings, "PAGE_PATHS") or ["pages"]
+        texts = {
+            "FEED_ALL_ATOM": "feeds/all.atom.xml",
+            "FEED_ALL_RSS": "",
+            "FEED_ATOM": "",
+            "FEED_RSS": "",
+        }
+        found = [config.string({n: d, **self.settings}, n) for n, d in texts.items()]
+        self.feeds = ["/" + feed.lstrip("/") for feed in found if feed]
+        given = config.at(self.settings, "SLUG_REGEX_SUBSTITUTIONS")
+        self.substitutions = [
+            (str(one[0]), str(one[1]))
+            for one in given or _PELICAN_WORDS
+            if isinstance(one, tuple | list) and len(one) == 2
+        ]  # fmt: skip
+
+    def takes(self, place: str) -> bool:
+        """Texts in the content folder."""
+        return (
+            place.startswith(self.root) and super().takes(place) and not place.startswith("output/")
+        )
+
+    def kind(self, text: Text) -> PostKind:
+        """What is in the folder of pages is a page."""
+        inner = text.place.removeprefix(self.root)
+        return "page" if inner.startswith(tuple(f"{one}/" for one in self.pages)) else "post"
+
+    def _slug(self, words: str) -> str:
+        slug = permalinks.pelican_slug(words, self.substitutions).replace("ß", "ss")
+        return slug if slug.isascii() else ""
+
+    def path(self, text: Text) -> str:
+        """By the site's pattern for posts or pages; "" for a name that only Pelican can spell."""
+        if own := text.said("url"):
+            return "/" + own.lstrip("/")
+        page = self.kind(text) == "page"
+        by_name = config.string(self.settings, "SLUGIFY_SOURCE") == "basename"
+        slug = text.said("slug") or self._slug(text.path.stem if by_name else text.said("title"))
+        if not slug:
+            return ""
+        if self.pattern and not page:
+            return super().path(text)
+        name = "PAGE_URL" if page else "ARTICLE_URL"
+        pattern = config.string(self.settings, name) or (
+            "pages/{slug}.html" if page else "{slug}.html"
+        )
+        folder = text.path.parent.name if text.path.parent.as_posix() + "/" != self.root else ""
+        category = (
+            text.said("category")
+            or folder
+            or config.string(self.settings, "DEFAULT_CATEGORY")
+            or "misc"
+        )
+        words = {
+            "slug": slug,
+            "category": self._slug(category),
+            "author": self._slug(text.said("author")),
+            "lang": text.said("lang") or config.string(self.settings, "DEFAULT_LANG"),
+        }
+        local = self._local(text)
+
+        def word(found: re.Match[str]) -> str:
+            if found[1] == "date" and local is not None:
+                return local.strftime(found[2] or "%Y-%m-%d")
+            return words.get(found[1], "\0")
+
+        path = re.sub(r"\{(\w+)(?::([^{}]*))?\}", word, pattern)
+        return "" if "\0" in path else "/" + path.lstrip("/")
+
+    def guid(self, text: Text, address: str) -> str:
+        """A tag address (RFC 4151) of host, day and path."""
+        local, parts = self._local(text), urlsplit(address)
+        if local is None or not parts.hostname:
+            return ""
+        return f"tag:{parts.hostname},{local:%Y-%m-%d}:{permalinks.escaped(parts.path)}"

@@ -1,0 +1,36 @@
+"""Which generator made a site."""
+
+from collections.abc import Iterable
+from datetime import tzinfo
+
+from publisher.parts.importing.sites.generators.astro import Astro, Docusaurus
+from publisher.parts.importing.sites.generators.eleventy import Eleventy
+from publisher.parts.importing.sites.generators.generator import Generator
+from publisher.parts.importing.sites.generators.hexo import Hexo
+from publisher.parts.importing.sites.generators.hugo import Hugo
+from publisher.parts.importing.sites.generators.jekyll import Jekyll
+from publisher.parts.importing.sites.generators.pelican import Pelican
+from publisher.parts.importing.sources import Folder
+
+
+def recognised(folder: Folder, prefix: str, zone: tzinfo) -> Generator:
+    """The generator of a site, by the files that each needs; `zone` is for sites without one."""
+    names = {name.removeprefix(prefix) for name in folder.names if name.startswith(prefix)}
+    tops = {name.partition("/")[0] for name in names}
+
+    def here(wanted: Iterable[str]) -> bool:
+        return not names.isdisjoint(wanted)
+
+    for made in (Astro, Docusaurus, Eleventy):
+        if here(made.CONFIGS):
+            return made(folder, prefix, zone)
+    if here(["pelicanconf.py"]):
+        return Pelican(folder, prefix, zone)
+    if any(name.startswith("source/_posts/") for name in names):
+        return Hexo(folder, prefix, zone)
+    hugo = {f"{n}.{k}" for n in ("hugo", "config") for k in ("toml", "yaml", "yml", "json")}
+    if "content" in tops and (here(hugo) or any(n.startswith("config/_default/") for n in names)):
+        return Hugo(folder, prefix, zone)
+    if here(["_config.yml", "_config.yaml", "_config.toml"]) or "_posts" in tops:
+        return Jekyll(folder, prefix, zone)
+    return Generator(folder, prefix, zone)

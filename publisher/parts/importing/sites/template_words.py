@@ -1,0 +1,372 @@
+"""Words of other programs in a text (Liquid, Hugo's shortcodes, kramdown's attributes, JSX, blocks
+between colons): replaced where the meaning is plain, else listed. Code stays as it is.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from publisher.parts.importing.sites import permalinks
+
+_MARK = re.compile(
+    r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*$|(?P<ticks>`+)"
+    r"|\{%-?\s*(?P<tag>raw|endraw|highlight|endhighlight|comment|endcomment|codeblock|endcodeblock)\b"
+    r"(?P<rest>[^%\n]*)-?%\}"
+    r"|\{\{[<%]\s*(?P<hugo>/?highlight)\b(?P<args>[^<>%\n]*)[>%]\}\}",
+    re.MULTILINE,
+)
+_OUTPUT = re.compile(r"\{\{-?[ \t]*([^{}\n<%][^{}\n]{0,500}?)[ \t]*-?\}\}")
+_TAG = re.compile(r"\{%-?[ \t]*([\w.#/-]+)[ \t]*((?:[^%\n]|%(?!\})){0,1000}?)[ \t]*-?%\}")
+_SHORTCODE = re.compile(
+    r"\{\{([<%])-?\s*(/?)\s*([\w./-]+)((?:\"(?:\\.|[^\"\\]){0,2000}\"|`[^`]{0,2000}`|[^\"`{}<>%]|%(?!\}\})|"
+    r"[<>](?!\}\})){0,2000}?)\s*/?-?[>%]\}\}"
+)
+_HTML_SHORTCODE = re.compile(r"\{\{[<%]\s*/?\s*(?:rawhtml|raw_html|raw|html|unsafe)\s*[>%]\}\}")
+_ARGUMENT = re.compile(
+    r"""(?:([\w-]+)\s*[=:]\s*)?(?:"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'|`([^`]*)`|([^\s"'`=,]+)),?"""
+)
+_PICTURE = re.compile(r"\.(?:jpe?g|png|gif|webp|svg|avif|bmp)(?:\?\S*)?$", re.IGNORECASE)
+# kramdown: `{: .class}` on a line of its own, after a list that becomes the contents, or in a line.
+_CONTENTS = re.compile(
+    r"^[ \t]*(?:[*+-]|\d+\.)[ \t]+[^\n]*\n[ \t]*\{:[^{}\n]*\btoc\b[^{}\n]*\}[ \t]*$", re.MULTILINE
+)
+_LIST_LINE = re.compile(r"^[ \t]*\{:{1,2}[^{}\n]*\}[ \t]*\n?", re.MULTILINE)
+_LIST_INSIDE = re.compile(r"(?<=\S)\{:[^{}\n]*\}")
+_LINK = re.compile(
+    r"(\]\(<?|\bhref=[\"']|^\[[^\]\n]+\]:[ \t]*<?)(?!https?:|#|mailto:)([^\s()<>\"']+)",
+    re.MULTILINE,
+)
+_WORD_OF_LINK = re.compile(r"[{|](filename|static|attach|category|tag|author|index)[|}]")
+_JSX = re.compile(
+    r"""(?<=\s)([A-Za-z][\w-]*)=\{\s*(?:["'`]([^"'`{}\n]*)["'`]|[^{}\n]*(?:\{[^{}\n]*\}[^{}\n]*)*)\s*\}"""
+)
+_TAGS = re.compile(r"<[A-Za-z][^<>\n]*=\{[^<>\n]*>")
+_COMPONENT = re.compile(r"</?([A-Z][\w.]*)\b[^<>]*>")
+_IMPORT = re.compile(
+    r"^(?:import\s[^\n]*(?:\n(?!\n)[^\n]*){0,20}?['\"];?"
+    r"|export\s+(?:const|default|function)[^\n]*)[ \t]*$\n?",
+    re.MULTILINE,
+)
+_MDX_COMMENT = re.compile(r"\{/\*(.*?)\*/\}", re.DOTALL)
+_MORE = re.compile(
+    r"<!--\s*(?:more|truncate|excerpt)\s*-->|\{/\*\s*(?:more|truncate)\s*\*/\}", re.IGNORECASE
+)
+_BLOCK = re.compile(
+    r"[ \t]*(:{3,})[ \t]*(\w[\w-]*)?(?:\[([^\]\n]*)\]|[ \t]+([^\n{]*))?(?:\{[^{}\n]*\})?[ \t]*$"
+)
+_BLOCKS = {"note", "tip", "info", "warning", "caution", "danger", "important", "details", "success"}
+_STRING = re.compile(r"""(["'])(.*)\1""")
+
+
+@dataclass
+class Words:
+    """What the words of one text mean: its site's addresses, its own fields, other posts.
+
+    `addressed` gives the address of the post that a link or a name means, "" for none; `known` the
+    value of a name such as `page.title`. `used` are the words that nothing could be made of.
+    """
+
+    base_path: str
+    origin: str
+    known: Mapping[str, str]
+    addressed: Callable[[str], str]
+    liquid: bool = False
+    tags: bool = True
+    shortcodes: bool = True
+    kramdown: bool = False
+    jsx: bool = False
+    used: dict[str, None] = field(default_factory=dict)
+
+    def plain(self, text: str) -> str:
+        """The text in plain Markdown."""
+        pieces = _pieces(text, self.tags)
+        text = "".join(self._words(part) if kind == "text" else part for kind, part in pieces)
+        if self.shortcodes and "/*" in text:  # how Hugo shows a shortcode as text
+            text = re.sub(r"\{\{([<%])/\*(.*?)\*/([>%])\}\}", r"{{\1\2\3}}", text)
+        return _quoted_blocks(text) if ":::" in text else text
+
+    def _words(self, text: str) -> str:
+        """A piece that is no code."""
+        if "{" in text:
+            text = self._braces(text)
+        if self.jsx:
+            for name in _COMPONENT.findall(text):
+                self.used[f"the component <{name}>"] = None
+            text = _COMPONENT.sub("", text)
+        text = _MORE.sub("<!--more-->", text)
+        return _LINK.sub(self._link, text)
+
+    def _braces(self, text: str) -> str:
+        if self.kramdown:
+            text = _LIST_INSIDE.sub("", _LIST_LINE.sub("", _CONTENTS.sub("", text)))
+        if self.jsx:
+            text = _MDX_COMMENT.sub(
+                lambda c: c[0] if _MORE.match(c[0]) else "", _IMPORT.sub("", text)
+            )
+        if "={" in text:
+            text = _TAGS.sub(lambda tag: _JSX.sub(_attribute, tag[0]), text)
+        if self.shortcodes and ("{{<" in text or "{{%" in text):
+            text = _SHORTCODE.sub(self._shortcode, _HTML_SHORTCODE.sub("", text))
+        if "{%" in text:
+            text = _TAG.sub(self._tag, text)
+        return _OUTPUT.sub(self._output, text) if self.liquid else text
+
+    # -- Liquid
+
+    def _output(self, found: re.Match[str]) -> str:
+        value = self.value(found[1])
+        if value is None:
+            self.used["{{ ... }}"] = None
+        return found[0] if value is None else value
+
+    def value(self, expression: str) -> str | None:
+        """What `{{ expression }}` stands for; None where that is not plain."""
+        first, *filters = (part.strip() for part in _split(expression))
+        value = self._value(first)
+        for one in filters:
+            name, _, argument = one.partition(":")
+            if value is None:
+                return None
+            given = self._value(argument.strip()) if argument else ""
+            value = self._filtered(value, name.strip(), given)
+        return value
+
+    def _value(self, name: str) -> str | None:
+        string = _STRING.fullmatch(name)
+        return string[2] if string else self.known.get(name)
+
+    def _filtered(self, value: str, name: str, given: str | None) -> str | None:
+        if name in ("relative_url", "url", "absolute_url"):
+            if "://" in value:
+                return value
+            path = permalinks.joined(self.base_path, value)
+            return self.origin + path if name == "absolute_url" else path
+        if name in ("prepend", "append") and given is not None:
+            return given + value if name == "prepend" else value + given
+        return value if name in ("strip", "escape", "xml_escape", "safe", "uri_escape") else None
+
+    def _tag(self, found: re.Match[str]) -> str:
+        name, rest = found[1], found[2]
+        if name[0] in ".#" and self.known.get("generator") != "Jekyll":
+            return ""  # Markdoc's attributes
+        if not self.tags:
+            return found[0]
+        if (made := self._made_of_tag(name, rest)) is not None:
+            return made
+        if not name.startswith("end"):
+            self.used[f"{{% {name} %}}"] = None
+        return found[0]
+
+    def _made_of_tag(self, name: str, rest: str) -> str | None:
+        if name in ("post_url", "link", "post_path"):
+            target = _STRING.sub(r"\2", rest.strip())
+            return self.addressed(target) or None
+        if name == "post_link":
+            slug, _, title = rest.partition(" ")
+            address = self.addressed(slug)
+            words = _STRING.sub(r"\2", title.strip()) or slug
+            return f"[{words}]({address})" if address else None
+        if name in ("asset_img", "img"):
+            return _picture_of_words(rest)
+        if name == "asset_path":
+            return rest.strip()
+        if name in ("include", "include_cached"):
+            file, _, rest = rest.partition(" ")
+            name = re.sub(r"\.\w+$", "", file).rpartition("/")[2]
+        named, loose = _arguments(rest)
+        return self._thing(name, named, loose)
+
+    # -- Hugo
+
+    def _shortcode(self, found: re.Match[str]) -> str:
+        name, (named, loose) = found[3], _arguments(found[4])
+        if found[4].lstrip().startswith("/*"):
+            return found[0]
+        if name in ("ref", "relref"):
+            target = named.get("path") or (loose[0] if loose else "")
+            if address := self.addressed(target):
+                return address
+        elif not found[2] and (made := self._thing(name, named, loose)) is not None:
+            return made
+        self.used[f"{{{{< {name} >}}}}"] = None
+        return found[0]
+
+    def _thing(self, name: str, named: dict[str, str], loose: list[str]) -> str | None:
+        """A picture, a film or a note elsewhere, whichever program named it; else None."""
+        first = named.get("id") or named.get("video_id") or (loose[0] if loose else "")
+        if name in ("figure", "img", "image", "picture", "responsive-image", "imgcap"):
+            address = next(
+                (named[n] for n in ("src", "url", "image_path", "path", "file") if n in named), ""
+            )
+            if not address and loose and _PICTURE.search(loose[0]):
+                address = loose[0]
+            value = self.value(address) if address.startswith(("site.", "page.")) else address
+            return _picture(value, named) if value else None
+        if not first:
+            return None
+        if name in ("youtube", "youtubeplayer", "youtube_embed") and re.fullmatch(
+            r"[\w-]{6,20}", first
+        ):
+            return f"\n\nhttps://www.youtube.com/watch?v={first}\n\n"
+        if name == "vimeo" and first.isdecimal():
+            return f"\n\nhttps://vimeo.com/{first}\n\n"
+        if name in ("youtube", "vimeo", "twitter", "tweet", "x", "instagram") and first.startswith(
+            "https://"
+        ):
+            return f"\n\n{first}\n\n"
+        if name == "gist" and re.fullmatch(r"[\w./-]+", first):
+            path = f"{first}/{loose[1]}" if len(loose) > 1 and "/" not in first else first
+            return f"\n\nhttps://gist.github.com/{path}\n\n"
+        if name in ("tweet", "twitter", "x") and first.isdecimal():
+            return f"\n\nhttps://twitter.com/{named.get('user', 'i')}/status/{first}\n\n"
+        if name == "instagram" and re.fullmatch(r"[\w-]+", first):
+            return f"\n\nhttps://www.instagram.com/p/{first}/\n\n"
+        return None
+
+    # -- links between files
+
+    def _link(self, found: re.Match[str]) -> str:
+        target = found[2]
+        word = _WORD_OF_LINK.match(target)
+        if word and word[1] in ("static", "attach"):
+            return found[1] + target[word.end() :]
+        path, sharp, part = target.partition("#")
+        if word or re.search(r"\.(?:md|mdx|markdown|rst)$", path):
+            address = self.addressed(path[word.end() :] if word else path)
+            return f"{found[1]}{address}{sharp}{part}" if address else found[0]
+        return found[0]
+
+
+def _pieces(text: str, tags: bool) -> Iterator[tuple[str, str]]:
+    """The text in pieces, `text` or `code`; read once from its beginning to its end.
+
+    With `tags`, code is also what stands between Liquid's tags for it.
+    """
+    marks = _Marks(text, tags)
+    done = 0
+    for number, mark in enumerate(marks.all):
+        if mark.start() < done:
+            continue
+        end, code = marks.code(number)
+        if end:
+            yield "text", text[done : mark.start()]
+            yield "code", code
+            done = end
+    yield "text", text[done:]
+
+
+class _Marks:
+    """The marks in a text that code may begin or end with, and where those of each kind are."""
+
+    def __init__(self, text: str, tags: bool) -> None:
+        self.text, self.tags = text, tags
+        self.all = list(_MARK.finditer(text))
+        self.places: dict[str, list[int]] = {}
+        for number, mark in enumerate(self.all):
+            self.places.setdefault(mark["ticks"] or mark["tag"] or mark["hugo"] or "", []).append(
+                number
+            )
+
+    def code(self, number: int) -> tuple[int, str]:
+        """Where the code that begins with this mark ends, and that code in Markdown; 0 for none."""
+        mark = self.all[number]
+        if mark["fence"]:
+            return self._fenced(number)
+        if ticks := mark["ticks"]:
+            end = self._next(ticks, number)
+            paragraph = self.text.find("\n\n", mark.end()) if end else -1
+            fits = end is not None and (paragraph < 0 or end.end() < paragraph)
+            return (end.end(), self.text[mark.start() : end.end()]) if end and fits else (0, "")
+        name = mark["tag"] or mark["hugo"]
+        if name.startswith(("end", "/")) or (mark["tag"] and not self.tags):
+            return 0, ""
+        end = self._next(f"end{name}" if mark["tag"] else f"/{name}", number)
+        if end is None or name == "comment":
+            return (end.end(), "") if end else (0, "")
+        inside = self.text[mark.end() : end.start()]
+        if name == "raw":
+            return end.end(), inside
+        language = re.match(r"[\s\"']*(?:lang:)?([\w+#-]*)", mark["rest"] or mark["args"] or "")
+        fence = "`" * max(3, 1 + max(map(len, re.findall("`+", inside)), default=0))
+        head = f"{fence}{language[1] if language else ''}"
+        return end.end(), "\n".join(["", head, inside.strip("\n"), fence, ""])
+
+    def _next(self, kind: str, number: int) -> re.Match[str] | None:
+        places = self.places.get(kind, [])
+        next_at = bisect_right(places, number)
+        return self.all[places[next_at]] if next_at < len(places) else None
+
+    def _fenced(self, number: int) -> tuple[int, str]:
+        fence, end = self.all[number]["fence"], len(self.text)
+        for other in range(number + 1, len(self.all)):
+            closing = self.all[other]["fence"] or ""
+            if closing.startswith(fence) and not self.all[other][0].strip().strip(fence[0]):
+                end = self.all[other].end()
+                break
+        whole = self.text[self.all[number].start() : end]
+        return end, re.sub(r"\{%-?\s*(?:end)?raw\s*-?%\}\n?", "", whole) if self.tags else whole
+
+
+def _split(expression: str) -> list[str]:
+    """The parts of an expression between its bars; those in quotation marks do not count."""
+    parts = re.findall(r"""(?:"[^"]*"|'[^']*'|[^|"']|["'])+""", expression)
+    return parts or [""]
+
+
+def _arguments(text: str) -> tuple[dict[str, str], list[str]]:
+    """The named and the other arguments of a shortcode or tag."""
+    named, loose = dict[str, str](), list[str]()
+    for name, *values in _ARGUMENT.findall(text):
+        value = next((value for value in values if value), "").replace('\\"', '"')
+        if name:
+            named[name.lower()] = value
+        elif value:
+            loose.append(value)
+    return named, loose
+
+
+def _picture(address: str, named: Mapping[str, str]) -> str:
+    words = named.get("caption") or named.get("title") or ""
+    alt = (named.get("alt") or words).replace("[", "").replace("]", "")
+    sharp = f"<{address}>" if re.search(r"[\s()]", address) else address
+    title = f' "{words.replace(chr(34), chr(39))}"' if words else ""
+    picture = f"![{' '.join(alt.split())}]({sharp}{' '.join(title.split(chr(10)))})"
+    link = named.get("link", "")
+    return f"[{picture}]({link})" if link and " " not in link else picture
+
+
+def _picture_of_words(rest: str) -> str | None:
+    """Hexo's and Octopress's `img`: classes, the address, sizes, a title, a description."""
+    _, loose = _arguments(rest)
+    place = next((n for n, word in enumerate(loose) if _PICTURE.search(word)), None)
+    if place is None:
+        return None
+    words = [word for word in loose[place + 1 :] if not re.fullmatch(r"\d+(?:px|%)?", word)]
+    return _picture(loose[place], {"alt": words[-1]} if words else {})
+
+
+def _attribute(found: re.Match[str]) -> str:
+    """An attribute of JSX as one of HTML; one that a program computes is left out."""
+    name = {"className": "class", "htmlFor": "for"}.get(found[1], found[1])
+    return f'{name}="{found[2]}"' if found[2] else ""
+
+
+def _quoted_blocks(text: str) -> str:
+    """`:::note` and its like as quotations that begin with their name."""
+    made, depth, fence = list[str](), 0, ""
+    for line in text.split("\n"):
+        code = re.match(r" {0,3}(`{3,}|~{3,})", line)
+        if code and (not fence or line.strip().startswith(fence)):
+            fence = "" if fence else code[1]
+        mark = _BLOCK.match(line) if ":::" in line and not fence else None
+        if mark and mark[2] and mark[2].lower() in _BLOCKS:
+            depth += 1
+            title = (mark[3] or mark[4] or mark[2].capitalize()).strip()
+            made += ["> " * depth + f"**{title}**", "> " * depth]
+        elif mark and not mark[2] and depth:
+            depth -= 1
+            made.append("> " * depth)
+        else:
+            made.append("> " * depth + line if depth else line)
+    return "\n".join(made)

@@ -1,0 +1,203 @@
+"""The work of the command `import`, in a module that is imported only when the command runs."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from publisher.base.errors import InvalidData, StorageUnavailable
+from publisher.base.system import confined
+from publisher.base.text import counted
+from publisher.blog import update_log
+from publisher.blog.members import authors
+from publisher.blog.post_files import media
+from publisher.blog.slugs import SlugPool
+from publisher.installation import Site
+from publisher.installation.settings import load_settings
+from publisher.parts.importing import confined_reading, images, sources, writer
+from publisher.parts.importing import dry_run as plan
+from publisher.parts.importing.dry_run import Ready
+from publisher.parts.importing.formats.fields import is_web_address
+from publisher.parts.importing.imported import Batch, KeptValues
+from publisher.parts.importing.work_list import NO_ADDRESS, WorkList
+from publisher.storage.tables.credentials import Author
+
+MOST_LISTED = 500  # redirects and titles, in the report as JSON
+AT_ONCE = 200  # posts in memory, and in one transaction
+
+
+def run(
+    here: Site,
+    source: str,
+    format_: str | None,
+    dry_run: bool,
+    with_images: bool,
+    heir: str | None,
+    tell: Callable[[str], None],
+    permalink: str = "",
+    report: Path | None = None,
+) -> dict[str, Any]:
+    """Import `source`, or with `dry_run` only plan it. Returns `facts` (sentences), `redirects`
+    from old addresses to new ones, the `titles` of new posts, and what is left `to_do` by hand:
+    kinds of work with their first posts; the file `report` gets all of it.
+
+    Raises InvalidData where there were files, but no post in them.
+    """
+    tell("reading")
+    now = here.clock()
+    with here.database.read() as db:
+        zone, language = load_settings(db).zone, load_settings(db).language
+        author = authors.named(db, heir) if heir else None
+    place = sources.located(source, sys.stdin.buffer, here.environment.allow_private)
+    folder = here.environment.instance
+    batch, found = confined_reading.read_posts(
+        place, format_, zone, now, folder, language, tell, permalink
+    )
+    if not len(found) and (batch.notes or batch.left_out):
+        raise InvalidData(_nothing(place.name, batch))
+    pictures: dict[str, bool] | None = None
+    if with_images and not dry_run:
+        found, pictures = _with_images(here, batch, found, place, now, language, tell)
+    if batch.site and not dry_run:
+        confined_reading.store_media(place, batch.site, here.environment.media)
+    if dry_run:
+        with here.database.read() as db:
+            planned = plan.make_plan(db, found, author, writer.author_names(batch))
+            redirects = list(islice(writer.moved(db, planned), MOST_LISTED))
+        if with_images:
+            wanted = {name for one in planned.new_posts() for name in images.wanted(one.post)}
+            batch.notes += Counter({"picture to download": len(wanted)})
+            beside = sorted(name for name in wanted if not is_web_address(name))
+            pictures = dict.fromkeys(wanted, True) | {
+                name: isinstance(data, bytes)
+                for name, data in (confined_reading.files(place, beside) if beside else ())
+            }
+    else:
+        confined.pool().close()  # frees the memory of its processes before the posts are stored
+        tell(f"storing {counted(len(found), 'post')}")
+        planned, redirects = _store(here, batch, found, author, now, tell)
+    last = (found[place] for place in planned.new[-MOST_LISTED:])
+    concerned = [*planned.new, *(number for _, number in planned.changed)]
+    tell("looking for what needs a hand")
+
+    def posts() -> Iterator[Ready]:
+        return (found[number] for number in concerned)
+
+    to_do = WorkList(report)
+    with here.database.read() as db:
+        for line in plan.left_to_do(db, posts, pictures, stored=not dry_run):
+            to_do.add(*line)
+    for one in posts() if planned.lost and batch.site is None else ():
+        if plan.is_lost(one):
+            to_do.add(one.post.guid, one.label, NO_ADDRESS, needs=False)
+    for place_, reason in batch.left_out:
+        to_do.add(place_, place_, f"it was not imported: {reason}")
+    to_do.save()
+    return {
+        "facts": [*plan.sentences(planned, batch), *to_do.facts()],
+        "to_do": to_do.groups(),
+        "new": len(planned.new),
+        "redirects": redirects,
+        "titles": [one.label for one in last],
+    }
+
+
+def _nothing(name: str, batch: Batch) -> str:
+    """Why a source that has files has no post, and what can be done."""
+    reasons = [f"{number:,} × {note}" for note, number in batch.notes.most_common(3)]
+    reasons += [f"{place}: {reason}" for place, reason in batch.left_out[:3]]
+    return (
+        f"{name} has no post ({'; '.join(reasons)}). If these are web pages, import the feed of "
+        "that blog instead: it has the newest posts"
+    )
+
+
+def _store(
+    here: Site,
+    batch: Batch,
+    found: Sequence[Ready],
+    heir: Author | None,
+    now: datetime,
+    tell: Callable[[str], None],
+) -> tuple[plan.Plan, list[tuple[str, str]]]:
+    """Store the posts in batches, so that others may save in between; then rebuild the feeds once.
+
+    If it is stopped midway, import the same source again: posts that are stored are recognised.
+    """
+    from publisher.publishing.rebuild import (  # not while the source is read: memory
+        ADDRESSES,
+        rebuild,
+    )
+
+    database, done = here.database, 0
+    with database.write() as db:
+        writer.people_and_settings(db, batch)
+        batch.old_feeds[:] = writer.old_feeds(db, batch.old_feeds, ADDRESSES.values())
+    with database.read() as db:
+        planned, pool = plan.make_plan(db, found, heir), SlugPool(db)
+        redirects = list(islice(writer.moved(db, planned), MOST_LISTED))
+    places = iter([*planned.new, *(place for _, place in planned.changed)])
+    try:
+        while some := [found[place] for place in islice(places, AT_ONCE)]:
+            with database.write() as db:  # plan again: posts may have changed since the first plan
+                writer.store(db, plan.make_plan(db, some, heir), now, batch.site is None, pool)
+            done += len(some)
+            tell(f"{done:,} posts stored")
+            database.give_way()
+        update_log.fold_anew(database)
+        if batch.site is not None:
+            writer.log_updates(database, batch.site)
+            with database.write() as db:
+                writer.media_rows(db, batch.site)
+        rebuild(here)
+    except StorageUnavailable as error:
+        if not done:
+            raise
+        rest = f"{counted(done, 'post')} of {len(planned.new) + len(planned.changed):,} are stored"
+        why = str(error).removesuffix("; nothing was changed")
+        raise StorageUnavailable(f"{why}; {rest}: import it again for the others") from error
+    return planned, redirects
+
+
+def _with_images(
+    here: Site,
+    batch: Batch,
+    found: Sequence[Ready],
+    place: sources.Located,
+    now: datetime,
+    language: str,
+    tell: Callable[[str], None],
+) -> tuple[KeptValues[Ready], dict[str, bool]]:
+    """Fetch the pictures of new and changed posts, and check those posts again; says of each
+    picture whether it was found."""
+
+    kept = 0
+
+    def keep(data: bytes, name: str) -> str:
+        nonlocal kept
+        kept += 1
+        tell(f"{counted(kept, 'picture')} fetched")
+        accepted = media.accept(data)
+        media.store(here.environment.media, accepted)
+        with here.database.write() as db:
+            media.record(db, accepted, name, None, now)
+        return accepted.path
+
+    with here.database.read() as db:
+        planned = plan.make_plan(db, found, None)
+        concerned = {*planned.new, *(number for _, number in planned.changed)}
+    fetch = images.fetcher(here.environment.allow_private)
+    beside = partial(confined_reading.files, place)
+    names = {name for number in concerned for name in images.wanted(found[number].post)}
+    ours = images.bring(names, fetch, beside, keep, batch.notes)
+    brought = KeptValues[Ready](here.environment.instance)
+    for start in range(0, len(found), AT_ONCE):
+        some = dict(enumerate(found[start : start + AT_ONCE], start))
+        changed = [images.with_ours(one.post, ours) for n, one in some.items() if n in concerned]
+        again = {one.post.guid: one for one in confined_reading.prepare(changed, now, language)}
+        brought.extend(again.get(one.post.guid, one) for one in some.values())
+    return brought, {name: name in ours for name in names}

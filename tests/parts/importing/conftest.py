@@ -1,0 +1,73 @@
+"""A site to import into, the short way."""
+
+import io
+import zipfile
+from collections.abc import Mapping
+from datetime import UTC
+from typing import Protocol
+
+import pytest
+
+from publisher.blog import update_log
+from publisher.blog.members import authors
+from publisher.installation import Site
+from publisher.parts.importing import dry_run, writer
+from publisher.parts.importing.dry_run import Plan
+from publisher.parts.importing.formats import recognition
+from publisher.parts.importing.imported import Batch, ImportedPost
+from publisher.parts.importing.sources import Document, Folder, located, opened
+
+
+def document(text: str | bytes, name: str = "a file") -> Document:
+    """A document as it would come from a file."""
+    return Document(name, io.BytesIO(text.encode() if isinstance(text, str) else text))
+
+
+def read(text: str | bytes, format_: str | None = None, name: str = "a file") -> Batch:
+    """What the adapter for a text makes of it, read to its end."""
+    batch = recognition.read(document(text, name), format_, UTC)
+    batch.posts = list(batch.posts)
+    return batch
+
+
+def one(text: str, format_: str | None = None, name: str = "a file") -> ImportedPost:
+    """The only post of a text."""
+    (post,) = read(text, format_, name).posts
+    return post
+
+
+def zipped(files: Mapping[str, str | bytes]) -> bytes:
+    """A zip with these files."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return held.getvalue()
+
+
+def folder(files: Mapping[str, str | bytes]) -> Folder:
+    """A zip, opened."""
+    with opened(located("-", io.BytesIO(zipped(files)), allow_private=False)) as found:
+        assert isinstance(found, Folder)
+        return found
+
+
+class Importer(Protocol):
+    """Imports a batch; `heir` gets the posts of authors that are not known."""
+
+    def __call__(self, batch: Batch, heir: str = "") -> Plan: ...
+
+
+@pytest.fixture
+def importer(site: Site) -> Importer:
+    """Imports a batch into `site` at its clock's now, as the command does."""
+
+    def do(batch: Batch, heir: str = "") -> Plan:
+        found = list(dry_run.ready(batch, site.clock()))
+        with site.database.write() as db:
+            planned = dry_run.make_plan(db, found, authors.named(db, heir) if heir else None)
+            writer.store(db, planned, site.clock())
+        update_log.fold_anew(site.database)
+        return planned
+
+    return do

@@ -1,0 +1,135 @@
+"""Pictures of imported posts: which are wanted, what becomes of their addresses."""
+
+from collections import Counter
+from collections.abc import Sequence
+from types import SimpleNamespace
+
+import pytest
+
+from publisher.base.errors import InvalidData, PublisherError
+from publisher.parts.importing import confined_reading, images
+from publisher.parts.importing.imported import ImportedPost
+from publisher.parts.importing.sources import Located
+from publisher.storage.tables.blog import SourceFormat
+from tests.parts.importing.conftest import zipped
+
+A, B = "https://old.example/a.png?x=1&y=2", "https://old.example/b.png"
+
+
+def post(source: str, source_format: SourceFormat = "html", where: str = "item 1") -> ImportedPost:
+    return ImportedPost(where=where, guid="1", source=source, source_format=source_format)
+
+
+def keep(data: bytes, name: str) -> str:
+    return f"/media/{data.decode()}-{name}"
+
+
+def nothing(names: Sequence[str]) -> list[tuple[str, bytes | PublisherError]]:
+    return [(name, InvalidData("there is no such file")) for name in names]
+
+
+def fetch(name: str) -> bytes:
+    if name == B:
+        raise InvalidData("the server answered 404")
+    return b"kept"
+
+
+@pytest.mark.parametrize(
+    ("source", "source_format", "expected"),
+    [
+        (
+            '<img alt="x" src="https://old.example/a.png?x=1&amp;y=2" srcset="https://o/1 1x">',
+            "html",
+            '<img alt="x" src="/media/kept-a.png">',
+        ),
+        (f"![A \\] cat]({A}) text", "markdown", "![A \\] cat](/media/kept-a.png) text"),
+        (f'![]( {A})![x](<{A}> "T")', "markdown", f'![]( {A})![x](</media/kept-a.png> "T")'),
+        (f"![gone]({B})", "markdown", f"![gone]({B})"),
+        (f'<a href="{A}">no picture</a>', "html", f'<a href="{A}">no picture</a>'),
+    ],
+)
+def test_addresses_are_replaced(source: str, source_format: SourceFormat, expected: str) -> None:
+    """A picture that was had is shown from here, everything else stays as it was."""
+    there = post(source, source_format)
+    ours = images.bring(images.wanted(there), fetch, nothing, keep, Counter())
+    assert images.with_ours(there, ours).source == expected
+
+
+def test_each_picture_is_fetched_once_and_failures_are_told() -> None:
+    """Each name is fetched once. One picture is gone: the note says why."""
+    fetched: list[str] = []
+
+    def counting(name: str) -> bytes:
+        fetched.append(name)
+        return fetch(name)
+
+    notes: Counter[str] = Counter()
+    images.bring({A, B}, counting, nothing, keep, notes)
+    assert sorted(fetched) == [A, B]
+    assert notes["picture copied here"] == 1
+    assert any("404" in note and number == 1 for note, number in notes.items())
+
+
+def test_pictures_beside_a_file() -> None:
+    """Relative to the Markdown file or to the folder; never outside of it."""
+    files = {"posts/tea/index.md": "x", "posts/tea/cup.png": "cup", "img/pot.png": "pot"}
+    where = "posts/tea/index.md"
+    source = "![](cup.png)![](<../../img/pot.png>)![](/img/pot.png)![](../../../etc/passwd)"
+    assert images.wanted(post("![a b](<my cup.png>)", "markdown", "a.md")) == {"my cup.png"}
+    named = images.wanted(post(source, "markdown", where))
+    assert named == {"posts/tea/cup.png", "img/pot.png", "etc/passwd"}
+    found = dict(
+        confined_reading.files(Located("a zip", data=zipped(files)), ["tea/cup.png", "etc/passwd"])
+    )
+    assert found["tea/cup.png"] == b"cup"
+    assert isinstance(found["etc/passwd"], InvalidData)
+    for kept, copied in (("", "site/public/"), ("", "public/"), ("site/", "site/_site/")):
+        built = {f"{kept}static/img/pot.png": "pot", f"{copied}img/pot.png": "not this"}
+        held = confined_reading.files(Located("a zip", data=zipped(built)), ["img/pot.png"])
+        assert list(held) == [("img/pot.png", b"pot")]
+
+
+def test_names_in_any_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    """WordPress keeps the letters of a file's name; they are asked for as a browser would."""
+    asked: list[str] = []
+
+    def answer(url: str, **_: object) -> SimpleNamespace:
+        asked.append(url)
+        return SimpleNamespace(status=200, body=b"x")
+
+    monkeypatch.setattr("publisher.base.net.request_public", answer)
+    assert images.fetcher(allow_private=False)("https://a.example/bär/%20x.png?ü") == b"x"
+    assert asked == ["https://a.example/b%C3%A4r/%20x.png?%C3%BC"]
+
+
+def test_private_addresses_are_refused() -> None:
+    """A post cannot make us ask machines of our own network."""
+    notes: Counter[str] = Counter()
+    there = post('<img src="http://127.0.0.1:1/x.png">')
+    get = images.fetcher(allow_private=False)
+    assert images.bring(images.wanted(there), get, nothing, keep, notes) == {}
+    assert any("private" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<img " * 200_000,
+        "<img src='" * 100_000,
+        "![" * 500_000,
+        "![](a " * 160_000,
+        "![](<a " * 160_000,
+    ],
+)
+def test_hostile_sources_are_looked_through_once(source: str) -> None:
+    """What begins a picture again and again and never ends it: no quadratic search."""
+    assert images.wanted(post(source, "markdown")) == set()
+    assert len(images.without_addresses(source)) == len(source)
+
+
+def test_an_address_that_is_none_is_not_asked_for() -> None:
+    """A picture at an impossible host stays where it is; the others come."""
+    for host in ("[4712::abcd::]", "[::1", "a.example:99999", "a.example:x"):
+        there = post(f"![x](http://{host}/x.png) ![a]({A})", "markdown")
+        assert A in images.wanted(there)
+        assert not any("http" in name for name in images.wanted(there) - {A})

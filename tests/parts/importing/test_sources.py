@@ -1,0 +1,183 @@
+"""What may be opened, and how much of it."""
+
+import io
+import os
+import zipfile
+from datetime import UTC
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from publisher.base.errors import InvalidData, InvalidInput, TooLarge
+from publisher.parts.importing import sources
+from publisher.parts.importing.formats import markdown_files, recognition
+from publisher.parts.importing.imported import Notes
+from publisher.parts.importing.sources import Document, Folder
+from tests.parts.importing.conftest import document, folder, read, zipped
+
+BOMB = """<?xml version="1.0"?><!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa">
+<!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]><rss><channel><item><title>&b;</title></item>
+</channel></rss>"""
+OUTSIDE = """<?xml version="1.0"?><!DOCTYPE rss [<!ENTITY x SYSTEM "file:///etc/passwd">]>
+<rss><channel><item><title>&x;</title></item></channel></rss>"""
+
+
+class Endless(io.RawIOBase):
+    """A stream that never ends; it counts what was taken from it."""
+
+    taken = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        assert size > 0, "an unbounded read"
+        self.taken += size
+        return b"x" * size
+
+
+def opened(stream: BinaryIO, source: str = "-") -> Document | Folder:
+    with sources.opened(sources.located(source, stream, allow_private=False)) as found:
+        return found
+
+
+def left_out(data: bytes) -> str:
+    """What an import of a zip says of the one file that it could not read."""
+    notes = Notes()
+    with sources.opened(sources.located("-", io.BytesIO(data), allow_private=False)) as found:
+        assert isinstance(found, Folder)
+        assert list(markdown_files.read_folder(found, UTC, notes)) == []
+    ((name, reason),) = notes.left_out
+    assert name == "a.md"
+    return reason
+
+
+def read_zip(data: bytes) -> None:
+    with sources.opened(sources.located("-", io.BytesIO(data), allow_private=False)) as found:
+        list(recognition.read(found, None, UTC).posts)
+
+
+def test_file_folder_and_zip_are_told_apart(tmp_path: Path) -> None:
+    """By what they are, not by their names."""
+    (tmp_path / "posts").mkdir()
+    (tmp_path / "posts" / "a.md").write_text("A")
+    (tmp_path / "posts" / ".hidden.md").write_text("H")
+    (tmp_path / "posts" / "link.md").symlink_to("/etc/passwd")
+    (tmp_path / "feed.txt").write_bytes(zipped({"b.md": "B"}))
+    found = opened(io.BytesIO(), str(tmp_path / "posts"))
+    assert isinstance(found, Folder)
+    assert (found.names, found.read("a.md", 10)) == (["a.md"], b"A")
+    with sources.opened(sources.located(str(tmp_path / "feed.txt"), io.BytesIO(), False)) as found:
+        assert isinstance(found, Folder)
+        assert found.read("b.md", 10) == b"B"
+    assert isinstance(opened(io.BytesIO(b"<rss/>")), Document)
+    (tmp_path / "posts" / os.fsdecode(b"caf\xe9.md")).write_text("C")
+    with pytest.raises(InvalidData, match=r"caf\\udce9\.md' is not UTF-8; rename it"):
+        opened(io.BytesIO(), str(tmp_path / "posts"))
+
+
+def test_blank_lines_before_xml() -> None:
+    """Plugins of WordPress print them; no parser takes a declaration after them."""
+    feed = b"\r\n\n<?xml version='1.0'?><rss version='2.0'><channel/></rss>"
+    with sources.opened(sources.located("-", io.BytesIO(feed), allow_private=False)) as found:
+        assert list(recognition.read(found, None, UTC).posts) == []
+
+
+def test_a_huge_document_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading stops one byte after the limit, with a clear word."""
+    monkeypatch.setattr(sources, "MAX_DOCUMENT_BYTES", 5_000_000)
+    stream = Endless()
+    with pytest.raises(TooLarge, match="more than 5 MB"):
+        opened(stream)  # type: ignore[arg-type]
+    assert stream.taken == 5_000_001
+
+
+def test_a_zip_bomb_is_not_unpacked() -> None:
+    """A file that unpacks to more than its limit is refused when the limit is reached."""
+    bomb = folder({"a.md": b"0" * 20_000_000})
+    with pytest.raises(TooLarge, match=r"a\.md"):
+        bomb.read("a.md", 8_000_000)
+
+
+@pytest.mark.parametrize(
+    "name", ["../../a.md", "/etc/a.md", "x/../../a.md", "C:\\a.md", "..\\a.md"]
+)
+def test_paths_that_point_outside(name: str) -> None:
+    """A zip with such a path is refused as a whole."""
+    with pytest.raises(InvalidData, match="unsafe path"):
+        opened(io.BytesIO(zipped({"fine.md": "F", name: "x"})))
+
+
+def test_damaged_and_encrypted_zips() -> None:
+    """A cut-off zip and one with a password end in one clear line."""
+    whole = zipped({"a.md": "A" * 1000})
+    with pytest.raises(InvalidData, match="damaged"):
+        opened(io.BytesIO(whole[: len(whole) // 2]))
+    locked = bytearray(whole)
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        locked[locked.index(signature) + offset] |= 1
+    assert "encrypted" in left_out(bytes(locked))
+    broken = bytearray(whole)
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        broken[archive.infolist()[0].header_offset + 40] ^= 0xFF
+    assert "damaged" in left_out(bytes(broken))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (BOMB.encode(), "entities"),
+        (OUTSIDE.encode(), "entities"),
+        (b"<rss><channel><item><title>a</title></item>", "breaks at line 1"),
+        (b'<?xml version="1.0" encoding="utf-8"?><rss><channel><title>caf\xe9', "breaks at"),
+        (b'<?xml version="1.0" encoding="klingon"?><rss></rss>', "breaks|encoding|format"),
+        (b"<rss><channel>" + b"<a>" * 300, "nested too deeply"),
+        (b"", "empty"),
+        (b"<!doctype html><html><p>Hi</html>", "web page"),
+        (b"\x89PNG\r\n", "not a format we know"),
+        (b"hello", "not a format we know"),
+    ],
+)
+def test_hostile_and_broken_documents(data: bytes, message: str) -> None:
+    """Whatever comes: one clear error, no entity is ever expanded."""
+    with pytest.raises(InvalidData, match=message):
+        read(data, "rss" if b"<rss" in data else None)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<rss><channel/></rss>", "rss"),
+        ('\ufeff<?xml version="1.0"?><!-- <feed> --><rss/>', "rss"),
+        ('<a:RDF xmlns:a="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/>', "rss"),
+        ('<feed xmlns="http://www.w3.org/2005/Atom"/>', "atom"),
+        ('<rss xmlns:wp="http://wordpress.org/export/1.2/"><channel/></rss>', "wxr"),
+        ('\n {"version": "https://jsonfeed.org/version/1"}', "json"),
+        ("---\ntitle: a\n---\n", "markdown"),
+    ],
+)
+def test_formats_are_recognised(text: str, expected: str) -> None:
+    """By their first element, whatever stands before it."""
+    assert recognition.sniff(document(text)) == expected
+
+
+def test_other_encodings() -> None:
+    """UTF-16 and Latin-1 are read as they declare themselves."""
+    text = '<?xml version="1.0" encoding="{}"?><rss><channel><item><title>é</title></item>{}'
+    for name in ("utf-16", "iso-8859-1"):
+        data = text.format(name, "</channel></rss>").encode(name)
+        (post,) = recognition.read(document(data), None, UTC).posts
+        assert post.title == "é"
+
+
+def test_private_addresses_are_not_fetched() -> None:
+    """An address inside the own network is refused like everywhere."""
+    with pytest.raises(InvalidData, match="private"):
+        opened(io.BytesIO(), "http://127.0.0.1:1/feed.xml")
+
+
+def test_no_such_file() -> None:
+    """A name that is nothing is the caller's mistake, not a broken file."""
+    with pytest.raises(InvalidInput, match="No such file"):
+        opened(io.BytesIO(), "/nowhere/feed.xml")
