@@ -195,6 +195,17 @@ def split_address(address: str) -> SplitResult:
     return parts
 
 
+def completed(address: str) -> str:
+    """An address as people type it, with the scheme that it lacks: https for a name on the web;
+    http for a name without a dot, an IP address or one with a port, which are machines at home."""
+    text = address.strip()
+    if not text or "://" in text or text.startswith(("/", "mailto:")):
+        return text
+    name, _, port = text.partition("/")[0].partition(":")
+    of_the_web = "." in name and not port and not name.replace(".", "").isdigit()
+    return f"http{'s' if of_the_web else ''}://{text}"
+
+
 def check_target(target: str) -> str:
     """A path of this site, or an http, https or mailto address; InvalidInput otherwise."""
     parts = split_address(target)

@@ -4,7 +4,7 @@ import csv
 import sys
 from array import array
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,7 +55,9 @@ def ttl(at: datetime | None, choices: bool, as_json: bool) -> None:
         return
     answer = _answer(here, at or here.clock())
     said = f"{counted(answer['ttl_minutes'], 'minute')} ({answer['phase']})"
-    echo_answer(as_json, answer, [said, *(f"  {reason}" for reason in answer["reasons"])])
+    told = (f"  {sentence}" for sentence in answer.pop("told") if sentence)
+    figures = (f"    {reason}" for reason in answer["reasons"])
+    echo_answer(as_json, answer, [said, *told, "  The figures behind it:", *figures])
 
 
 def _show_choices(here: "Site", at: datetime, as_json: bool) -> None:
@@ -79,7 +81,8 @@ def _in_figures(visits: dict[str, float | None]) -> str:
 
 def _answer(here: "Site", at: datetime) -> dict[str, Any]:
     from publisher.blog import update_log
-    from publisher.core.replay.coming_hours import max_age_by_minute, next_change_at
+    from publisher.core.replay.coming_hours import day_hours, max_age_by_minute, next_change_at
+    from publisher.core.replay.told import told_at
     from publisher.core.ttl import counts
     from publisher.core.ttl.rule import WINER
     from publisher.publishing.signals import signals_at
@@ -98,6 +101,7 @@ def _answer(here: "Site", at: datetime) -> dict[str, Any]:
         "max_age_by_minute": max_age_by_minute(decision),
         "phase": decision.phase,
         "reasons": signals.reasons,
+        "told": astuple(told_at(decision, at, day_hours(known, at), min(queue, default=None))),
         "expected_updates": decision.expected_updates,
         "next_change_at": format_rfc3339(change) if change else None,
         "histogram": list(known.tables.winer if winers else known.decayed(at)),

@@ -15,7 +15,15 @@ from sqlalchemy.orm import Session
 from publisher.base.dates import find_zone, parse_zone
 from publisher.base.environment import site_address
 from publisher.base.errors import FieldErrors, InvalidInput, StorageUnavailable
-from publisher.base.text import BUILT_IN, check_target, clean, lines_of, parse_links
+from publisher.base.text import (
+    BUILT_IN,
+    check_target,
+    clean,
+    completed,
+    is_of_the_web,
+    lines_of,
+    parse_links,
+)
 from publisher.core.specs import SpecError, known
 from publisher.core.ttl.rule import EXACT, FRESHNESS, MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
 from publisher.part import Part, PartOff
@@ -166,6 +174,14 @@ def _address(text: str) -> None:
     check_url(text)
 
 
+def _form_elsewhere(text: str) -> str:
+    """The https address of a page on another site, or nothing."""
+    address = completed(text)
+    if address and not (is_of_the_web(check_target(address)) and address.startswith("https://")):
+        raise InvalidInput("an address that begins with https:// is needed")
+    return address
+
+
 def addresses(most: int) -> Check:
     """At most so many addresses that can be requested, with spaces between."""
     return _each(_address, most)
@@ -241,7 +257,7 @@ class Settings:
 
     title: str = setting("Untitled blog", line(1, 200))
     # Empty: where it was first served (see `installation.public_address`).
-    site_url: str = setting("", lambda text: site_address(text) if text.strip() else "")
+    site_url: str = setting("", lambda text: site_address(completed(text)) if text.strip() else "")
     description: str = setting("Notes, as they come.", line(1, 500))
     language: str = setting("en", language_code)
     timezone: str = setting("UTC", find_zone)
@@ -280,7 +296,9 @@ class Settings:
     navigation: str = setting(BUILT_IN, lambda text: lines_of(parse_links(text)))
     elsewhere: str = setting("", other_sites)
     home: str = setting("whole", choice(*HOMES))
-    source_markdown: str = setting("on", choice("on", "off"))
+    source_markdown: str = setting("off", choice("on", "off"))
+    newsletter_url: str = setting("", _form_elsewhere)
+    show_hours: str = setting("subscribe", choice("off", "subscribe", "subscribe+about"))
     webmention_send: str = setting("on", choice("on", "off"))
     webmention_receive: str = setting("off", choice("off", "on"))
     podcast_image: str = setting("", picture)

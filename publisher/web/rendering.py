@@ -18,6 +18,7 @@ from publisher.base.errors import PublisherError
 from publisher.base.text import counted, first_picture, first_words, sentence
 from publisher.blog.members.permissions import is_admin, may_edit
 from publisher.blog.writing.posts import path, path_of
+from publisher.core.replay.told import span
 from publisher.installation.settings import Settings
 from publisher.part import MenuLink
 from publisher.river.polls.schedule import in_words
@@ -25,7 +26,6 @@ from publisher.storage.tables.blog import Post
 from publisher.web import context
 from publisher.web.assets import asset
 from publisher.web.context import author, own_address, settings, site
-from publisher.web.day_strip import span
 from publisher.web.translations import date_in, month_in, month_of_year_in
 
 _MENU = (

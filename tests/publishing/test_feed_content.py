@@ -47,7 +47,7 @@ def test_the_source_comes_along(site: Site, clock: FakeClock) -> None:
     make_post(site, f"[it](/posts/x), ![p](/media/1.png), {own}, [out](//o.example).", title="One")
     make_post(site, "<p>Old.</p>", title="Two", source_format="html")
     with site.database.write() as db:
-        store_settings(db, {"elsewhere": "https://github.com/ada"})
+        store_settings(db, {"elsewhere": "https://github.com/ada", "source_markdown": "on"})
     root = parse(rebuild(site).body)
     [source] = texts(root, "channel/item/source:markdown")
     assert source.startswith(f"[it]({SITE_URL}/posts/x), ![p]({SITE_URL}/media/1.png), ")

@@ -1,18 +1,24 @@
 """The strip of 24 hours: heights, tones, the hairline, and the sentence under it."""
 
-import re
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from publisher.core.civil import instant
-from publisher.core.ttl.activity import Activity, histogram
+from publisher.core.replay.told import span
+from publisher.core.ttl.activity import Activity, fold, histogram
 from publisher.core.ttl.counts import EARLY_SECONDS, WARM_UP_DAYS, WARM_UP_UPDATES
 from publisher.core.ttl.decision import build_moment, decide
 from publisher.core.ttl.rule import TtlRule
-from publisher.web.day_strip import LEAST, bars, minute_of_day, own_day, span, tone
+from publisher.installation import Site
+from publisher.publishing.rebuild import rebuild
+from publisher.publishing.signals import signals_at
+from publisher.web.day_strip import LEAST, bars, minute_of_day, own_day, strip, tone, walk
+from tests.conftest import FakeClock
+from tests.factories import make_post
 
 BERLIN = "Europe/Berlin"
 MORNING = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
@@ -67,73 +73,20 @@ def test_now_and_scheduled_stand_in_local_time() -> None:
     assert day.scheduled_minutes == (12 * 60 + 30,)
 
 
-def test_sentence_of_a_busy_morning() -> None:
-    """When a polite reader comes, and the habit behind it."""
-    day = own_day(habit(dict.fromkeys(range(7, 14), 9)), MORNING, TtlRule(freshness="ttl"))
-    assert day.sentence == (
-        "A polite reader that comes now, at 09:30, is asked to come back at 09:45, then at 10:00. "
-        "Around this hour, expect about nine updates an hour."
-    )
-    assert day.why[0] == "You publish often at this hour, so readers come back soon, at 09:45."
-    assert day.why[2] == "Next check: 10:00, or when you publish."
-
-
-def test_the_walk_of_a_night() -> None:
-    """Nobody comes while the author sleeps; strip, sentence and reasons say the same moments."""
-    night = MORNING.replace(hour=23, minute=10)
-    day = own_day(habit(dict.fromkeys(range(7, 14), 9)), night, TtlRule())
-    back = day.visits[1].clock
-    assert day.visits[0].clock == "23:10"
-    assert "06:30" <= back <= "07:30"
-    assert f"at 23:10, is asked to come back at {back} tomorrow" in day.sentence
-    assert day.why[0] == f"You rarely publish at this hour; readers come back at {back} tomorrow."
-    minutes = [visit.minute for visit in day.visits]
-    assert not [minute for minute in minutes[1:] if minute < 6 * 60]
-
-
-def test_the_refused_ttl_is_told_by_a_post_that_would_wait() -> None:
-    """What a longer absence would cost: a post of the hour that is usually busy would wait."""
-    late = MORNING.replace(hour=2, minute=0)
-    day = own_day(habit(dict.fromkeys(range(7, 14), 9)), late, TtlRule())
-    assert re.fullmatch(
-        r"If they stayed away for 8 hours, a post at \d\d:00 would wait until 10:00\.", day.why[1]
-    )
-
-
-def test_a_scheduled_post_and_the_longest_ttl_are_told_as_they_are() -> None:
-    """The ttl that a post shortens is not the longest; a post of tomorrow is not one of today."""
-    activity, night = habit({1: 1}, days=60), MORNING.replace(hour=23, minute=50)
-    post = night + timedelta(minutes=40)
-    day = own_day(activity, night, TtlRule.parse(menu="15/60"), [post])
-    assert day.why[1] == "No ttl is longer than 60 minutes."
-    assert day.why[2].startswith("Your next post is scheduled for 00:30 tomorrow, and no reader")
-    rule = TtlRule.parse(menu="15/10080", poll_minutes=100_000)
-    day = own_day(activity, night, rule, [post + timedelta(days=3)])
-    assert "scheduled for 00:30 on Friday, and no reader" in day.why[2]
-
-
-def test_a_reader_that_waits_more_than_a_day() -> None:
-    """It comes in a day, not "at tomorrow"."""
-    rule = TtlRule.parse(menu="1440", freshness="ttl")
-    day = own_day(habit({9: 1}), MORNING.replace(second=1), rule)
-    assert day.why[0] == "At this hour you publish every hour; readers come back in a day."
-
-
-def test_sentence_of_the_warm_up() -> None:
-    """A new blog says how far it is, and when readers come until then."""
+def test_before_five_updates_there_is_no_chart() -> None:
+    """Only what apps are told, and how far the learning is."""
     activity = histogram([MORNING - timedelta(minutes=10)], MORNING, "UTC")
     day = own_day(activity, MORNING, TtlRule(freshness="ttl"))
-    assert "at 09:30, is asked to come back at 09:45" in day.sentence
-    learning = f"(1 of {WARM_UP_UPDATES} updates, day 1 of {WARM_UP_DAYS})"
-    assert f"Still learning when this blog publishes {learning}" in day.sentence
-    assert day.why[0] == f"Still learning when you publish {learning}."
+    assert (day.bars, day.visits) == ((), ())
+    assert day.told.most.startswith("An app that looks now, at 09:30, is told: nothing new before")
+    assert f"1 of {WARM_UP_UPDATES} posts, day 1 of {WARM_UP_DAYS}" in day.told.most
 
 
 def test_an_empty_log_has_an_empty_day() -> None:
     """Nothing known: no bars, and what will be seen here."""
     day = own_day(Activity.empty("UTC"), MORNING, TtlRule())
     assert (day.bars, day.visits) == ((), ())
-    assert day.sentence.startswith("The day is still empty.")
+    assert day.told.most.startswith("This blog learns your hours")
 
 
 def test_no_table_no_bars() -> None:
@@ -154,16 +107,68 @@ def test_the_strip_tells_the_truth(offsets: list[int], zone: str, later_minutes:
     now = start + timedelta(days=60, minutes=later_minutes)
     activity = histogram(sorted(start + timedelta(seconds=s) for s in offsets), now, zone)
     day = own_day(activity, now, TtlRule())
-    if activity.last_update is not None:
+    if activity.updates >= WARM_UP_UPDATES:
         built = build_moment(activity.last_update, now, zone)
         told = decide(activity, built, TtlRule()).max_age_seconds(now)
         back = (now + timedelta(seconds=max(told, 60) + 59)).replace(second=0)
         if back <= now + timedelta(days=1):
             assert minute_of_day(back, zone) == day.visits[1].minute
-            assert f"is asked to come back at {day.visits[1].clock}" in day.sentence
+            assert f"is told: nothing new before {day.visits[1].clock}" in day.told.most
         else:  # five seconds after the same minute of the next day
             assert told <= 86_400 + EARLY_SECONDS
-            assert "is asked to come back in a day" in day.sentence
     assert all(LEAST <= bar.height <= 100 for bar in day.bars)
     assert 0 <= day.now_minute < 1440
     assert minute_of_day(instant(0), "UTC") == 0
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    posts=st.lists(st.integers(1, 86_400), max_size=8),
+    hours=st.dictionaries(st.integers(0, 23), st.integers(1, 6), max_size=5),
+    start=st.integers(0, 1_439),
+    freshness=st.sampled_from(["exact", "ttl"]),
+)
+def test_the_visits_are_those_of_a_reader_that_asks(
+    posts: list[int], hours: dict[int, int], start: int, freshness: str
+) -> None:
+    """With any queue: each visit is when the document that is served at the one before runs out,
+    in which the posts that are out are updates; never two within the shortest wait, but where a
+    scheduled post lies between."""
+    begin = MORNING + timedelta(minutes=start)
+    activity = habit(hours)
+    queue = sorted(begin + timedelta(seconds=second) for second in posts)
+    rule = TtlRule(freshness=freshness)
+    visits = walk(activity, begin, rule, queue)
+    for visit, following in pairwise(visits):
+        known = fold(activity, [at for at in queue if at <= visit])
+        document = decide(
+            known, build_moment(known.last_update, visit, "UTC"), rule,
+            [at for at in queue if at > visit],
+        )  # fmt: skip
+        told = max(document.max_age_seconds(visit), 60)
+        assert 0 <= (following - visit).total_seconds() - told < 60
+        between = any(visit < at <= following for at in queue)
+        assert between or following - visit >= timedelta(minutes=9)
+
+
+def test_a_day_of_the_served_site_is_the_day_that_was_drawn(site: Site, clock: FakeClock) -> None:
+    """The strip of now, against what the site really says at each of its visits, scheduled posts
+    coming out on the way."""
+    start = clock()
+    for day in range(14, 0, -1):
+        make_post(site, f"Day {day}.", at=start - timedelta(days=day))
+    for minutes in (3, 240, 245, 600):
+        make_post(site, f"In {minutes} minutes.", at=start + timedelta(minutes=minutes))
+    rebuild(site)
+    with site.database.read() as db:
+        drawn = strip(db, start)
+    real = [start]
+    while len(real) < len(drawn.visits):
+        with site.database.read() as db:
+            told = signals_at(db, clock()).decision.max_age_seconds(clock())
+        following = real[-1] + timedelta(seconds=max(told, 60) + 59)
+        real.append(following.replace(second=0, microsecond=0))
+        clock.forward(seconds=(real[-1] - clock()).total_seconds())
+        rebuild(site)
+    assert len(real) > 4
+    assert [visit.clock for visit in drawn.visits] == [f"{at:%H:%M}" for at in real]

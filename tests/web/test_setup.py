@@ -9,6 +9,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from publisher.base.environment import Environment
+from publisher.blog.members import authors
 from publisher.installation import Site, recall, setup_path
 from publisher.installation.settings import load_settings, store_setting
 from publisher.publishing.rebuild import rebuild
@@ -81,7 +82,7 @@ def test_set_up_asks_for_all_that_a_blog_needs(client: FlaskClient, site: Site) 
 def test_a_set_up_with_mistakes_changes_nothing(client: FlaskClient, site: Site) -> None:
     """All problems at once, beside their fields; what was typed is still there."""
     answer = set_up(
-        client, site, name="Not A Name", password="short", title=" ", timezone="Atlantis",
+        client, site, name="Not/a Name", password="short", title=" ", timezone="Atlantis",
         site_url="ftp://x",
     )  # fmt: skip
     assert answer.status_code == 422
@@ -90,6 +91,25 @@ def test_a_set_up_with_mistakes_changes_nothing(client: FlaskClient, site: Site)
     assert 'value="Atlantis"' in answer.text
     assert settings_of(site) == ("Untitled blog", "UTC", "http://127.0.0.1:8000")
     assert set_up(client, site).status_code == 302
+
+
+def test_a_name_for_readers_and_a_login_as_people_type_them(
+    client: FlaskClient, site: Site
+) -> None:
+    """Capitals and spaces make a login name; the address gets its https://; the password stays in
+    the form when something else was wrong."""
+    wrong = set_up(client, site, name="Mara Lind", timezone="Atlantis")
+    assert f'value="{PASSWORD}"' in wrong.text
+    assert wrong.headers["Cache-Control"] == "no-store"
+    answer = set_up(
+        client, site, name=" Mara Lind", display_name=" Mara  Lind ", site_url="blog.example.org"
+    )
+    assert answer.location == "/studio/"
+    assert site.site_url == "https://blog.example.org"
+    with site.database.read() as db:
+        person = authors.named(db, "mara-lind")
+        assert person.display_name == "Mara Lind"
+        assert authors.authenticate(db, "Mara Lind", PASSWORD).id == person.id
 
 
 def test_a_hostile_host_is_not_offered(client: FlaskClient, site: Site) -> None:

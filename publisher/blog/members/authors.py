@@ -40,7 +40,7 @@ def add(
 
     Raises FieldErrors for unusable names or password, Conflict when the name is taken.
     """
-    problems, shown = {}, " ".join(clean(display).split()) or name
+    problems, shown, name = {}, " ".join(clean(display).split()) or name, login_name(name)
     if problem := name_problem(name):
         problems["name"] = problem
     if len(shown) > MAX_NAME:
@@ -65,11 +65,16 @@ def add(
     return author
 
 
+def login_name(typed: str) -> str:
+    """A login name as it is kept: lower-case, a hyphen for spaces ("Mara Lind": mara-lind)."""
+    return "-".join(clean(typed).lower().split())
+
+
 def name_problem(name: str) -> str:
     """Why a login name cannot be used; "" if it can."""
     if re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,39}", name):
         return ""
-    return "use 1 to 40 lower-case letters (a-z), digits, dots, hyphens or underscores"
+    return "use 1 to 40 letters (a-z), digits, dots, hyphens or underscores"
 
 
 def named(session: Session, name: str) -> Author:
@@ -127,7 +132,7 @@ def authenticate(session: Session, name: str, password: str) -> Author:
 
     Raises Forbidden with the same message, after the same amount of work, if either is wrong.
     """
-    author = session.scalar(select(Author).where(Author.name == name))
+    author = session.scalar(select(Author).where(Author.name == login_name(name)))
     usable = author is not None and author.disabled_at is None
     old = _old_hash(session)
     good = passwords.matches(author.password_hash if author and usable else "", password, old)
@@ -196,7 +201,7 @@ def describe(
     session: Session, author: Author, display_name: str, bio: str, login: str | None = None
 ) -> None:
     """Set the name that readers see, the biography (Markdown), and the login name if given."""
-    name = author.name if login is None else clean(login).strip().lower()
+    name = author.name if login is None else login_name(login)
     line, text = " ".join(clean(display_name).split()), clean(bio).strip()
     problems = {}
     if not 1 <= len(line) <= MAX_NAME:

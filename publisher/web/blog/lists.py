@@ -21,7 +21,7 @@ from publisher.blog.members import authors
 from publisher.blog.slugs import tag_slug
 from publisher.storage.tables.blog import Post
 from publisher.web.context import now, page_start, settings, site
-from publisher.web.day_strip import strip
+from publisher.web.day_strip import public_strip
 from publisher.web.rendering import url
 from publisher.web.translations import gettext
 
@@ -186,7 +186,7 @@ def subscribe() -> str:
             readers=web_readers(url(feed)),
             podcast_readers=podcast_readers(url(feed)) if is_podcast else [],
             newest=newest,
-            day=strip(db, now()),
+            day=public_strip(db, now(), "subscribe"),
         )
 
 

@@ -18,7 +18,7 @@ from publisher.publishing import mentions
 from publisher.storage.tables.blog import Post
 from publisher.web.blog.lists import several_authors
 from publisher.web.context import full_path, now, site
-from publisher.web.day_strip import strip
+from publisher.web.day_strip import public_strip
 
 blueprint = Blueprint("posts", __name__)
 
@@ -98,7 +98,7 @@ def about() -> str:
             post=found,
             mentions=mentions.below(db, found) if found else (),
             people=[(person, render(person.bio)) for person in people],
-            day=strip(db, now()),
+            day=public_strip(db, now(), "about"),
         )
 
 

@@ -216,12 +216,12 @@ def test_one_author_signs_nothing(site: Site, client: FlaskClient) -> None:
 
 
 def test_about_is_there_before_anybody_writes_it(site: Site, client: FlaskClient) -> None:
-    """The plain one shows when the blog speaks; the author's own takes its place."""
-    assert "When this blog publishes" in client.get("/about").text
+    """The author's own takes the place of the plain one."""
+    assert "About Untitled blog" in client.get("/about").text
     mine = make_post(site, "I am Ada.", title="About me", slug="about", kind="page")
     page = client.get("/about").text
     assert "I am Ada." in page
-    assert "When this blog publishes" in page
+    assert "About Untitled blog" not in page
     with site.database.write() as db:
         posts.delete(db, posts.get(db, mine.id), site.clock())
     assert "About Untitled blog" in client.get("/about").text

@@ -2,15 +2,17 @@
 
 import gzip
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from flask.testing import FlaskClient
 
 from publisher.base import safe_xml
+from publisher.base.errors import InvalidInput
 from publisher.blog import archive
 from publisher.blog.writing import posts
 from publisher.installation import Site
+from publisher.installation.settings import store_setting
 from publisher.storage.tables.blog import Post
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_post
@@ -118,21 +120,60 @@ def test_robots_may_read_what_readers_read(client: FlaskClient) -> None:
     assert f"Sitemap: {SITE_URL}/sitemap.xml" in text
 
 
-def test_subscribe_says_tomorrow(site: Site, client: FlaskClient, clock: FakeClock) -> None:
-    """A reader that comes shortly before midnight is asked to come back the next day."""
-    make_post(site)
+@pytest.fixture
+def days(site: Site, clock: FakeClock) -> None:
+    """Two weeks of a post each morning."""
+    for day in range(14, -1, -1):
+        make_post(site, f"Day {day}.", at=clock() - timedelta(days=day))
+
+
+@pytest.mark.usefixtures("days")
+def test_subscribe_says_tomorrow(client: FlaskClient, clock: FakeClock) -> None:
+    """An app that looks shortly before midnight is told to look the next day."""
     clock.forward(hours=14, minutes=27)
-    words = r"comes now, at 23:57, is asked to come back tomorrow at 0\d:\d\d\."
+    words = r"looks now, at 23:57, is told: nothing new before 0\d:\d\d tomorrow\."
     assert re.search(words, client.get("/subscribe").text)
 
 
-def test_subscribe_says_when_the_blog_speaks(site: Site, client: FlaskClient) -> None:
-    """The feed's address, the strip with its words for those who do not see it, the table."""
+@pytest.mark.usefixtures("days")
+def test_the_hours_are_shown_where_the_author_says(site: Site, client: FlaskClient) -> None:
+    """On Subscribe unless the author says more or less: the strip, with its words for those who do
+    not see it, and the table; never when the next post is scheduled."""
+    make_post(site, at=site.clock() + timedelta(hours=3))
+    for choice, shown in (
+        ("", {"/subscribe"}), ("subscribe+about", {"/subscribe", "/about"}), ("off", set()),
+    ):  # fmt: skip
+        if choice:
+            with site.database.write() as db:
+                store_setting(db, "show_hours", choice)
+        for path in ("/subscribe", "/about"):
+            page = client.get(path).text
+            assert ("when an app that listens will look" in page) == (path in shown)
+            assert "tick" not in page
+            if path in shown:
+                assert page.count("<rect") >= 24 + 1  # the bars, and the tones of the key
+                assert page.count('<th scope="row">') >= 24
+    assert f"{SITE_URL}/rss.xml" in client.get("/subscribe").text
+
+
+def test_a_new_blog_shows_no_hours(site: Site, client: FlaskClient) -> None:
+    """Before five posts there is nothing to show."""
     make_post(site)
-    page = client.get("/subscribe").text
-    assert f"{SITE_URL}/rss.xml" in page
-    assert "A reader that comes now, at 09:30" in page
-    assert page.count("<rect") >= 24 + 1  # the bars, and the tones of the key
-    assert page.count('<th scope="row">') >= 24
-    for strip in (page, client.get("/about").text):
-        assert "visits of a polite reader" in strip  # what the dots are, on the small one too
+    assert "When this blog publishes" not in client.get("/subscribe").text
+
+
+def test_a_newsletter_is_linked(site: Site, client: FlaskClient) -> None:
+    """Its form elsewhere, on Subscribe and below posts; an address without https:// is completed,
+    one that is not encrypted refused."""
+    make_post(site, "One.", slug="one")
+    assert "by e-mail" not in client.get("/subscribe").text
+    with site.database.write() as db:
+        assert store_setting(db, "newsletter_url", "letters.example/ada").newsletter_url == (
+            "https://letters.example/ada"
+        )
+    for path in ("/subscribe", "/posts/one"):
+        assert 'href="https://letters.example/ada"' in client.get(path).text
+    with site.database.write() as db:
+        for wrong in ("http://letters.example/", "javascript:alert(1)", "https://", "/form", "x y"):
+            with pytest.raises(InvalidInput):
+                store_setting(db, "newsletter_url", wrong)

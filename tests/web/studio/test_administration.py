@@ -13,6 +13,7 @@ from publisher.blog import update_log
 from publisher.blog.members import authors, tokens
 from publisher.installation import Site
 from publisher.installation.settings import Settings, load_settings, names_of, store_setting
+from publisher.parts.passkeys.tables import Passkey
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import Post, Revision
 from publisher.web.readers import background_commands
@@ -241,7 +242,7 @@ def test_add_pressed_twice_shows_a_password_that_works(
         authors.authenticate(db, "cleo", password)
 
 
-@pytest.mark.parametrize(("name", "status"), [("ben", 409), ("Bad Name", 422), ("", 422)])
+@pytest.mark.parametrize(("name", "status"), [("ben", 409), ("Bad/Name", 422), ("", 422)])
 def test_an_author_that_cannot_be(enter: Enter, name: str, status: int) -> None:
     """Taken and unusable names are said at the field; the rest of the form is kept."""
     answer = enter().post("/studio/people", data={"name": name, "display_name": "Benjamin"})
@@ -439,11 +440,12 @@ def test_a_changed_time_zone_counts_the_day_anew(
     enter: Enter, site: Site, clock: FakeClock
 ) -> None:
     """09:30 UTC is 15:00 in Kolkata: the update is counted there, and the strip shows it."""
-    make_post(site)
+    for number in range(5):
+        make_post(site, f"Post {number}.")
     client = enter()
     assert client.post("/studio/settings", data={"timezone": "Asia/Kolkata"}).status_code == 302
     with site.database.read() as db:
-        assert update_log.load(db).decayed(clock())[15] == pytest.approx(1.0)
+        assert update_log.load(db).decayed(clock())[15] == pytest.approx(5.0)
     assert "Asia/Kolkata" in client.get("/subscribe").text
 
 
@@ -451,10 +453,34 @@ def test_ones_own_login_name(enter: Enter, client: FlaskClient, site: Site) -> N
     """It is changed, in lower case, unless it is unusable or somebody else's."""
     ben = enter("ben")
     form = {"display_name": "Ben", "bio": "", "login": " Benjamin "}
-    for wrong in ("", "a b", "ada"):
+    for wrong in ("", "a/b", "ada"):
         answer = ben.post("/studio/account/profile", data=form | {"login": wrong})
         assert answer.status_code == 422
     ben.post("/studio/account/profile", data=form)
     with site.database.read() as db:
         assert authors.named(db, "benjamin").display_name == "Ben"
     assert enter("Benjamin").get("/studio/").status_code == 200
+
+
+def test_a_new_password_ends_logins_and_on_request_every_other_way_in(
+    enter: Enter, site: Site
+) -> None:
+    """Every other browser is out; programs and passkeys stay unless the box is ticked."""
+    with site.database.write() as db:
+        ben = authors.named(db, "ben")
+        token = tokens.create(db, ben, ["create"], site.clock())
+        db.add(Passkey(author_id=ben.id, credential_id=b"1", public_key=b"", label="Phone",
+                       created_at=site.clock()))  # fmt: skip
+    elsewhere, here, old = enter("ben"), enter("ben"), PASSWORD
+    for new, box, left in (
+        ("another long one", {}, True),
+        ("a third one", {"end_tokens": 1}, False),
+    ):
+        form = {"old_password": old, "new_password": new, **box}
+        assert here.post("/studio/account/password", data=form).status_code == 302
+        assert here.get("/studio/account").status_code == 200
+        assert elsewhere.get("/studio/account").location.startswith("/studio/login")
+        with site.database.read() as db:
+            assert (tokens.verify(db, token, site.clock()) is not None) == left
+            assert bool(db.query(Passkey).count()) == left
+        old = new

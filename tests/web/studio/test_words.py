@@ -8,7 +8,6 @@ from flask import Flask
 from publisher.installation import Site
 from publisher.installation.settings import store_settings
 from publisher.publishing.rebuild import refresh
-from publisher.web.day_strip import _frequency, span
 from publisher.web.rendering import reading_minutes
 from tests.conftest import FakeClock
 from tests.factories import make_post
@@ -94,10 +93,3 @@ def test_moments_for_programs_are_valid_html(app: Flask) -> None:
     """A `datetime` attribute has no six digits of a second, which HTML does not know."""
     at = datetime(2026, 3, 4, 9, 30, 5, 123_456, UTC)
     assert app.jinja_env.filters["rfc3339"](at) == "2026-03-04T09:30:05Z"
-
-
-def test_singular_and_plural_of_what_the_strip_says() -> None:
-    """Never "every 1 hours"."""
-    said = {_frequency(n / 100) for n in range(1, 400)}
-    assert not [words for words in said if "every 1 hours" in words or "1 updates" in words]
-    assert (span(1), span(60)) == ("1 minute", "60 minutes")

@@ -51,7 +51,10 @@ def profile() -> Any:
 
 @blueprint.post("/account/password")
 def password() -> Any:
-    """Change the password and log out all other browsers. Wrong passwords are throttled."""
+    """Change the password and log out all other browsers, on request also programs and passkeys.
+
+    Wrong passwords are throttled.
+    """
     old, new = request.form.get("old_password", "")[:1000], request.form.get("new_password", "")
     visitor = login.visitor(me().name)
     with site().database.write() as db:
@@ -65,7 +68,7 @@ def password() -> Any:
             authors.set_password(db, writer, stored, "new_password")
             throttle.release(db, reserved)
             if request.form.get("end_tokens"):
-                tokens.revoke_all(db, writer)
+                tokens.end_other_logins(db, writer)
             throttle.know(db, visitor, writer, now())
             token = authors.open_session(db, writer, request.user_agent.string, now())
     except FieldErrors as error:

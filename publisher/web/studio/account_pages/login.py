@@ -36,7 +36,7 @@ def form() -> Any:
 def log_in() -> Any:
     """Check name and password, throttled by both name and address."""
     name, password = (
-        request.form.get("name", "").strip().lower()[:200],
+        authors.login_name(request.form.get("name", "")[:200]),
         request.form.get("password", "")[:1000],
     )
     try:

@@ -49,7 +49,8 @@ def page(errors: Mapping[str, str] | None = None) -> str:
 def add() -> Any:
     """Add an author with a generated password, which is shown only once: a second press of the
     button, or a request whose answer was lost, gets another one until that person logs in."""
-    name, shown = request.form.get("name", "").strip().lower(), request.form.get("display_name", "")
+    name = authors.login_name(request.form.get("name", ""))
+    shown = request.form.get("display_name", "")
     role: Role = "admin" if request.form.get("role") == "admin" else "author"
     password = authors.made_password()
     stored = authors.hashed(password)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Blueprint, make_response, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
 from publisher.base.dates import cities
@@ -65,8 +65,8 @@ def _begin(db: Session, password: passwords.Hash) -> Author:
     except FieldErrors as error:
         problems |= error.fields
     try:
-        name = request.form.get("name", "").strip().lower()
-        first = authors.add(db, name, password, "admin", now())
+        name, display = request.form.get("name", ""), request.form.get("display_name", "")
+        first = authors.add(db, name, password, "admin", now(), display)
     except FieldErrors as error:
         raise FieldErrors(error.fields | problems) from error
     if problems:
@@ -81,13 +81,14 @@ def _setup_page(secret: str, errors: dict[str, str]) -> Any:
     except Conflict as error:
         return _used(error)
     values = {"site_url": context.browser_address(), **request.form}
-    return render_template(
+    page = render_template(
         "studio/setup.html",
         errors=errors,
         values=values,
         zones=cities(),
         fixed=site().environment.site_url,
     )
+    return make_response(page, {"Cache-Control": "no-store"})  # it may have the typed password
 
 
 def _used(error: Conflict) -> Any:

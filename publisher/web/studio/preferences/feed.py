@@ -16,6 +16,7 @@ from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.readers.reporting.charts import last_week
 from publisher.storage.tables.publishing import Delivery, Snapshot
 from publisher.web.context import count_polls, now, site
+from publisher.web.day_strip import strip
 
 blueprint = Blueprint("feed", __name__)
 
@@ -36,7 +37,7 @@ def page() -> str:
         deliveries = select(Delivery).order_by(Delivery.id.desc()).limit(DELIVERIES_SHOWN)
         feed = {
             "current": main is not None and main.decided_at >= due_since,
-            "ttl_minutes": main.ttl_minutes if main else None,
+            "told": strip(session, now()).told,
             "reasons": main.decision.get("reasons", ()) if main else (),
             "week": last_week(session, week, now(), settings.zone),
             "documents": [

@@ -58,8 +58,8 @@ _GROUPS = (
             Control(
                 "timezone",
                 "Time zone",
-                "Yours, or a large city near you. Dates are shown in it, and the hours of your day "
-                "are counted in it; a change counts all updates again.",
+                "Yours, or a large city near you. Posts are dated in this zone, and the blog "
+                "learns your usual hours in it; after a change, from all posts again.",
                 "zone",
             ),
             Control(
@@ -71,6 +71,22 @@ _GROUPS = (
                 "address",
             ),
             Control("home_items", "Posts on a page", kind="number"),
+            Control(
+                "newsletter_url",
+                "Address of your newsletter’s form",
+                "A page elsewhere, such as at Buttondown, where people leave their e-mail address. "
+                "Linked on Subscribe and below posts. May be empty.",
+            ),
+            Control(
+                "show_hours",
+                "Show readers when you usually publish",
+                kind="choice",
+                options=(
+                    ("off", "no"),
+                    ("subscribe", "on the page Subscribe"),
+                    ("subscribe+about", "on the pages Subscribe and About"),
+                ),
+            ),
             Control(
                 "undo_seconds",
                 "Seconds to undo",
@@ -86,18 +102,18 @@ _GROUPS = (
         (
             Control(
                 "webmention_send",
-                "Pages that a post links to",
-                "Told of it when the post is published, changed or deleted, if they want to know.",
+                "Tell a site when I link to it",
+                "When a post is published, changed, taken back or deleted, if the site accepts it.",
                 "radios",
-                (("on", "are told"), ("off", "are not told")),
+                (("on", "yes"), ("off", "no")),
             ),
             Control(
                 "webmention_receive",
-                "Pages that link to a post",
-                "They are checked, and then wait for you under Posts, Mentions. Nothing is shown "
+                "Accept mentions from other sites",
+                "Each is checked, and then waits for you under Posts, Mentions. Nothing is shown "
                 "until you approve it.",
                 "radios",
-                (("off", "cannot tell this blog"), ("on", "can tell this blog")),
+                (("off", "no"), ("on", "yes")),
             ),
         ),
     ),
@@ -146,9 +162,9 @@ _GROUPS = (
         (
             Control(
                 "fairness",
-                "Programs that come far too often",
+                "Apps that look too often",
                 kind="radios",
-                options=(("off", "are served"), ("on", "are asked to slow down")),
+                options=(("off", "answer anyway"), ("on", "ask them to slow down")),
             ),
             Control(
                 "readers_days", "Days to keep the counts of visits", kind="number"
@@ -223,12 +239,10 @@ _GROUPS = (
             Control("cloud", "rssCloud server", "The address of its pleaseNotify. May be empty."),
             Control(
                 "source_markdown",
-                "Beside the HTML, posts carry",
-                kind="radios",
-                options=(
-                    ("on", "the Markdown they were written in, for readers that want it"),
-                    ("off", "nothing else: a smaller feed"),
-                ),
+                "Include the Markdown source in the feed",
+                "For the few readers that edit or quote. Each text is then in the feed twice.",
+                "radios",
+                (("off", "no"), ("on", "yes")),
             ),
             Control(
                 "podcast_guid",
