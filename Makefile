@@ -107,8 +107,8 @@ ON_ANY_DATABASE := river/fetching/test_machines.py storage/test_postgresql.py st
 	$(addprefix foreign/test_,stamp.py stamp_recipes.py) $(addprefix cli/test_,light.py simulation.py) \
 	$(addprefix parts/importing/test_,confined_reading.py html_to_markdown.py) \
 	blog/test_markdown.py delivery/test_stopping.py web/test_blog_clients.py web/test_rights.py \
-	$(addprefix web/,micropub/test_standard_cases.py micropub/test_kept_properties.py \
-	xml_rpc/test_xml_rpc.py test_readers_worth.py) \
+	$(addprefix parts/,micropub/test_standard_cases.py micropub/test_kept_properties.py \
+	xml_rpc/test_xml_rpc.py) web/test_readers_worth.py \
 	$(addprefix readers/test_,fairness.py nasty_mixes.py telling_apart.py verdicts.py) \
 	$(addprefix operations/test_,http.py http_hosts.py nginx.py rebinding.py serve.py serve_http.py \
 	tls.py unit.py waiting.py)

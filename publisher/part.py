@@ -5,8 +5,9 @@
 ("pages:blueprint": a module of the part, and a name in that module), which the engine follows where
 it is needed. The environment variable PUBLISHER_PARTS names the parts that are on.
 
-Of a part that is off, the engine still uses `tables`, `upkeep`, `end_logins` and `reserved`: what
-is stored stays, is backed up and tidied by age, and is there again when the part is.
+Of a part that is off, the engine still uses `tables`, `upkeep`, `end_logins`, `end_tokens` and
+`reserved`: what is stored stays, is backed up and tidied by age, and is there again when the part
+is.
 """
 
 import importlib
@@ -54,6 +55,8 @@ class Part:
     programs: tuple[str, ...] = ()
     # How many bytes may be sent to addresses that begin so, where that is more than to others.
     body_limits: tuple[tuple[str, int], ...] = ()
+    # Addresses to which programs send long forms, which are read once a token is in the head.
+    long_forms: tuple[str, ...] = ()
     commands: Mapping[str, Command] = field(default_factory=dict)
     # The module with its tables.
     tables: str = ""
@@ -74,6 +77,8 @@ class Part:
     places: Mapping[str, str] = field(default_factory=dict)
     # Takes a session and an author: ends the ways in that the part gives, besides the password.
     end_logins: str = ""
+    # The same for what the part gives out that is as good as a token.
+    end_tokens: str = ""
 
     def load(self, reference: str) -> Any:
         """What a reference of this part leads to: a module, or a name in one."""

@@ -36,9 +36,7 @@ PARTS = {
     "readers": "readers", "web/readers": "readers", "cli/readers.py": "readers",
     "storage/tables/readers.py": "readers", "web/studio/readers_summary.py": "readers",
     "foreign": "mirror", "web/for_programs/mirror.py": "mirror", "cli/advise.py": "mirror",
-    "storage/tables/mirror.py": "mirror",
-    "web/micropub": "micropub",
-    "web/for_programs/indieauth.py": "micropub", "publishing/mention": "webmention",
+    "storage/tables/mirror.py": "mirror", "publishing/mention": "webmention",
     "web/studio/mentions.py": "webmention", "publishing/link_cards.py": "link_cards",
 }  # fmt: skip
 # The rooms of tests that stand elsewhere than what they test.

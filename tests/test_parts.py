@@ -61,7 +61,8 @@ def test_addresses_of_parts_that_are_off_are_not_there(app: Flask, client: Flask
     theirs = {str(rule) for rule in every.url_map.iter_rules()}
     theirs -= {str(rule) for rule in app.url_map.iter_rules()}
     close_app(every)
-    assert {"/xmlrpc", "/studio/login/passkey", "/reader-test"} <= theirs
+    known = {"/xmlrpc", "/micropub", "/indieauth/token", "/studio/login/passkey", "/reader-test"}
+    assert known <= theirs
     for path in sorted(path for path in theirs if "<" not in path):
         assert client.get(path).status_code == 404, path
         sent = client.post(path, headers={"Origin": "https://blog.example"})
@@ -103,3 +104,5 @@ def test_a_blog_without_parts(site: Site, client: FlaskClient) -> None:
         page = ada.get(path)
         assert "asskey" not in page
         assert "xmlrpc" not in page
+        assert "icropub" not in page
+        assert "indieauth" not in page

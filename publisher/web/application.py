@@ -33,13 +33,11 @@ from publisher.web.assets import PAGE_POLICY
 from publisher.web.blog import posts
 from publisher.web.for_programs import (
     feeds,
-    indieauth,
     media,
     metrics,
     mirror,
     reader_api_items,
 )
-from publisher.web.micropub import views as micropub
 from publisher.web.readers import report, worth
 from publisher.web.request_checks import MOVING_BYTES, TEXT_BYTES, LimitedRequest
 from publisher.web.studio import mentions
@@ -56,17 +54,14 @@ _BLUEPRINTS = (
     mirror.pages,
     worth.advise_blueprint,
     assets.blueprint,
-    indieauth.consent_blueprint,
     blog.blueprint,
     media.card_blueprint,
-    indieauth.blueprint,
     media.icon_blueprint,
     feeds.blueprint,
     metrics.health_blueprint,
     login.blueprint,
     media.blueprint,
     metrics.blueprint,
-    micropub.blueprint,
     mirror.blueprint,
     posts.preview_blueprint,
     reader_api_items.blueprint,

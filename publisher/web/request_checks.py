@@ -42,7 +42,7 @@ _ELSEWHERE = "this was not sent from a page of this site, so nothing was done"
 _SAFE = ("GET", "HEAD", "OPTIONS")
 # Blueprints that take no cookie: neither the origin nor a form key is checked there.
 PROGRAMS = {
-    "micropub", "indieauth", "mirror", "reader_api", "webmention",
+    "mirror", "reader_api", "webmention",
     *(name for part in known().values() for name in part.programs),
 }  # fmt: skip
 
@@ -141,7 +141,6 @@ FORM_BYTES, SETUP_BYTES = 256 * 1024, 16 * 1024
 _BY_PREFIX = (
     ("/setup/", SETUP_BYTES),
     ("/studio/media", UPLOAD_BYTES),
-    ("/micropub", UPLOAD_BYTES),
     ("/studio/moving/import", MOVING_BYTES),
     ("/studio/", TEXT_BYTES),  # the login, too: it carries the text of a form sent too late
     ("/river/import", TEXT_BYTES),
@@ -149,6 +148,7 @@ _BY_PREFIX = (
     ("/mirror/", TEXT_BYTES),  # a hub sends whole documents
     *(limit for part in known().values() for limit in part.body_limits),
 )
+_LONG_FORMS = {path for part in known().values() for path in part.long_forms}
 MOST_FIELDS = 10_000
 _BLOCK = 64 * 1024
 _MAX_CALLERS = 10_000
@@ -158,7 +158,7 @@ class _Forms(FormDataParser):
     """Limits the number of fields: forty megabytes of `a&` would become gigabytes of them. And the
     length of a form whose text is sent as `%ff%ff`, and of what stands before the parts of a
     multipart form: eight megabytes of either take seconds to read. Our pages send long texts as
-    multipart; Micropub reads a long form only with a token in its head."""
+    multipart; a part's `long_forms` are read only with a token in their head."""
 
     most_bytes = FORM_BYTES
 
@@ -216,7 +216,7 @@ class LimitedRequest(Request):
     def make_form_data_parser(self) -> FormDataParser:
         """The parser, with the limit of this path."""
         parser = super().make_form_data_parser()
-        if self.path == "/micropub" and isinstance(parser, _Forms):
+        if self.path in _LONG_FORMS and isinstance(parser, _Forms):
             parser.most_bytes = TEXT_BYTES
         return parser
 

@@ -2,16 +2,8 @@
 
 A label names the program, and an end date is optional. `used_at`, the last use, shows whether a
 token is still needed; it is written at most once an hour.
-
-Authorization codes are an author's consent to a program, until the program fetches its token. As
-OAuth 2.0 and IndieAuth require, a code works once, for ten minutes, for one program and redirect
-address, and only with the secret (PKCE) whose hash the program sent at the beginning.
 """
 
-import base64
-import hashlib
-import hmac
-import re
 import secrets
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -26,9 +18,16 @@ from publisher.base.text import clean
 from publisher.blog.members import permissions
 from publisher.blog.members.authors import MADE_LAST
 from publisher.installation import recall, remember
-from publisher.storage.tables.credentials import ApiToken, Author, AuthorizationCode
+from publisher.storage.tables.credentials import ApiToken, Author
 
-SCOPES = ("create", "update", "delete", "media", "river")
+# What a token may be for, and in words.
+SCOPES = {
+    "create": "publish posts",
+    "update": "change your posts",
+    "delete": "delete your posts and bring them back",
+    "media": "upload pictures and sound",
+    "river": "read the river, mark and follow",
+}
 MAX_LABEL = 80
 USE_NOTED_EVERY = timedelta(hours=1)
 
@@ -134,8 +133,11 @@ def revoke(session: Session, token_id: int, author: Author | None = None) -> Non
 
 
 def revoke_all(session: Session, author: Author) -> int:
-    """End every token of an author at once; returns how many. A code is as good as one."""
-    session.execute(delete(AuthorizationCode).where(AuthorizationCode.author_id == author.id))
+    """End every token of an author at once, and what parts give out that is as good; returns how
+    many tokens there were."""
+    for known in part.known().values():
+        if known.end_tokens:
+            known.load(known.end_tokens)(session, author)
     mine = session.scalars(select(ApiToken.id).where(ApiToken.author_id == author.id)).all()
     session.execute(delete(ApiToken).where(ApiToken.id.in_(mine)))
     return len(mine)
@@ -158,52 +160,3 @@ def checked_scopes(scopes: Iterable[str]) -> list[str]:
     if not wanted:
         raise InvalidInput(f"a token needs a scope (one or more of {', '.join(SCOPES)})")
     return [scope for scope in SCOPES if scope in wanted]
-
-
-CODE_LIFE = timedelta(minutes=10)
-_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
-_VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
-
-
-def asked(client_id: str, redirect_uri: str, scope: str, challenge: str) -> AuthorizationCode:
-    """What a program asks for, before somebody agrees; InvalidInput unless the challenge, made from
-    its secret, is a SHA-256 in base64url."""
-    if not _CHALLENGE.fullmatch(challenge):
-        raise InvalidInput("code_challenge: a SHA-256 in base64url is needed (PKCE, S256)")
-    return AuthorizationCode(
-        client_id=client_id, redirect_uri=redirect_uri, scope=scope, challenge=challenge
-    )
-
-
-def grant(session: Session, author_id: int, wanted: AuthorizationCode, now: datetime) -> str:
-    """A new code for the author's consent to `wanted` (see `asked`); only its hash is stored."""
-    session.execute(delete(AuthorizationCode).where(AuthorizationCode.expires_at <= now))
-    code = secrets.token_urlsafe(32)
-    wanted.code_hash, wanted.author_id = hash_token(code), author_id
-    wanted.expires_at = now + CODE_LIFE
-    session.add(wanted)
-    return code
-
-
-def redeem(
-    session: Session, code: str, client_id: str, redirect_uri: str, verifier: str, now: datetime
-) -> AuthorizationCode | None:
-    """The consent of a code; None if anything does not match. The code is used up either way."""
-    row = session.scalar(
-        select(AuthorizationCode).where(AuthorizationCode.code_hash == hash_token(code))
-    )
-    if row is None:
-        return None
-    session.delete(row)
-    session.flush()
-    same = (row.client_id, row.redirect_uri) == (client_id, redirect_uri)
-    usable = row.expires_at > now and row.author.disabled_at is None
-    return row if same and usable and _fits(verifier, row.challenge) else None
-
-
-def _fits(verifier: str, challenge: str) -> bool:
-    if not _VERIFIER.fullmatch(verifier):
-        return False
-    digest = hashlib.sha256(verifier.encode()).digest()
-    found = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
-    return hmac.compare_digest(found, challenge)

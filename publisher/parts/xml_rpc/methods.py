@@ -20,8 +20,8 @@ from publisher.parts.xml_rpc.entries import Form, Struct
 from publisher.storage.tables.blog import Post, PostKind
 from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import bearer_of, now, own_address, site
-from publisher.web.micropub import program_posts
-from publisher.web.micropub.program_posts import created, set_state, take_back
+from publisher.web.for_programs import program_posts
+from publisher.web.for_programs.program_posts import created, set_state, take_back
 
 MOST_POSTS = 100
 

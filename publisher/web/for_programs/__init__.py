@@ -1,1 +1,2 @@
-"""Addresses that programs read and call: feeds, sitemap, media, metrics, mirrors, IndieAuth."""
+"""Addresses that programs read and call: feeds, sitemap, media, metrics, mirrors; and what
+programs that post may do (`program_posts`)."""

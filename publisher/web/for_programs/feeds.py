@@ -72,7 +72,7 @@ _XML = "application/xml; charset=utf-8"
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 _PLAIN = re.compile(r"[a-z0-9/:.-]*").fullmatch
-_HIDDEN = ("/studio/", "/setup/", "/preview/", "/search", "/readers", "/river", "/micropub")
+_HIDDEN = ("/studio/", "/setup/", "/preview/", "/search", "/readers", "/river")
 
 
 @sitemap_blueprint.get("/robots.txt")

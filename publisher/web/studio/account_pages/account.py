@@ -13,7 +13,6 @@ from publisher.blog.markup.markdown import render
 from publisher.blog.members import authors, throttle, tokens
 from publisher.storage.tables.credentials import Author
 from publisher.web.context import done, me, my_row, now, site
-from publisher.web.for_programs.indieauth import WORDS
 from publisher.web.studio.account_pages import login
 from publisher.web.studio.shared import shown_once
 
@@ -140,5 +139,5 @@ def about(db: Session, person: Author) -> dict[str, Any]:
         "sessions": authors.sessions_of(db, person, now()),
         "tokens": known,
         "ended": [row.id for row in known if tokens.has_ended(row, now())],
-        "scopes": WORDS,
+        "scopes": tokens.SCOPES,
     }

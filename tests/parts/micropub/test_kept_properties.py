@@ -16,11 +16,11 @@ from publisher.blog.published import WEBMENTION
 from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
+from publisher.parts.micropub import entry
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.publishing import Delivery
-from publisher.web.micropub import entry
 from tests.conftest import SITE_URL
-from tests.web.micropub.test_views import Program, png, program, program_of
+from tests.parts.micropub.test_views import Program, png, program, program_of
 
 __all__ = ["program"]
 THERE = "https://there.example/notes/1?a=1&b=2"

@@ -24,21 +24,15 @@ from publisher.base.net import OutgoingError, Reply
 from publisher.base.system.confined import Limits, Unreadable, read
 from publisher.base.text import joined, one_line
 from publisher.blog.members import authors, tokens
+from publisher.parts.micropub import codes
+from publisher.parts.micropub.tables import AuthorizationCode
 from publisher.publishing.mention_documents import program_in_page
-from publisher.storage.tables.credentials import Author, AuthorizationCode
+from publisher.storage.tables.credentials import Author
 from publisher.web.context import login_required, me, my_row, now, own_address, site
-from publisher.web.micropub import program_posts
+from publisher.web.for_programs import program_posts
 
 consent_blueprint = Blueprint("indieauth_pages", __name__)
 
-# What each of our scopes allows, for the consent page.
-WORDS = {
-    "create": "publish posts",
-    "update": "change your posts",
-    "delete": "delete your posts and bring them back",
-    "media": "upload pictures and sound",
-    "river": "read the river, mark and follow",
-}
 _ALSO = {"undelete": "delete", "post": "create"}  # other names of the same
 
 
@@ -73,11 +67,11 @@ def ask() -> Any:
                                               "error_description": str(error)})  # fmt: skip
     with site().database.read() as db:
         page = render_template(
-            "settings/consent.html",
+            "micropub/consent.html",
             client=asking,
             wanted=wanted,
             state=request.args.get("state", ""),
-            scopes=[(name, WORDS[name]) for name in offered(wanted.scope)],
+            scopes=[(name, tokens.SCOPES[name]) for name in offered(wanted.scope)],
             identity=identity(db, my_row(db)),
         )
     return _may_lead_to(make_response(page), wanted.redirect_uri)
@@ -91,11 +85,11 @@ def consent() -> Any:
     if not request.form.get("agree"):
         return _answer(request.form, asking, {"error": "access_denied"})
     chosen = " ".join(scope for scope in tokens.SCOPES if scope in request.form.getlist("scope"))
-    wanted = tokens.asked(
+    wanted = codes.asked(
         asking.address, request.form["redirect_uri"], chosen, request.form.get("challenge", "")
     )
     with site().database.write() as db:
-        code = tokens.grant(db, me().id, wanted, now())
+        code = codes.grant(db, me().id, wanted, now())
     return _answer(request.form, asking, {"code": code})
 
 
@@ -136,7 +130,7 @@ def _wanted(values: Any, asking: ClientApp) -> AuthorizationCode:
         raise InvalidInput("state: it is too long")
     scope = " ".join(offered(values.get("scope", "")))
     place, challenge = values["redirect_uri"], values.get("code_challenge", "")
-    return tokens.asked(asking.address, place, scope, challenge)
+    return codes.asked(asking.address, place, scope, challenge)
 
 
 def _answer(values: Any, asking: ClientApp, answer: dict[str, str]) -> Response:
@@ -239,7 +233,7 @@ def introspect() -> Response:
 
 def _redeemed(db: Session) -> AuthorizationCode | None:
     form = request.form
-    return tokens.redeem(
+    return codes.redeem(
         db,
         form.get("code", "")[:200],
         form.get("client_id", ""),

@@ -10,8 +10,8 @@ from werkzeug.test import TestResponse
 
 from publisher.installation import Site
 from tests.conftest import SITE_URL
-from tests.web.micropub.test_kept_properties import PLACE, texts
-from tests.web.micropub.test_views import Program, program, program_of
+from tests.parts.micropub.test_kept_properties import PLACE, texts
+from tests.parts.micropub.test_views import Program, program, program_of
 
 __all__ = ["program"]
 SUNSET, CITY = "https://photos.example/sunset.jpg", "https://photos.example/city.jpg"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from publisher.base.errors import InvalidInput
-from publisher.web.micropub import entry
+from publisher.parts.micropub import entry
 from tests.factories import content
 
 LINES = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1)

@@ -25,12 +25,12 @@ from publisher.blog.published import is_public
 from publisher.blog.writing import overview, posts
 from publisher.blog.writing.content import Content
 from publisher.installation.settings import load_settings
+from publisher.parts.micropub import entry
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import Media, Post
 from publisher.storage.tables.credentials import ApiToken
 from publisher.web.context import now, place_in_list, site
-from publisher.web.micropub import entry
-from publisher.web.micropub.program_posts import (
+from publisher.web.for_programs.program_posts import (
     STAYS,
     Unauthorized,
     authorised,
