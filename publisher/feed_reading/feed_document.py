@@ -47,7 +47,6 @@ class UnreadableFeed(InvalidData):
     """The document looks like a feed, but nothing can be made of it."""
 
 
-# The next three classes are pickled by the parsing process, which slots would make slow.
 @dataclass(frozen=True)
 class FeedFile:
     """A file that belongs to an item; `length` in bytes, 0 when unknown."""

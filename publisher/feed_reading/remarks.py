@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Remark:
-    """What was guessed or dropped in one document; pickled by the parsing process.
+    """What was guessed or dropped in one document.
 
     `kind` is a stored name such as ``date-not-understood``, `sentence` says it to a person, with
     the first example; `count` is how often it happened. `is_loss`: something that the document had

@@ -2,10 +2,14 @@
 
 import os
 import time
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
+from typing import Any, Literal
 
-from publisher.base.errors import TooLarge, TooMany
+from publisher.base.errors import TooLarge
 from publisher.base.system import confined
 
 
@@ -60,25 +64,44 @@ def nest(depth: int = 0) -> None:
     nest(depth + 1)
 
 
-class Code:
-    """What would be run where it is unpickled."""
-
-    def __reduce__(self) -> tuple[object, tuple[str]]:
-        return os.system, ("true",)
-
-
-def send_code() -> object:
-    return Code()
+def send(answer: bytes) -> str:
+    """Say these very bytes, as a process that was taken over can."""
+    setattr(confined, "to_bytes", lambda _: answer)  # noqa: B010
+    return ""
 
 
-def change_a_class() -> None:
-    """Say `setattr(Limits, "seconds", None)` and `Limits.more = None`, as only bytes can."""
-    said = b"cpublisher.base.system.confined\nLimits\n(N}(Vseconds\nNVmore\nNutb."
-    confined._packed = lambda value: said
+def send_something_else() -> str:
+    """Values of other types than the task has."""
+    found: Any = [5, b"x"]
+    return found  # type: ignore[no-any-return]
 
 
-def send_wrong_arguments() -> object:
-    return TooMany("later", 5)  # is pickled without its second argument
+def send_no_value() -> str:
+    """What is no value at all."""
+    found: Any = os.system
+    return found  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class Everything:
+    """A value of each kind that tasks return."""
+
+    text: str
+    number: int | None
+    share: float
+    data: bytes
+    at: datetime
+    pairs: dict[int, bytes]
+    counts: Counter[str]
+    kinds: frozenset[int]
+    word: Literal["a", "b"]
+    rows: tuple[tuple[str, bytes], ...]
+    below: tuple[int, ...] | None
+    more: Any
+
+
+def everything(value: Everything) -> Everything:
+    return value
 
 
 def environment() -> list[str]:

@@ -1,16 +1,22 @@
 """Confined processes: whatever a stranger's bytes do in there, out comes one clear error."""
 
 import os
+import pickle
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from publisher.base.errors import PublisherError, TooLarge
-from publisher.base.system.confined import Limits, Pool, Unreadable
+from publisher.base.errors import FieldErrors, PublisherError, TooLarge, TooMany
+from publisher.base.system.confined import Pool, Unreadable
+from publisher.base.system.plain_values import from_bytes, to_bytes
+from publisher.feed_reading.feed_document import NotAFeed
 from tests.base import hostile
 
 
@@ -30,8 +36,8 @@ def pool() -> Iterator[Pool]:
         (hostile.crash, "too much memory or time"),
         (hostile.break_down, "damaged"),
         (hostile.nest, "nested too deeply"),
-        (hostile.send_code, "made its reader crash"),
-        (hostile.send_wrong_arguments, "made its reader crash"),
+        (hostile.send_something_else, "made its reader crash"),
+        (hostile.send_no_value, "damaged"),
     ],
 )
 def test_whatever_happens_is_one_error(pool: Pool, task: Callable[..., Any], words: str) -> None:
@@ -48,13 +54,69 @@ def test_it_is_the_first_to_go_where_memory_runs_out(pool: Pool) -> None:
     assert pool.call(hostile.oom_points, 5.0) == 800
 
 
-def test_an_answer_changes_no_class(pool: Pool) -> None:
-    """An answer is loaded with our classes, and leaves them as they were."""
-    before = dict(vars(Limits))
-    with pytest.raises(Unreadable, match="made its reader crash") as raised:
-        pool.call(hostile.change_a_class, 5.0)
-    assert "would change a class" in str(raised.value.__cause__)
-    assert dict(vars(Limits)) == before
+def written(text: str, *blobs: bytes) -> bytes:
+    """A message with this JSON and these byte strings."""
+    sizes = b"".join(len(blob).to_bytes(4) for blob in blobs)
+    return len(text).to_bytes(4) + len(blobs).to_bytes(4) + sizes + text.encode() + b"".join(blobs)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"", b"\xff" * 40, written("5"), written("{}"), written('{"x":1}'), written('{"b":0}'),
+        written('{"b":-1}', b"x"), written('{"t":"never"}'), written('{"m":[["a"]]}'),
+        written('{"e":["publisher.base.errors.NotFound","gone"]}'),
+        written('{"e":["os.system","true"]}'), written('{"e":[[]]}'), written("[" * 5_000),
+        written("9" * 10_000), written('"a"')[:-1], written('["a"]'), written('{"b":0}', b"a"),
+        pickle.dumps("a"),
+    ],
+)  # fmt: skip
+def test_an_answer_of_another_type_is_one_error(said: bytes) -> None:
+    """Whatever bytes a process sends that was taken over: the task's type, or nothing."""
+    fresh = Pool(size=1)
+    with pytest.raises(Unreadable, match="made its reader crash"):
+        fresh.call(hostile.send, 5.0, said)
+    fresh.close()
+
+
+def test_a_value_of_each_kind_comes_back(pool: Pool) -> None:
+    """As it went in; where any value is allowed, sequences are lists."""
+    sent = hostile.Everything(
+        "é\ud800", None, 0.5, bytes(range(256)), datetime(2024, 3, 4, 9, tzinfo=UTC),
+        {1: b"", 600: b"x"}, Counter(a=2), frozenset({1, 2}), "b",
+        (("é", b"1"), ("", b"2")), None, {"n": [1, 1.5, None, True, b"y"]},
+    )  # fmt: skip
+    for below in (None, (), (1, 2)):
+        one = replace(sent, below=below)
+        assert pool.call(hostile.everything, 5.0, one) == one
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"number": "5"}, {"number": True}, {"word": "c"}, {"kinds": {"x"}}, {"data": "x"},
+     {"rows": (("a",),)}, {"pairs": {"1": b""}}, {"at": "2024"}, {"below": ("a",)}],
+)  # fmt: skip
+def test_a_part_of_another_type_is_one_error(pool: Pool, wrong: dict[str, Any]) -> None:
+    """Each part is checked, not only the whole."""
+    sent = hostile.Everything(
+        "", 1, 0.5, b"", datetime(2024, 3, 4, tzinfo=UTC), {}, Counter(), frozenset(), "a", (),
+        None, None,
+    )  # fmt: skip
+    with pytest.raises(Unreadable, match="made its reader crash"):
+        pool.call(hostile.everything, 5.0, replace(sent, **wrong))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [TooLarge("large"), TooMany("later", 5), FieldErrors({"title": "too long"}),
+     NotAFeed("a page", (("https://a.example/f", "A"),)), Unreadable("x")],
+)  # fmt: skip
+def test_errors_come_back_whole(error: PublisherError) -> None:
+    """With what they carry besides the sentence."""
+    back = from_bytes(to_bytes(error), PublisherError)
+    assert (type(back), str(back), vars(back)) == (type(error), str(error), vars(error))
+    with pytest.raises(ValueError, match="another type"):
+        from_bytes(to_bytes(error), str)
 
 
 def test_a_refusal_is_the_tasks_own(pool: Pool) -> None:

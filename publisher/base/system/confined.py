@@ -4,15 +4,15 @@
 `stream(task, ...)` calls a generator there and yields its values one by one. Any failure in there
 (a hang, gigabytes, a crash of a C library) becomes one `Unreadable`, and the process is replaced;
 the caller's process is not affected. The processes are started when they are first needed, by exec
-and never by fork, and reused. They inherit no environment variables. Results are plain values,
-never code: see `_Values`.
+and never by fork, and reused. They inherit no environment variables. A result is read as the type
+that the task's annotation names here (see `plain_values`): a process that was taken over can send
+nothing but values.
 
 Arguments and results are copied: a task has no access to the database, to open files or to the
 state of its module in the caller's process.
 """
 
 import atexit
-import io
 import os
 import pickle
 import queue
@@ -25,12 +25,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import GeneratorType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
 from publisher.base.errors import InvalidData, PublisherError, StorageUnavailable
+from publisher.base.system.plain_values import from_bytes, to_bytes
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -40,7 +42,8 @@ MEMORY_BYTES = 1536 * 1024 * 1024  # of each process
 START_SECONDS, WAIT_SECONDS = 60.0, 60.0
 LONGEST_ANSWER = 256 * 1024 * 1024
 TASKS_PER_PROCESS = 2_000
-QUESTION, STARTED, PART, ANSWER, REFUSAL, FAILURE = b"q", b"s", b"p", b"a", b"r", b"f"
+QUESTION, STARTED, PART, END = b"q", b"s", b"p", b"e"
+ANSWER, REFUSAL, FAILURE = b"a", b"r", b"f"
 BUFFER = 65_536
 HEADER = struct.Struct("!cQ")
 OPEN_FILES = 64  # at most, of each process
@@ -48,11 +51,6 @@ _CHILD = (
     "import sys; from publisher.base.system import confined; "
     "confined.serve(*map(int, sys.argv[1:]))"
 )
-_PLAIN = {
-    ("builtins", "frozenset"), ("builtins", "set"), ("collections", "Counter"),
-    ("datetime", "date"), ("datetime", "datetime"), ("datetime", "timedelta"),
-    ("datetime", "timezone"),
-}  # fmt: skip
 
 
 class Unreadable(InvalidData):
@@ -70,58 +68,11 @@ class Limits:
     quick: bool = False
 
 
-class _Values(pickle.Unpickler):
-    """Unpickles plain values, and of our classes only dataclasses and errors imported here.
-
-    A process that a hostile document took over may send anything. Nothing of it is executed. A
-    pickle can also set attributes of a class that it names: that is undone, and refused.
-    """
-
-    def __init__(self, answer: bytes) -> None:
-        super().__init__(io.BytesIO(answer))
-        self._before: dict[type, dict[str, Any]] = {}
-
-    def load(self) -> Any:
-        """The value; UnpicklingError where it would have changed a class."""
-        try:
-            return super().load()
-        finally:
-            changed = [_put_back(*named) for named in self._before.items()]
-            if any(changed):
-                raise pickle.UnpicklingError("it would change a class")
-
-    def find_class(self, module: str, name: str) -> Any:
-        """A class that only holds values; everything else is refused."""
-        found = getattr(sys.modules.get(module), name, None)
-        if not isinstance(found, type) or not (
-            (module, name) in _PLAIN or (module.startswith("publisher.") and _is_value(found))
-        ):
-            raise pickle.UnpicklingError(f"{module}.{name} is no value")
-        self._before.setdefault(found, dict(vars(found)))
-        return found
-
-
-def _is_value(ours: type) -> bool:
-    return is_dataclass(ours) or issubclass(ours, PublisherError)
-
-
-def _put_back(named: type, before: dict[str, Any]) -> bool:
-    """Restore a class's attributes as they were `before`; returns whether any had changed."""
-    now = dict(vars(named))
-    added = now.keys() - before.keys() - {"__slotnames__"}  # which `copyreg` keeps there
-    replaced = {name: part for name, part in before.items() if now.get(name) is not part}
-    for name in added:
-        delattr(named, name)
-    for name, part in replaced.items():
-        setattr(named, name, part)
-    return bool(added or replaced)
-
-
-def _unpacked(answer: bytes) -> Any:
-    try:
-        return _Values(answer).load()
-    except Exception as error:  # bytes of a process that was taken over raise anything
-        raise Unreadable("cannot be read: it made its reader crash") from error
+@cache
+def _result_of(task: Callable[..., Any]) -> Any:
+    """The type that a task returns, or whose values it yields."""
+    kind = get_type_hints(task)["return"]
+    return get_args(kind)[0] if get_origin(kind) is Iterator else kind
 
 
 class _Process:
@@ -157,16 +108,22 @@ class _Process:
             self._receive(time.monotonic() + START_SECONDS)
             self._modules.add(task.__module__)
 
-    def take(self, seconds: float) -> tuple[bytes, Any]:
+    def take(self, seconds: float, kind_of_value: Any) -> tuple[bytes, Any]:
         """PART and the next value of a generator, or ANSWER and what the task returned.
 
-        Raises the PublisherError that the task raised, or Unreadable.
+        After a generator's last value: END and None. Raises the PublisherError that the task
+        raised, or Unreadable.
         """
         kind, answer = self._receive(time.monotonic() + seconds)
         if kind == FAILURE:
             raise Unreadable(f"cannot be read: {answer.decode('utf-8', 'replace')[:200]}")
-        value = _unpacked(answer)
-        if kind == REFUSAL and isinstance(value, PublisherError):
+        if kind == END:
+            return kind, None
+        try:
+            value = from_bytes(answer, PublisherError if kind == REFUSAL else kind_of_value)
+        except ValueError as error:
+            raise Unreadable("cannot be read: it made its reader crash") from error
+        if kind == REFUSAL:
             raise value
         return kind, value
 
@@ -219,7 +176,7 @@ class Pool:
         """`task(*args, **kwargs)` in one of the processes, within `seconds`."""
         with self._process() as process, _as_unreadable():
             process.ask(task, args, kwargs, seconds=seconds)
-            answer: R = process.take(seconds)[1]
+            answer: R = process.take(seconds, _result_of(task))[1]
             return answer
 
     def stream(
@@ -229,7 +186,7 @@ class Pool:
         with self._process() as process, _as_unreadable():
             process.ask(task, args, kwargs, seconds=seconds)
             while True:
-                kind, value = process.take(seconds)
+                kind, value = process.take(seconds, _result_of(task))
                 if kind != PART:
                     return
                 yield value
@@ -331,22 +288,18 @@ def _answers(task: Any, args: Any, kwargs: Any) -> Iterator[tuple[bytes, bytes]]
         found = task(*args, **kwargs)
         if isinstance(found, GeneratorType):
             for part in found:
-                yield PART, _packed(part)
-            found = None
-        yield ANSWER, _packed(found)
+                yield PART, to_bytes(part)
+            yield END, b""
+            return
+        yield ANSWER, to_bytes(found)
     except PublisherError as error:
-        error.__cause__ = error.__context__ = None
-        yield REFUSAL, _packed(error)
+        yield REFUSAL, to_bytes(error)
     except MemoryError:
         yield FAILURE, b"it needs too much memory"
     except RecursionError:
         yield FAILURE, b"it is nested too deeply"
     except Exception as error:  # libraries raise nearly anything over damaged bytes
         yield FAILURE, f"it is damaged ({type(error).__name__})".encode()
-
-
-def _packed(value: Any) -> bytes:
-    return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
 
 
 def _send(asker: socket.socket, kind: bytes, body: bytes) -> None:

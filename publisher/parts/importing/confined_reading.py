@@ -6,7 +6,7 @@ Only finished values come back from there, some posts at a time.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from itertools import islice
 from pathlib import Path
@@ -55,20 +55,18 @@ def read_posts(
     batch, characters = Batch(), 0
     found, updates = KeptValues[Ready](folder), KeptValues[LoggedUpdate](folder)
     for part in stream(_posts, LIMITS, place, format_, zone, now, language, permalink):
-        if isinstance(part, Batch):
-            batch = part
+        if part.batch is not None:
+            batch = part.batch
             if batch.site is not None:
                 batch.site = replace(batch.site, updates=updates)
-            continue
-        if isinstance(part, tuple):
-            updates.extend(part)
-            continue
-        found.extend(part)
-        characters += sum(map(_characters, part))
+        updates.extend(part.updates)
+        found.extend(part.posts)
+        characters += sum(map(_characters, part.posts))
         if characters > MOST_CHARACTERS:
             millions = MOST_CHARACTERS // 1_000_000
             raise TooLarge(f"{place.name}: more than {millions} MB of text; import it in parts")
-        tell(f"{len(found):,} posts read")
+        if part.posts:
+            tell(f"{len(found):,} posts read")
     return batch, found
 
 
@@ -94,6 +92,15 @@ def store_media(place: Located, site: ImportedSite, kept: MediaFiles) -> None:
         media.store(kept, accepted)
 
 
+@dataclass
+class Part:
+    """Some posts of a source, rows of its update log, or at the end its batch without posts."""
+
+    posts: Sequence[Ready] = ()
+    updates: Sequence[LoggedUpdate] = ()
+    batch: Batch | None = None
+
+
 def _posts(
     place: Located,
     format_: str | None,
@@ -101,7 +108,7 @@ def _posts(
     now: datetime,
     language: str,
     permalink: str,
-) -> Iterator[list[Ready] | tuple[LoggedUpdate, ...] | Batch]:
+) -> Iterator[Part]:
     with sources.opened(place) as source:
         batch = recognition.read(source, format_, zone, permalink)
         part, characters = list[Ready](), 0
@@ -109,15 +116,15 @@ def _posts(
             part.append(one)
             characters += _characters(one)
             if characters > PART_CHARACTERS or len(part) >= PART_POSTS:
-                yield part
+                yield Part(part)
                 part, characters = [], 0
-        yield part
+        yield Part(part)
         if batch.site is not None and isinstance(source, Folder):
             updates = own_export.updates(source, now)
             while rows := tuple(islice(updates, PART_UPDATES)):
-                yield rows
+                yield Part(updates=rows)
     lists = batch.left_out, batch.old_feeds, batch.moved
-    yield Batch((), Counter(batch.notes), batch.site, *lists)
+    yield Part(batch=Batch((), Counter(batch.notes), batch.site, *lists))
 
 
 def _characters(one: Ready) -> int:
