@@ -78,8 +78,9 @@ def test_every_policy_is_documented(name: str) -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.name)
 def test_links_between_documents_lead_somewhere(path: Path) -> None:
-    """A relative link names a file that is there."""
-    for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text("utf-8")):
+    """A relative link names a file that is there; what stands as code is an example."""
+    text = re.sub(r"`[^`\n]+`", "", path.read_text("utf-8"))
+    for target in re.findall(r"\]\(([^)#:]+)\)", text):
         assert (path.parent / target).exists(), target
 
 

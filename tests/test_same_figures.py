@@ -149,8 +149,9 @@ def test_every_page_says_what_the_decision_says(
     assert f"<ttl>{told['ttl_minutes']}</ttl>" in answer.text
     back = parse_rfc3339(at) + timedelta(seconds=told["max_age_seconds"] + 59)
     here = f"{clock().astimezone(NEW_YORK):%H:%M}"
-    sentence = f"comes now, at {here}, is asked to come back at {back.astimezone(NEW_YORK):%H:%M}"
-    for page in ("/studio/", "/studio/settings/visits", "/subscribe"):
+    until = f"{back.astimezone(NEW_YORK):%H:%M}"
+    sentence = f"looks now, at {here}, is told: nothing new before {until}"
+    for page in ("/studio/", "/studio/settings/visits", "/studio/feed", "/subscribe"):
         assert sentence in author.get(page).text, page
     feed = author.get("/studio/feed").text
     for reason in told["reasons"]:

@@ -43,15 +43,23 @@ from publisher.cli.parameters import (
 )
 @click.option("--tls-cert", metavar="FILE", help="certificate chain (PEM): serve https")
 @click.option("--tls-key", metavar="FILE", help="the certificate's private key (PEM)")
+@click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    help="text: warnings and errors for a person; json: each event (default: text on a terminal)",
+)
 def serve(
     host: str, port: int, workers: int, clock_start: datetime | None, clock_speed: float | None,
-    tls_cert: str | None, tls_key: str | None,
+    tls_cert: str | None, tls_key: str | None, log_format: str | None,
 ) -> None:  # fmt: skip
     """Run the site: web workers, and one scheduler process for the hourly job."""
     # The first process of a container would ignore it during the start.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    from publisher.base.system import logs
     from publisher.operations.supervisor import serve as run
 
+    if log_format is not None:
+        logs.choose_format(log_format)
     clock = None
     if clock_start is not None or clock_speed is not None:
         started = utc_now()

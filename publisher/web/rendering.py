@@ -32,8 +32,7 @@ _MENU = (
     MenuLink("write", "Write", "/studio/", 10),
     MenuLink("posts", "Posts", "/studio/posts", 20),
     MenuLink("readers", "Readers", "/readers", 30),
-    MenuLink("feed", "Feed", "/studio/feed", 40),
-    MenuLink("river", "River", "/river", 50),
+    MenuLink("river", "Following", "/river", 50),
 )
 _DESCRIPTION_LENGTH = 200  # characters, for cards and search engines
 

@@ -92,11 +92,9 @@ def test_a_line_is_an_object() -> None:
 
 
 def test_a_person_gets_words() -> None:
-    """Nothing that is logged can steer the terminal."""
-    built, share, hello = logged(True, "logs.configure()")
-    assert "feed built" in built
-    assert "serial=4" in built
-    assert "\x1b[31m" not in built
+    """Warnings and errors only; nothing that is logged can steer the terminal."""
+    share, hello = logged(True, "logs.configure()")
+    assert "\x1b[31m" not in share + hello
     assert "\x9b" not in hello
     assert "reason='a b'" in share
     assert "request='00c0ffee'" in hello
@@ -106,3 +104,31 @@ def test_a_command_logs_warnings_only() -> None:
     """It sets nothing up, and prints its own result."""
     events = [json.loads(line)["event"] for line in logged(False, "")]
     assert events == ["100% of it", "hello you\x9b2J"]
+
+
+CHOSEN = """
+import sys
+from publisher.base.system import logs
+
+sys.stderr.isatty = lambda: {terminal}
+logs.choose_format({name!r})
+logs.configure()
+log = logs.get_logger("serve")
+log.info("feed built", ttl_minutes=15)
+log.warning("a worker ended", status=9)
+"""
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+@pytest.mark.parametrize("name", ["text", "json"])
+def test_the_format_is_chosen(name: str, terminal: bool) -> None:
+    """Text tells a person what is wrong, coloured on a terminal only; JSON has every event."""
+    words = [sys.executable, "-c", CHOSEN.format(name=name, terminal=terminal)]
+    lines = subprocess.run(words, capture_output=True, text=True, check=True).stderr.splitlines()
+    if name == "json":
+        assert [json.loads(line)["event"] for line in lines] == ["feed built", "a worker ended"]
+    else:
+        assert len(lines) == 1
+        assert ("\033[" in lines[0]) == terminal
+        assert "a worker ended" in lines[0]
+        assert "status=9" in lines[0]

@@ -1,4 +1,5 @@
-"""Structured logs: one event a line on standard error; JSON, or coloured for a person's terminal.
+"""Structured logs: one event a line on standard error; JSON, or text for a person's terminal, who
+is told warnings and errors only.
 
 Events name things by number and path. Passwords, tokens, cookies and addresses of people are never
 passed to a logger; the filter below is the second line of defence. Tracebacks are logged without
@@ -33,9 +34,9 @@ class _Events(logging.LoggerAdapter[logging.Logger]):
 class LogLines(logging.Formatter):
     """An event as a line: its values, those that sound like a secret blanked, and what it is."""
 
-    def __init__(self, human: bool) -> None:
+    def __init__(self, human: bool, coloured: bool = True) -> None:
         super().__init__()
-        self.human = human
+        self.human, self.coloured = human, coloured
 
     def format(self, record: logging.LogRecord) -> str:
         values = {
@@ -52,13 +53,19 @@ class LogLines(logging.Formatter):
             colour = _COLOURS.get(level, "\033[32m")
             event, trace = (_CONTROL.sub(lambda at: ascii(at[0])[1:-1], t) for t in (event, trace))
             line = f"{time} {colour}[{level:<9}]\033[0m \033[1m{event:<30}\033[0m {told}"
+            line = line if self.coloured else f"{time} [{level}] {event} {told}".rstrip()
             return f"{line}\n{trace}" if trace else line
         values |= {"event": event, "level": level, "timestamp": time}
         return json.dumps(values | {"exception": trace} if trace else values, default=repr)
 
 
 class _StandardError(logging.Handler):
-    """Writes to the present `sys.stderr`, so that redirecting it works."""
+    """Writes to the present `sys.stderr`, so that redirecting it works.
+
+    text: the chosen format, also of processes that are forked later; None as the terminal wants it.
+    """
+
+    text: bool | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -68,13 +75,21 @@ class _StandardError(logging.Handler):
             self.handleError(record)
 
 
+def choose_format(name: str) -> None:
+    """Have events logged as `text` or `json` from the next `configure` on."""
+    _StandardError.text = name == "text"
+
+
 def configure(least: int = logging.INFO) -> None:
     """Set up logging, once per process.
 
-    Our own events below the level `least` are left out, and those of libraries below a warning.
+    Our own events below the level `least` are left out (in text, those below a warning too), and
+    those of libraries below a warning.
     """
-    handler = _StandardError()
-    handler.setFormatter(LogLines(human=sys.stderr.isatty()))
+    handler, terminal = _StandardError(), sys.stderr.isatty()
+    text = terminal if _StandardError.text is None else _StandardError.text
+    least = max(least, logging.WARNING) if text else least
+    handler.setFormatter(LogLines(human=text, coloured=terminal))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.getLogger(_OURS).setLevel(least)
     # Its warnings are a line for each write to a peer that is gone, as often as strangers like.
