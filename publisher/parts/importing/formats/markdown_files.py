@@ -27,7 +27,7 @@ from publisher.exchange.front_matter import (
 )
 from publisher.parts.importing.formats import fields as values
 from publisher.parts.importing.imported import ImportedPost, Notes
-from publisher.parts.importing.sites import restructured_text, unfenced
+from publisher.parts.importing.sites import permalinks, restructured_text, unfenced
 from publisher.parts.importing.sites.generators.generator import Text
 from publisher.parts.importing.sites.generators.recognised import recognised
 from publisher.parts.importing.sites.template_words import Words
@@ -147,7 +147,7 @@ class TextFolder:
             image_alt=found.image_alt or alt,
             status=status,
             address=address if shown else "",
-            aliases=tuple(generator.alias(text, one) for one in found.aliases),
+            aliases=(*generator.also(address), *(generator.alias(text, a) for a in found.aliases)),
             needs=(*needs, *found.needs),
         )
 
@@ -169,7 +169,7 @@ class TextFolder:
         except InvalidData as error:
             return {}, whole, [*needs, f"{_UNREADABLE} {error}"]
         if not fields and whole[:3] not in ("---", "+++"):
-            fields, body = unfenced.split(whole)
+            fields, body = unfenced.split(whole, 1 if self.generator.name == "Pelican" else 2)
         return fields, body, needs
 
     def _dated(self, place: str, fields: dict[str, Any]) -> tuple[Text, str]:
@@ -255,7 +255,7 @@ class TextFolder:
             except (InvalidData, TooLarge, OSError):
                 continue
             text, _ = self._dated(place, fields)
-            path = urlsplit(self.generator.address(text)).path
+            path = permalinks.escaped(urlsplit(self.generator.address(text)).path)
             if not path:
                 continue
             parts = PurePosixPath(place).with_suffix("").parts
@@ -265,7 +265,9 @@ class TextFolder:
                 found[key] = path if found.get(key, path) == path else ""
             date, rest = text.dated_name
             if date:
+                year, month, day = date.split("-")
                 found.setdefault(rest, path)
+                found.setdefault(f"{year}-{month:0>2}-{day:0>2}-{rest}", path)
         return found
 
 

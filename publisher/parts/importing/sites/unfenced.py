@@ -29,10 +29,10 @@ _UNDERLINED = re.compile(
 _FIELD = re.compile(r":([A-Za-z][\w ]*):[ \t]*([^\n]*(?:\n[ \t]+\S[^\n]*)*)(?:\n|\Z)")
 
 
-def split(text: str) -> tuple[dict[str, Any], str]:
+def split(text: str, least: int = 2) -> tuple[dict[str, Any], str]:
     """The fields of lines `Name: value` at the beginning, up to a blank line or to `---`, and the
-    text below; no fields where the text does not begin with at least two such lines of which one is
-    a title or a date."""
+    text below; no fields where the text does not begin with at `least` so many such lines, of which
+    one is a title or a date."""
     if (hexo := _HEXO.match(text)) and re.search("^(title|date):", hexo[1], re.MULTILINE):
         try:
             return fields_in(yaml_in, hexo[1]), text[hexo.end() :].removeprefix("\n")
@@ -51,7 +51,7 @@ def split(text: str) -> tuple[dict[str, Any], str]:
                 return {}, text  # words follow at once: this was a paragraph
             break
         end += len(line)
-    if len(fields) < 2 or not {"title", "date"} & fields.keys() or not fields.keys() & _MARKS:
+    if len(fields) < least or not {"title", "date"} & fields.keys() or not fields.keys() & _MARKS:
         return {}, text
     return fields, text[end:].lstrip("\n")
 

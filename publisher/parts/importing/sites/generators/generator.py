@@ -144,6 +144,10 @@ class Generator:
         """A former address, as a path on this site."""
         return alias if "://" in alias else permalinks.joined(urlsplit(self.base).path, alias)
 
+    def also(self, address: str) -> tuple[str, ...]:
+        """Other addresses at which the text could be seen."""
+        return ()
+
     def words(self, text: Text) -> dict[str, str]:
         """The words that a pattern may have, but for those of the date."""
         slug = permalinks.jekyll_slug(self.slug(text), pretty=True, cased=True)

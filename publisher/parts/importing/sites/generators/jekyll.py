@@ -83,10 +83,16 @@ class Jekyll(Generator):
         pattern = own or (self.style if post else "")
         if not pattern:
             index = text.path.stem == "index"
-            ending = "/" if self.style == "pretty" or self.style.endswith("/") else ":output_ext"
+            style = permalinks.JEKYLL_STYLES.get(self.style, self.style)
+            ending = next((e for e in ("/", ":output_ext") if style.endswith(e)), "")
             pattern = "/:path/" if index else f"/:path/:basename{ending}"
         pattern = permalinks.JEKYLL_STYLES.get(pattern, pattern)
         return permalinks.filled(pattern, self.words(text), self._local(text))
+
+    def also(self, address: str) -> tuple[str, ...]:
+        """The file of an address without an ending, which servers show too."""
+        plain = address and not address.endswith("/") and not PurePosixPath(address).suffix
+        return (f"{address}.html",) if plain else ()
 
     def guid(self, text: Text, address: str) -> str:
         """As jekyll-feed makes it, `post.id`: the address with the name for its last part."""
