@@ -235,7 +235,8 @@ def test_eleventy(tmp_path: Path) -> None:
         "eleventy.config.js": f'import {{ feedPlugin }} from "{plugin}";\n'
             "export default function (c) { c.addPlugin(feedPlugin, {type: 'rss', "
             "outputPath: '/feed/feed.xml', collection: {name: 'posts', limit: 0}, metadata: "
-            "{title: 'Old', language: 'en', base: 'https://old.example/', author: {name: 'A'}}}); }",
+            "{title: 'Old', language: 'en', base: 'https://old.example/', author: {name: 'A'}}});"
+            "}",
         "package.json": '{"type": "module"}',
         "posts/posts.json": '{"tags":["posts"],"permalink":"/blog/{{ page.fileSlug }}/index.html"}',
         "posts/2022-02-02-one.md": text("One", "date: 2022-02-02\n"),
