@@ -56,7 +56,7 @@ $(DOCS): pyproject.toml
 	$(call install,the documentation's site needs,[docs])
 
 $(EVERYTHING): pyproject.toml
-	$(call install,developing needs: some minutes and 800 MB,[fast$(,)river$(,)passkeys$(,)old-passwords$(,)postgres$(,)s3$(,)sim$(,)dask$(,)dev])
+	$(call install,developing needs: some minutes and 800 MB,[fast$(,)river$(,)passkeys$(,)old-passwords$(,)math$(,)postgres$(,)s3$(,)sim$(,)dask$(,)dev])
 	@touch $(RUN) $(SIMULATOR) $(PASSKEYS)
 
 , := ,
@@ -149,9 +149,9 @@ check: $(EVERYTHING) ## run ruff and mypy, strict; bandit; the lock files; no cl
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 
 lock: ## update requirements/*.txt from pyproject.toml (needs uv; UPGRADE=--upgrade for newer versions)
-	@$(LOCK) $(UPGRADE) --extra fast --extra river --extra passkeys --extra old-passwords --extra rst --extra postgres --extra s3 --extra sim --extra dask --extra dev pyproject.toml -o requirements/test.txt
+	@$(LOCK) $(UPGRADE) --extra fast --extra river --extra passkeys --extra old-passwords --extra math --extra rst --extra postgres --extra s3 --extra sim --extra dask --extra dev pyproject.toml -o requirements/test.txt
 	@$(LOCK) $(UPGRADE) --constraints requirements/test.txt pyproject.toml -o requirements/deploy.txt
-	@$(LOCK) $(UPGRADE) --constraints requirements/test.txt --extra fast --extra river --extra passkeys --extra old-passwords --extra postgres --extra s3 pyproject.toml -o requirements/image.txt
+	@$(LOCK) $(UPGRADE) --constraints requirements/test.txt --extra fast --extra river --extra passkeys --extra old-passwords --extra math --extra postgres --extra s3 pyproject.toml -o requirements/image.txt
 
 format: $(EVERYTHING) ## format the code with ruff
 	@$(BIN)/ruff check --fix .

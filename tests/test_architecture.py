@@ -82,6 +82,7 @@ OWNERS = {
     "httptools": ["delivery.http_request"],
     "jinja2": ["web.rendering"],
     "joblib": ["simulator.grid", "simulator.cluster"],
+    "latex2mathml": ["blog.markup.formulas"],
     "lxml": [
         "parts.importing.formats.web_exports",
         "parts.importing.html_to_markdown", "feeds.atom", "feeds.deltas", "feeds.rss",
@@ -92,7 +93,7 @@ OWNERS = {
     "matplotlib": ["simulator.plots"],
     "mdit_py_plugins": ["blog.markup.markdown"],
     "obstore": ["base.media_files"],
-    "nh3": ["base.text", "blog.markup.safe_html", "feed_reading.feed_html"],
+    "nh3": ["base.text", "blog.markup.formulas", "blog.markup.safe_html", "feed_reading.feed_html"],
     "numba": ["simulator.replaying.compiled"],
     "numpy": ["simulator"],
     "prometheus_client": ["web.for_programs.metrics"],

@@ -125,7 +125,9 @@ def test_make_installs_for_each_purpose_what_it_needs() -> None:
     assert "-e '.['" not in plans["run"] + plans["demo"]
     assert "-e '.[passkeys]'" in plans["passkeys"]
     assert "-e '.[sim]'" in plans["simulator"]
-    assert "-e '.[fast,river,passkeys,old-passwords,postgres,s3,sim,dask,dev]'" in plans["test"]
+    assert (
+        "-e '.[fast,river,passkeys,old-passwords,math,postgres,s3,sim,dask,dev]'" in plans["test"]
+    )
 
 
 def test_simulate_says_what_to_type(tmp_path: Path) -> None:

@@ -23,6 +23,8 @@ from publisher.base.errors import PublisherError
 from publisher.base.media_files import Bucket
 from publisher.base.net import Reply
 from publisher.base.system import processes
+from publisher.base.text import counted
+from publisher.blog.markup import formulas
 from publisher.blog.members import authors
 from publisher.core.validators import http_date
 from publisher.installation import Site, open_site
@@ -30,7 +32,7 @@ from publisher.publishing.rebuild import RSS
 from publisher.publishing.signals import moment_of
 from publisher.storage import sqlite_file
 from publisher.storage.tables import all_rooms
-from publisher.storage.tables.blog import Update
+from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.publishing import Snapshot
 from publisher.web.application import close_app, create_app
 from publisher.web.context import is_loopback
@@ -213,6 +215,7 @@ def _examine_site(site: Site, url: str | None) -> Iterator[Finding]:
         mend = "give the site a host name or port of its own: its pages do not work below a path"
         yield Finding("installation", not urlsplit(site.site_url).path, detail, mend)
         yield from examine_processes(site)
+        yield from examine_formulas(site)
     except PublisherError as error:
         yield Finding("database", False, str(error))
         return
@@ -286,6 +289,18 @@ def examine_database(site: Site) -> Iterator[Finding]:
     whole = f"{file.stat().st_size / 1e6:,.1f} MB, whole" if verdict == "ok" else verdict
     yield Finding("database", verdict == "ok", whole, RESTORE)
     yield Finding("references", broken == 0, f"{broken} rows refer to missing ones", RESTORE)
+
+
+def examine_formulas(site: Site) -> Iterator[Finding]:
+    """Whether formulas can be drawn, where posts have any."""
+    with site.database.read() as db:
+        having = select(func.count()).where(Post.html.contains("language-math"))
+        count = db.scalar(having.where(Post.status != "deleted")) or 0
+    if count:
+        there = formulas.available()
+        shown = "pages draw them" if there else "pages show their TeX: latex2mathml is missing"
+        mend = "`python -m pip install latex2mathml` where Publisher is installed (the extra math)"
+        yield Finding("formulas", there, f"{counted(count, 'post')} with formulas; {shown}", mend)
 
 
 def examine_processes(site: Site) -> Iterator[Finding]:
