@@ -56,7 +56,7 @@ $(DOCS): pyproject.toml
 	$(call install,the documentation's site needs,[docs])
 
 $(EVERYTHING): pyproject.toml
-	$(call install,developing needs: some minutes and 800 MB,[fast$(,)river$(,)passkeys$(,)old-passwords$(,)math$(,)postgres$(,)s3$(,)sim$(,)dask$(,)dev])
+	$(call install,developing needs: some minutes and 800 MB,[fast$(,)river$(,)passkeys$(,)old-passwords$(,)math$(,)rst$(,)postgres$(,)s3$(,)sim$(,)dask$(,)dev])
 	@touch $(RUN) $(SIMULATOR) $(PASSKEYS)
 
 , := ,

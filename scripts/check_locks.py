@@ -21,6 +21,8 @@ TESTED = (
     "passkeys",
     "fast",
     "old-passwords",
+    "math",
+    "rst",
     "postgres",
     "s3",
     "sim",
@@ -28,7 +30,7 @@ TESTED = (
     "dev",
 )  # the extras in requirements/test.txt
 # Those in requirements/image.txt.
-IMAGE = ("fast", "river", "passkeys", "old-passwords", "postgres", "s3")
+IMAGE = ("fast", "river", "passkeys", "old-passwords", "math", "postgres", "s3")
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([^ ;\\]+)")
 
 

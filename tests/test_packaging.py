@@ -126,7 +126,8 @@ def test_make_installs_for_each_purpose_what_it_needs() -> None:
     assert "-e '.[passkeys]'" in plans["passkeys"]
     assert "-e '.[sim]'" in plans["simulator"]
     assert (
-        "-e '.[fast,river,passkeys,old-passwords,math,postgres,s3,sim,dask,dev]'" in plans["test"]
+        "-e '.[fast,river,passkeys,old-passwords,math,rst,postgres,s3,sim,dask,dev]'"
+        in plans["test"]
     )
 
 
