@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from bench.evidence import DEFAULT, LAST_DAYS, OBEDIENT, moved_authors
 from bench.simulator import CORES, TIMELINES
 from bench.table import Table
-from publisher.core.ttl import choice, counts, forecast, headers, mixture, planner, poll_worth, rule
+from publisher.core.ttl import choice, counts, forecast, headers, mixture, planner, rule
 from publisher.core.ttl.counts import Counts, Exposure, Tables, hour_rate
 from publisher.simulator import results as report
 from publisher.simulator.grid import ReplayOptions, run, tasks
@@ -72,10 +72,6 @@ class Part:
 def without_floor(problem: planner.ServedSpan, menu: Sequence[int], worth: float) -> int:
     """Replaces `look_ahead` as the bound of `planned`."""
     return 0
-
-
-def nothing_remembered(history: counts.History, now: int, half_life: int) -> None:
-    """Replaces `remember`: a poll is worth `poll_minutes`."""
 
 
 def even_weekday(tables: Tables, weekday: int, total: float, seen: Exposure) -> float:
@@ -160,11 +156,6 @@ PARTS = (
     Part("present silence as evidence (RUNNING 0)", {"mixture.RUNNING": 0.0}),
     Part("bound of that evidence (RUNNING)", {"mixture.RUNNING": NEVER}),
     Part("decay (half-life)", {"activity.HALF_LIFE_DAYS": 10_000}),
-    Part("a poll's worth found (poll_worth)", {"mixture.remember": nothing_remembered},
-         (poll_worth.poll_worth, poll_worth.remember)),
-    Part("steady from the fifth day on (STEADY_SECONDS)", {"poll_worth.STEADY_SECONDS": 0}),
-    Part("test for chance (CHANCE)", {"poll_worth.CHANCE": 1e-9}),
-    Part("the day's shape in a poll's worth (CHANCE)", {"poll_worth.CHANCE": NEVER}),
     Part("planned's bound by look-ahead", {"planner.look_ahead": without_floor}),
     Part("quarters of an hour (CELLS)", {"planner.CELLS": 1, "planner.CELL_MINUTES": 60.0}),
     Part("steps of 2.5 minutes (STEP_SECONDS)", steps(150)),

@@ -75,7 +75,7 @@ def ruled(label: str, rule: TtlRule, chooser: Chooser, etag: int = DOCUMENT) -> 
             timeline.times.astype(np.int64),
             timeline.start,
             timeline.end,
-            as_arrays(History(tables, zone, holes, Past(0, first, first, 0), list(START), [0.0])),
+            as_arrays(History(tables, zone, holes, Past(0, first, first, 0), list(START))),
             as_arrays(in_numbers),
             as_arrays(workspace(in_numbers)),
             _documents(np.zeros(size, kind) for size, kind in zip(room, KINDS, strict=True)),

@@ -32,7 +32,7 @@ Theory of operation
                   = P + W(s + a) - W(s) - a N(s)                                      (`hides`)
    At a constant rate the best a is sqrt(2 P / rate), where the hidden waiting is P again.
 
-4. How a ttl is chosen (`choice`, `planner`, `poll_worth`). In warm-up (until 5 updates and 2 days)
+4. How a ttl is chosen (`choice`, `planner`). In warm-up (until 5 updates and 2 days)
    by Winer's rule: 15 minutes if the last update is less than 1 h ago, 60 if less than 3 h, else
    480. Then by
        look-ahead  the largest ttl of the menu whose hidden waiting is at most P;
@@ -41,12 +41,7 @@ Theory of operation
        planned     the ttl that begins the cheapest chain of fetches, computed backwards over 30
                    hours (dynamic programming over quarters of an hour; a semi-Markov decision).
    All average over all minutes at which this document may be fetched: until the next hour.
-   Polls times waiting is least where P is the waiting per poll that P leads to. A coarse menu has
-   such a fixed point near each of its values, and between them a tie at which the ttl would
-   alternate. So with 15/60/480 P is a fixed point, times `poll_minutes` / 10. It is remembered
-   (`settled`) and found anew at each update, by iteration from the last one, so P stays near one
-   value until the rate changes several times over between two updates. Of the day's shape only what
-   is more than chance counts there. With other menus P is `poll_minutes`.
+   P is what the owner said (`poll_minutes`), here as in the headers.
 
 5. What the headers say (`headers`). Cache-Control and Expires of each response use the same
    forecast at the minute of the fetch, planned backwards over five-minute steps without a menu:

@@ -15,7 +15,7 @@ from publisher.core.ttl.counts import SIZES, History, Past, Tables, decay
 from publisher.core.ttl.mixture import START, after
 
 HALF_LIFE_DAYS = 90
-FORMAT = 11  # version of `to_dict`; a stored checkpoint of another version is rebuilt from the log
+FORMAT = 12  # version of `to_dict`; a stored checkpoint of another version is rebuilt from the log
 
 
 def _fixed(counts: Iterable[Iterable[float]]) -> Tables:
@@ -32,7 +32,7 @@ class Activity:
     """The checkpoint. Instants are whole UTC seconds; counts are decayed to `as_of`.
 
     as_of to updates are `counts.Past`: first, last: the first and the last update, None while there
-    is none; updates: how many, not decayed. tables: never changed in place. beliefs, settled: see
+    is none; updates: how many, not decayed. tables: never changed in place. beliefs: see
     `counts.History`.
     """
 
@@ -44,7 +44,6 @@ class Activity:
     updates: int = 0
     tables: Tables = NO_COUNTS
     beliefs: tuple[float, ...] = START
-    settled: float = 0.0
 
     @classmethod
     def empty(cls, zone: str, half_life_days: int = HALF_LIFE_DAYS) -> "Activity":
@@ -71,7 +70,7 @@ class Activity:
     def history(self, now: int) -> History:
         """The input of a decision at `now` (seconds); the counts are a copy."""
         tables, zone = Tables(*map(list, self.tables)), zone_table(self.zone)
-        return History(tables, zone, (), self.past(now), list(self.beliefs), [self.settled])
+        return History(tables, zone, (), self.past(now), list(self.beliefs))
 
     def decayed(self, now: datetime) -> tuple[float, ...]:
         """The 24 hourly counts, decayed to `now`."""
@@ -116,7 +115,7 @@ def fold(activity: Activity, updates: Iterable[datetime]) -> Activity:
         return activity
     return Activity(
         activity.zone, activity.half_life_days, *history.past,
-        _fixed(history.tables), tuple(history.beliefs), history.settled[0],
+        _fixed(history.tables), tuple(history.beliefs),
     )  # fmt: skip
 
 

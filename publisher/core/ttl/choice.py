@@ -9,7 +9,6 @@ from publisher.core.ttl.counts import SIZES, STEP_SECONDS, Counts, History, Past
 from publisher.core.ttl.forecast import Curve, look_forward
 from publisher.core.ttl.headers import STEPS, HeaderPlan, header_plan, plan_expiries, unplanned
 from publisher.core.ttl.planner import CELLS, Cells, ServedSpan, look_ahead, planned
-from publisher.core.ttl.poll_worth import poll_worth
 from publisher.core.ttl.rule import HORIZON_HOURS, LOOK_AHEAD, WARM_UP_SECONDS, WINERS, RuleNumbers
 from publisher.core.ttl.winer import winers_minutes
 
@@ -52,18 +51,17 @@ def begin_of(zone: Zone, now: int) -> int:
     return now - (now + zone.offsets[period(zone, now)]) % STEP_SECONDS
 
 
-def forecast(history: History, now: int, rule: RuleNumbers, work: Workspace) -> float:
-    """Fill the curve of `work` from `begin_of(now)` on; returns the `poll_worth` in minutes."""
+def forecast(history: History, now: int, rule: RuleNumbers, work: Workspace) -> None:
+    """Fill the curve of `work` from `begin_of(now)` on."""
     look_forward(history, now, rule, work.within, begin_of(history.zone, now), work.curve)
-    return poll_worth(history, rule)
 
 
 def choose(history: History, now: int, rule: RuleNumbers, work: Workspace) -> int:
     """The ttl in minutes of the document built at `now`, from updates up to then. Fills
     `work.header` with the expiries that the headers announce."""
-    worth = forecast(history, now, rule, work)
+    forecast(history, now, rule, work)
     plan(history, now, rule, work)
-    return chosen(history, now, rule, work, worth)
+    return chosen(history, now, rule, work)
 
 
 def plan(history: History, now: int, rule: RuleNumbers, work: Workspace) -> None:
@@ -75,8 +73,8 @@ def plan(history: History, now: int, rule: RuleNumbers, work: Workspace) -> None
         plan_expiries(history, now, begin, work.curve, rule.poll_minutes, work.header)
 
 
-def chosen(history: History, now: int, rule: RuleNumbers, work: Workspace, worth: float) -> int:
-    """The ttl in minutes; needs a `forecast` first, which returned `worth`."""
+def chosen(history: History, now: int, rule: RuleNumbers, work: Workspace) -> int:
+    """The ttl in minutes; needs a `forecast` first."""
     if not knows_enough(history.past, now):
         return warm_up_minutes(rule.warm_up, history.past, now)
     if rule.planner == WINERS:
@@ -84,7 +82,7 @@ def chosen(history: History, now: int, rule: RuleNumbers, work: Workspace, worth
     begin = begin_of(history.zone, now)
     first = (now - begin) / 60.0
     last = (hour_end(history.zone, now) - begin) / 60.0
-    problem = ServedSpan(work.curve, first, last, worth)
+    problem = ServedSpan(work.curve, first, last, rule.poll_minutes)
     if rule.planner == LOOK_AHEAD:
-        return look_ahead(problem, rule.menu, worth)
+        return look_ahead(problem, rule.menu)
     return planned(problem, rule, work.cells)

@@ -45,14 +45,13 @@ class Past(NamedTuple):
 class History(NamedTuple):
     """The input of a decision: the counts, the author's zone, the gaps in the observation (from,
     to, from, to ..., in seconds; the live site has none), the updates in short, the beliefs: the
-    probability of each forecaster of `mixture`; and settled: one number, see `poll_worth`."""
+    probability of each forecaster of `mixture`."""
 
     tables: Tables
     zone: Zone
     holes: Sequence[int]
     past: Past
     beliefs: Counts
-    settled: Counts
 
 
 class Exposure(NamedTuple):

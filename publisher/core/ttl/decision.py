@@ -37,11 +37,11 @@ class Decision:
     valid_until: when the document is built again if nothing is posted. expiries: the headers' own
     forecast; None where they say the ttl. reason_code: `empty`, `warm-up`, the name of the planner,
     or `scheduled` where a scheduled post shortened the ttl. expected_updates: within ttl_minutes of
-    decided_at. waiting_minutes: waiting that a copy kept that long is expected to hide;
-    poll_worth_minutes: the waiting that one poll is worth; refused: the next larger value of the
-    menu. likely_at: beginning of the busiest of the 24 hours after valid_until. moved: the author's
-    old and new busiest hours, None if they have not moved. winers: with the planner `winer`, the
-    updates that the 24 counters predict for the next 60 and for the next 480 minutes.
+    decided_at. waiting_minutes: waiting that a copy kept that long is expected to hide; refused:
+    the next larger value of the menu. likely_at: beginning of the busiest of the 24 hours after
+    valid_until. moved: the author's old and new busiest hours, None if they have not moved. winers:
+    with the planner `winer`, the updates that the 24 counters predict for the next 60 and for the
+    next 480 minutes.
     """
 
     zone: str
@@ -57,7 +57,6 @@ class Decision:
     last_update: datetime | None
     expected_updates: float = 0.0
     waiting_minutes: float = 0.0
-    poll_worth_minutes: float = 0.0
     refused: Refusal | None = None
     likely_at: datetime | None = None
     moved: MovedHours | None = None
@@ -117,13 +116,13 @@ class Outlook:
         self._rule = numbers(rule, activity.half_life_days)
         self._work = workspace(self._rule)
         self._begin = begin_of(self._history.zone, at)
-        self.poll_worth = forecast(self._history, at, self._rule, self._work)
+        forecast(self._history, at, self._rule, self._work)
 
     @cached_property
     def ttl_minutes(self) -> int:
         """The ttl of the document."""
         work = self._work._replace(cells=planned_table(self._rule))
-        return chosen(self._history, self._now, self._rule, work, self.poll_worth)
+        return chosen(self._history, self._now, self._rule, work)
 
     @cached_property
     def expiries(self) -> Expiries:
@@ -141,7 +140,8 @@ class Outlook:
         """Minutes of waiting that a copy kept for `ttl_minutes` hides, the mean over fetch times
         from `start` to `end`."""
         span = self._minute(start), self._minute(end)
-        return hidden(ServedSpan(self._work.curve, *span, self.poll_worth), float(ttl_minutes))
+        problem = ServedSpan(self._work.curve, *span, self._rule.poll_minutes)
+        return hidden(problem, float(ttl_minutes))
 
     def likely_at(self, end: datetime) -> datetime:
         """Beginning of the busiest of the 24 hours after `end`."""
@@ -190,7 +190,6 @@ def _decide(activity: Activity, at: datetime, rule: TtlRule) -> Decision:
         known,
         phase=PREDICTION,
         reason_code=planner_for(rule.planner, rule.menu),
-        poll_worth_minutes=outlook.poll_worth,
         waiting_minutes=outlook.hidden(at, end, ttl),
         refused=None if larger is None else Refusal(larger, outlook.hidden(at, end, larger)),
         likely_at=outlook.likely_at(end),

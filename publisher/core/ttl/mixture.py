@@ -33,7 +33,6 @@ from publisher.core.ttl.counts import (
     weekday_factor,
     within_hour,
 )
-from publisher.core.ttl.poll_worth import remember
 
 START = (0.25, 0.15, 0.3, 0.3)  # beliefs before the first update
 SHARE = 0.005  # of all weight, redistributed at each update
@@ -212,8 +211,5 @@ def after(history: History, at: int, half_life: int) -> History:
     """The history with an update at `at` added; tables and beliefs are changed in place."""
     learn(history, at, half_life)
     past = record(history, at, half_life)
-    tables, zone, holes, _, beliefs, settled = history
-    found = History(tables, zone, holes, past, beliefs, settled)
-    if knows_enough(past, past.last):
-        remember(found, past.last, half_life)
-    return found
+    tables, zone, holes, _, beliefs = history
+    return History(tables, zone, holes, past, beliefs)

@@ -42,15 +42,16 @@ def hidden(problem: ServedSpan, ttl: float) -> float:
     return total / CELLS
 
 
-def look_ahead(problem: ServedSpan, menu: Sequence[int], worth: float) -> int:
-    """The largest ttl of the menu that hides at most `worth` minutes of waiting, else the smallest.
+def look_ahead(problem: ServedSpan, menu: Sequence[int]) -> int:
+    """The largest ttl of the menu that hides at most the waiting that a poll is worth, else the
+    smallest.
 
     Binary search, as hidden waiting grows with the ttl.
     """
     low, high = 0, len(menu)
     while high - low > 1:
         middle = (low + high) // 2
-        if hidden(problem, float(menu[middle])) <= worth:
+        if hidden(problem, float(menu[middle])) <= problem.worth:
             low = middle
         else:
             high = middle
@@ -85,7 +86,7 @@ def planned(problem: ServedSpan, rule: RuleNumbers, cells: Cells) -> int:
             best, least = ttl, cost
     # Never below what `look_ahead` takes: no short ttl in a quiet night, only so that the chain
     # of copies ends at a better minute.
-    return max(best, look_ahead(problem, rule.menu, worth))
+    return max(best, look_ahead(problem, rule.menu))
 
 
 def follow(problem: ServedSpan, cells: Cells, hour: int, ttl: int, least: float) -> float:

@@ -28,7 +28,7 @@ HORIZON_HOURS = 30  # planned ahead, besides the longest ttl: a day and the next
 class RuleNumbers(NamedTuple):
     """A `TtlRule` in numbers. menu, milestones, warm_up: minutes; all values of the menu, those
     tried for later documents, and the three nearest to Winer's. planner, profile: constants above.
-    poll_minutes: minutes. half_life: seconds. winers_menu: 1 if the menu is his, else 0."""
+    poll_minutes: minutes. half_life: seconds."""
 
     menu: Sequence[int]
     milestones: Sequence[int]
@@ -37,7 +37,6 @@ class RuleNumbers(NamedTuple):
     profile: int
     poll_minutes: float
     half_life: int
-    winers_menu: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,6 @@ def numbers(rule: TtlRule, half_life_days: int) -> RuleNumbers:
         profile=PROFILES[rule.profile],
         poll_minutes=float(rule.poll_minutes),
         half_life=half_life_days * DAY_SECONDS,
-        winers_menu=int(rule.menu.values == WARM_UP_MINUTES),
     )
 
 

@@ -39,8 +39,9 @@ def winer() -> Activity:
 def test_winers_day_gets_winers_ttls(winer: Activity) -> None:
     """15 in the morning, 60 in the afternoon, 15 in the evening, 480 when the day is done."""
     ttl = ttl_by_hour(winer, MONDAY, TtlRule())
-    wanted = dict.fromkeys(range(7, 14), 15) | dict.fromkeys(range(14, 18), 60)
-    wanted |= {19: 15, 20: 15, 22: 480}
+    wanted = dict.fromkeys(range(7, 14), 15) | dict.fromkeys(range(14, 19), 60)
+    wanted |= {19: 15, 20: 15, 21: 15, 22: 480, 23: 480}
+    wanted[17] = 15  # updates at 18:00 each day of this history: an hour would hide one
     assert {hour: ttl[hour] for hour in wanted} == wanted
 
 

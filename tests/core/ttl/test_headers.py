@@ -49,7 +49,7 @@ def test_the_plan_is_that_of_trying_everything(
     minutes, early = [0.0] * 288, [0.0] * 12
     minutes[slot_on_the_dot], early[slot_on_the_dot] = 9.0, share * 10.0
     tables = EMPTY._replace(minutes=minutes, early=early)
-    history = History(tables, zone_table("UTC"), (), Past(0, now, now, 1), [], [0.0])
+    history = History(tables, zone_table("UTC"), (), Past(0, now, now, 1), [])
     plan_expiries(history, now, now, curve, worth, plan)
     seen, more = list(curve.number), 0.0
     for step in range(STEPS):

@@ -2,13 +2,11 @@
 
 from datetime import UTC, datetime, timedelta
 from math import sqrt
-from random import Random
 
 import pytest
 
-from publisher.core.civil import seconds
 from publisher.core.menu import parse_menu
-from publisher.core.ttl.activity import Activity, fold, histogram
+from publisher.core.ttl.activity import histogram
 from publisher.core.ttl.choice import planned_table
 from publisher.core.ttl.decision import build_moment, decide
 from publisher.core.ttl.forecast import Curve, hides
@@ -24,7 +22,6 @@ from publisher.core.ttl.planner import (
     serve,
     value_at,
 )
-from publisher.core.ttl.poll_worth import poll_worth
 from publisher.core.ttl.rule import TtlRule, numbers, planner_for
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
@@ -45,7 +42,7 @@ def test_at_a_constant_rate_both_planners_find_the_square_root(per_day: int, wor
     problem = ServedSpan(even(rate), 0.0, 60.0, worth)
     rule = numbers(TtlRule.parse(menu="any"), 90)
     ideal = sqrt(2.0 * worth / rate)
-    assert look_ahead(problem, rule.menu, worth) == int(ideal)
+    assert look_ahead(problem, rule.menu) == int(ideal)
     assert planned(problem, rule, planned_table(rule)) == pytest.approx(ideal, rel=0.25)
 
 
@@ -69,45 +66,6 @@ def test_copies_that_end_in_the_middle_of_a_cell_cost_what_the_sums_say() -> Non
                 then = cells.value[cell + ttl // 15]
                 assert cells.value[cell] == 12.0 + hides(curve, at, float(ttl)) + then
             cells.value[:] = value
-
-
-def by_the_hour(counts: list[int]) -> float:
-    """What a poll is worth with 15/60/480 where updates came at those hours of 200 days."""
-    updates = [
-        NOON.replace(hour=hour, minute=number % 60) - timedelta(days=1 + number * 199 // count)
-        for hour, count in enumerate(counts)
-        for number in range(count)
-    ]
-    known = histogram(sorted(updates), NOON, "UTC")
-    return poll_worth(known.history(seconds(NOON)), numbers(TtlRule(), 90))
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_a_flat_blog_at_a_tie_stays_at_its_value(seed: int) -> None:
-    """At one update a day 60 and 480 cost the same where a poll is worth ten minutes; the worth
-    that is remembered stays on one side of that, however the updates fall."""
-    draw, at = Random(seed), NOON
-    activity, sides = Activity.empty("UTC"), []
-    for _ in range(400):
-        at += timedelta(days=draw.expovariate(1.0))
-        activity = fold(activity, [at.replace(microsecond=0)])
-        worth = poll_worth(activity.history(seconds(at)), numbers(TtlRule(), 90))
-        sides.append(worth > 10.0)
-    assert len(set(sides[20:])) == 1
-
-
-def test_a_day_with_a_shape_is_worth_more_polls() -> None:
-    """Updates in eight hours of the day: a poll there is worth less waiting than at 480 always."""
-    assert by_the_hour([0] * 8 + [25] * 8 + [0] * 8) < 20.0
-
-
-def test_a_few_updates_in_one_hour_are_no_habit() -> None:
-    """Five updates in 200 days, three of them in one hour, say nothing of the day's shape: a poll
-    is worth what it is at 480; twenty that came so say something."""
-    few = [0] * 9 + [1] + [0] * 10 + [1, 0, 3, 0]
-    assert 0.5 < by_the_hour(few) / by_the_hour([2, 1, 1, 1] + [0] * 20) < 2.0
-    many = [4 * count for count in few]
-    assert by_the_hour(many) < 0.5 * by_the_hour([0, 1, 1, 1, 1, 1] * 4)
 
 
 def test_hidden_waiting_of_a_constant_rate() -> None:

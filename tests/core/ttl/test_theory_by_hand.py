@@ -10,7 +10,7 @@ from functools import cache
 from itertools import pairwise
 from math import exp, log, sqrt
 from random import Random
-from statistics import fmean, pvariance
+from statistics import fmean
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -109,11 +109,6 @@ def believed(before: list[float], logs: list[float]) -> list[float]:
     return [part / sum(parts) for part in parts]
 
 
-def cheapest(worth: float, rate: float) -> int:
-    """Of Winer's values the one with the least cost a minute at a constant rate."""
-    return min((480, 60, 15), key=lambda ttl: worth / ttl + rate * ttl / 2)
-
-
 class Blog:
     """A log that grows, with what is learnt at each update."""
 
@@ -121,7 +116,7 @@ class Blog:
         self.zone, self.holes = ZoneInfo(zone), holes
         self.times: list[int] = []
         self.silences: list[tuple[int, int, float, float]] = []  # at, class, came, predicted
-        self.beliefs, self.worth = list(START), 0.0
+        self.beliefs = list(START)
         self.places: dict[int, datetime] = {}
 
     @property
@@ -157,8 +152,6 @@ class Blog:
         if len(self.times) >= 2 and at > self.last and self.watched(self.last, at):
             self.learn(at)
         self.times.append(at)
-        if self.knows_enough(self.last):
-            self.worth = self.settled()
 
     def learn(self, at: int) -> None:
         """Beliefs by Bayes' rule, and what this silence says of its like."""
@@ -177,23 +170,6 @@ class Blog:
             for five in range(self.last, min(at, self.last + LONG), STEP):
                 due[silence_class(five - self.last)] += then.cell(self.local(five)) / 12
             self.silences += [(at, place, 0.0, number) for place, number in due.items()]
-
-    def settled(self) -> float:
-        """The worth of a poll that the ttls which it leads to give back."""
-        now = Moment(self, self.last)
-        counts = [now.counts["hour", hour] for hour in range(24)]
-        index = pvariance(counts) / fmean(counts)
-        shown = min(max(index / 2 - 1, 0), 1)  # of the shape of the day
-        rates = [
-            (((1 - shown) * sum(counts) + 1) / 24 + shown * count) / now.d / 60 for count in counts
-        ]
-        known = self.worth > 0 and self.last - self.first >= 5 * DAY
-        worth, before = self.worth if known else 10.0, 0.0
-        while abs(worth - before) > 0.01 * before:
-            ttls = [cheapest(worth, rate) for rate in rates]
-            waiting = sum(rate * ttl for rate, ttl in zip(rates, ttls, strict=True))
-            before, worth = worth, waiting / sum(1 / ttl for ttl in ttls) / 2
-        return worth
 
     def curve(self, now: int, profile: str, steps: int) -> list[float]:
         """The updates expected in each five minutes from the last whole ones on."""
@@ -315,10 +291,9 @@ def both(name: str) -> tuple[Blog, History]:
 
 @pytest.mark.parametrize("name", LOGS)
 def test_what_is_learnt_is_what_the_theory_says(name: str) -> None:
-    """The beliefs, the worth of a poll, and what is expected in the coming two days."""
+    """The beliefs, and what is expected in the coming two days."""
     blog, known = both(name)
     assert known.beliefs == pytest.approx(blog.beliefs, rel=1e-9)
-    assert known.settled[0] == pytest.approx(blog.worth, rel=1e-9)
     for profile in ("day", "week", "week+minute"):
         rule = numbers(TtlRule.parse(profile=profile), HALF_LIFE_DAYS)
         for later in (0, 3 * 3600 + 660, 4 * DAY, 40 * DAY):
@@ -354,14 +329,13 @@ def test_the_ttl_is_that_of_trying_every_value(
     blog, known = both(name)
     setting = TtlRule.parse(menu=menu, planner=planner, poll_minutes=minutes)
     rule, values = numbers(setting, HALF_LIFE_DAYS), list(setting.menu.values)
-    worth = minutes * blog.worth / 10.0 if menu == "15/60/480" else minutes
     for later in (0, 1500, 5 * 3600 + 840, 17 * 3600 + 60):
         now, work = blog.last + later, workspace(rule)
         curve = blog.curve(now, "week+minute", len(work.curve.number) - 1)
         first, local = now % 300 / 60, blog.local(now)
         last = first + 60 - (local.minute + local.second / 60)
         if planner == "planned":
-            wanted = best_chain(curve, first, last, values, worth)
+            wanted = best_chain(curve, first, last, values, minutes)
         else:
-            wanted = looked_ahead(curve, fetches(first, last), values, worth)
+            wanted = looked_ahead(curve, fetches(first, last), values, minutes)
         assert choose(known, now, rule, work) == wanted, later
