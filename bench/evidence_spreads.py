@@ -16,7 +16,8 @@ from bench.table import Table
 from publisher.simulator import results as report
 from publisher.simulator.clients import parse_client
 from publisher.simulator.grid import ReplayOptions, Task, prepare
-from publisher.simulator.replaying.engine import WINDOW, replay
+from publisher.simulator.replaying.counted import WINDOW
+from publisher.simulator.replaying.engine import replay
 from publisher.simulator.replaying.figures import figures
 from publisher.simulator.synthetic import parse_synthetic, shards
 from publisher.simulator.timelines import Timeline

@@ -167,7 +167,7 @@ def simulate(
     require_numbers()
     from publisher.simulator import grid
     from publisher.simulator import results as report
-    from publisher.simulator.replaying.engine import WINDOW
+    from publisher.simulator.replaying.counted import WINDOW
 
     population = _population(asked["population"], asked["clients"])
     clients = tuple(population) if population else _clients(asked["clients"])

@@ -7,23 +7,18 @@ them to processes, `cluster.connected` to a cluster. The results are the same in
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Union
 
 from publisher.core.replay.reader_polls import PHASES
 from publisher.simulator.clients import parse_client
 from publisher.simulator.publishers import Fixed, parse_publisher
-from publisher.simulator.replaying.counted import Feeds
-from publisher.simulator.replaying.engine import (
-    WINDOW,
-    lay_out,
-    lay_out_alike,
-    one_feed,
-    replay,
-    steady_wait,
-)
+from publisher.simulator.replaying import compiled, plain
+from publisher.simulator.replaying.counted import WINDOW, Feeds
 from publisher.simulator.replaying.figures import Tally
-from publisher.simulator.synthetic import Shard
 from publisher.simulator.timelines import Timeline, window
+
+if TYPE_CHECKING:
+    from publisher.simulator.synthetic import Shard
 
 
 class Result(NamedTuple):
@@ -56,11 +51,11 @@ class Task(NamedTuple):
     """A timeline, or a shard of feeds, with one publisher; `source` as in `Result`."""
 
     source: int
-    feeds: Timeline | Shard
+    feeds: "Timeline | Shard"
     publisher: str
 
 
-Source = Timeline | list[Shard]
+Source = Union[Timeline, "list[Shard]"]
 """What is reported together: a timeline, or many feeds in shards."""
 
 
@@ -88,6 +83,12 @@ def run(work: Sequence[Task], options: ReplayOptions, jobs: int = 1) -> Iterator
 
 def run_task(task: Task, options: ReplayOptions) -> list[Result]:
     """The results of all clients of one task; clients with the same polls are replayed once."""
+    if isinstance(task.feeds, Timeline) and not compiled.available():
+        said = plain.lay_out(task.feeds, parse_publisher(task.publisher)(task.feeds))
+        tallies = (plain.replay(said, parse_client(one), *options[1:]) for one in options.clients)
+        return [_result(task, *pair) for pair in zip(options.clients, tallies, strict=True)]
+    from publisher.simulator.replaying.engine import replay, steady_wait  # late: numpy
+
     feeds, known, results = prepare(task), dict[int, Tally](), list[Result]()
     for client in options.clients:
         policy = parse_client(client)
@@ -95,12 +96,18 @@ def run_task(task: Task, options: ReplayOptions) -> list[Result]:
         sums = known.get(wait) or replay(feeds, policy, *options[1:])
         if wait:
             known[wait] = sums
-        results.append(Result(task.source, task.feeds.name, task.publisher, client, sums))
+        results.append(_result(task, client, sums))
     return results
 
 
+def _result(task: Task, client: str, sums: Tally) -> Result:
+    return Result(task.source, task.feeds.name, task.publisher, client, sums)
+
+
 def prepare(task: Task) -> Feeds:
-    """The feeds of `task`, laid out with their documents and scoring."""
+    """The feeds of `task` in arrays, laid out with their documents and scoring."""
+    from publisher.simulator.replaying.engine import lay_out, lay_out_alike, one_feed
+
     publisher = parse_publisher(task.publisher)
     if isinstance(task.feeds, Timeline):
         return one_feed(task.feeds, publisher(task.feeds))

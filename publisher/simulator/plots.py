@@ -135,7 +135,8 @@ def delays(axes: Axes, results: Sequence[Result]) -> None:
     sums: dict[tuple[str, str], NDArray[np.int64]] = {}
     for result in results:
         key = (result.publisher, result.client)
-        sums[key] = sums.get(key, 0) + result.tally.delays
+        counts = np.array(result.tally.delays)
+        sums[key] = sums[key] + counts if key in sums else counts
     one_client = len({client for _, client in sums}) == 1
     one_publisher = len({publisher for publisher, _ in sums}) == 1
     for place, ((publisher, client), bins) in enumerate(list(sums.items())[:MOST_SERIES]):
@@ -182,7 +183,7 @@ def hours(top: Axes, bottom: Axes, timeline: Timeline, documents: dict[str, Docu
     top.spines[:].set_visible(False)
     top.set_title("The usual ttl by the author's hour, over the updates")
     days = (timeline.end - timeline.start) / DAY
-    counts = np.bincount(local_hours(timeline, timeline.times.astype(np.int64)), minlength=24)
+    counts = np.bincount(local_hours(timeline, np.array(timeline.times, np.int64)), minlength=24)
     bottom.bar(range(24), counts / days, color=COLOURS[0])
     bottom.set(ylabel="updates an hour", xlim=(-0.5, 23.5))
     bottom.set_xlabel(f"hour in {timeline.zone}; {timeline.name}")
@@ -196,19 +197,18 @@ def _usual(ttls: NDArray[np.int32]) -> int:
 def _at(documents: Documents, instants: NDArray[np.int64]) -> NDArray[np.int32]:
     """The ttl that was served at each of `instants`."""
     places = np.searchsorted(documents.built, instants, side="right") - 1
-    return documents.ttls[np.maximum(places, 0)]
+    return np.asarray(np.asarray(documents.ttls)[np.maximum(places, 0)])
 
 
 def raster(
     axes: Axes, timeline: Timeline, documents: dict[str, Documents], options: ReplayOptions
 ) -> None:
     """The last scored week with updates: each update, and each poll of one client of each kind."""
-    scored = scoring(timeline)
-    last = timeline.times[timeline.times <= scored.last_scored][-1]
+    scored, instants = scoring(timeline), np.array(timeline.times, np.int64)
+    last = instants[instants <= scored.last_scored][-1]
     end = max(min(int(last) + DAY, scored.last_scored), scored.begin + 1)
     begin = max(end - WEEK, timeline.start)
-    times = timeline.times[(timeline.times >= begin) & (timeline.times < end)]
-    names, events = ["updates"], [times.astype(np.int64)]
+    names, events = ["updates"], [instants[(instants >= begin) & (instants < end)]]
     pairs = [(publisher, client) for client in options.clients for publisher in documents]
     for publisher, client in pairs[:MOST_ROWS]:
         names.append(_folded(f"{publisher}, {client}" if len(documents) > 1 else client))

@@ -14,8 +14,8 @@ from publisher.core.replay.reader_polls import ReaderPoll
 from publisher.simulator.clients import ORACLE, ORACLE_RULE, parse_client
 from publisher.simulator.grid import ReplayOptions
 from publisher.simulator.publishers import Documents, parse_publisher
-from publisher.simulator.replaying import kernel
-from publisher.simulator.replaying.engine import WINDOW, first_polls, one_feed, salts
+from publisher.simulator.replaying import kernel, plain
+from publisher.simulator.replaying.counted import WINDOW
 from publisher.simulator.timelines import Timeline
 
 
@@ -62,9 +62,9 @@ def first_client(
     explain: bool = False,
 ) -> Iterator[ReaderPoll]:
     """Every poll of the first of the clients named `client`."""
-    feed, policy = one_feed(timeline, documents), parse_client(client)
-    start = int(first_polls(feed, policy, options.phases, options.seed, options.within)[0, 0])
-    salt = int(salts(feed, options.seed)[0])
+    feed, policy = plain.lay_out(timeline, documents), parse_client(client)
+    start = plain.first_polls(feed, policy, 1, options.seed, options.within)[0]
+    salt = plain.salt(feed, options.seed)
     return walk(timeline, documents, policy, start, options.window, explain, options.jitter, salt)
 
 

@@ -1,11 +1,8 @@
 """The publishers: what a feed announces over time, by the functions that the live site uses."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from publisher.core.civil import local_second, zone_table
 from publisher.core.replay.announcements import DOCUMENT, ETAGS, Announced, publish
@@ -15,33 +12,31 @@ from publisher.core.ttl.choice import Workspace, choose, warm_up_minutes, worksp
 from publisher.core.ttl.counts import SIZES, SLOTS, History, Past, Tables
 from publisher.core.ttl.mixture import START
 from publisher.core.ttl.rule import EXACT, WINER, RuleNumbers, TtlRule, numbers
-from publisher.simulator.replaying.compiled import as_arrays, as_lists, available, specialise
+from publisher.simulator.replaying.compiled import as_arrays, as_lists, available, specialise, zeros
+from publisher.simulator.replaying.counted import Array
 from publisher.simulator.timelines import Timeline
 
 
 class Documents(NamedTuple):
-    """`Announced` in arrays, and `etag`: when the tag changes, see `announcements`."""
+    """`Announced`, in arrays where numba is installed, and `etag`: when the tag changes, see
+    `announcements`."""
 
-    built: NDArray[np.uint32]
-    ttls: NDArray[np.int32]
-    begins: NDArray[np.uint32]
-    expiries: NDArray[np.uint32]
+    built: Array
+    ttls: Array
+    begins: Array = ()
+    expiries: Array = ()
     etag: int = DOCUMENT
 
     def as_lists(self) -> Announced:
         """The same in lists, for plain Python."""
-        return Announced(*(part.tolist() for part in self[:4]))
-
-
-def _documents(arrays: Iterable[Any], etag: int = DOCUMENT) -> Documents:
-    return Documents._make([*arrays, etag])
+        return Announced(*(list(as_lists(part)) for part in self[:4]))
 
 
 Publisher = Callable[[Timeline], Documents]
 Chooser = Callable[..., int]
 
 HOUR = 3600
-KINDS = (np.uint32, np.int32, np.uint32, np.uint32)  # of the arrays of `Documents`
+KINDS = ("uint32", "int32", "uint32", "uint32")  # of the arrays of `Documents`
 
 
 def choose_warm_up(history: History, now: int, rule: RuleNumbers, work: Workspace) -> int:
@@ -64,36 +59,28 @@ def ruled(label: str, rule: TtlRule, chooser: Chooser, etag: int = DOCUMENT) -> 
     in_numbers = numbers(rule, HALF_LIFE_DAYS)
 
     def documents(timeline: Timeline) -> Documents:
-        first = int(timeline.times[0]) if len(timeline.times) else timeline.end
+        first = timeline.times[0] if len(timeline.times) else timeline.end
         zone = zone_table(timeline.zone)
-        holes: Any = timeline.holes.ravel()
+        (holes,) = zeros([2 * len(timeline.holes)], ["int64"])
+        holes[:] = [edge for hole in timeline.holes for edge in hole]
         tables = Tables(*([0.0] * size for size in SIZES.values()))
+        past = Past(0, int(first), int(first), 0)
         hours = (timeline.end - timeline.start) // HOUR + 2
         most = len(timeline.times) + hours + len(zone.starts)
         room = (most,) * 2 + (hours * SLOTS + most if exact else 0,) * 2
-        arguments: tuple[Any, ...] = (
-            timeline.times.astype(np.int64),
-            timeline.start,
-            timeline.end,
-            as_arrays(History(tables, zone, holes, Past(0, first, first, 0), list(START))),
-            as_arrays(in_numbers),
-            as_arrays(workspace(in_numbers)),
-            _documents(np.zeros(size, kind) for size, kind in zip(room, KINDS, strict=True)),
-        )
+        said = Announced(*zeros(room, KINDS))
+        history = History(tables, zone, holes, past, list(START))
+        arguments: tuple[Any, ...] = history, in_numbers, workspace(in_numbers)
+        times: Any = list(timeline.times)
+        if available():
+            arguments = tuple(map(as_arrays, arguments))
+            times = as_arrays(times)
         run = specialise(publish, label, choose=chooser)
-        if not available():
-            arguments = as_lists(arguments)
-        number, headers = run(*arguments)
-        parts = zip(arguments[-1], (number,) * 2 + (headers,) * 2, KINDS, strict=False)
-        return _documents((np.array(part[:size], kind) for part, size, kind in parts), etag)
+        number, headers = run(times, timeline.start, timeline.end, *arguments, said)
+        parts = zip(said, (number,) * 2 + (headers,) * 2, strict=True)
+        return Documents._make([*(part[:size] for part, size in parts), etag])
 
     return documents
-
-
-def without_headers(built: NDArray[np.uint32], ttls: NDArray[np.int32]) -> Documents:
-    """Documents without header expiries."""
-    none = np.zeros(0, np.uint32)
-    return Documents(built, ttls, none, none)
 
 
 @dataclass(frozen=True)
@@ -107,7 +94,7 @@ class Fixed:
 
     def documents(self, start: int) -> Documents:
         """The one document from `start` on."""
-        return without_headers(np.array([start], np.uint32), np.array([self.minutes], np.int32))
+        return Documents([start], [self.minutes])
 
 
 OPTIONS = ["menu", "planner", "profile", "poll-minutes", "freshness", "etag"]

@@ -10,12 +10,10 @@ import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
+from math import exp, log
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from publisher.base.errors import InvalidData
 from publisher.base.text import to_cell
@@ -170,8 +168,7 @@ def summary(rows: Sequence[Row]) -> list[Row]:
 
 def geometric_mean(values: Iterable[float]) -> float:
     """Geometric mean of `values`; those below 0.01 count as 0.01."""
-    floored = np.maximum(np.fromiter(values, float), SMALLEST_EFFICIENCY)
-    return float(np.exp(np.log(floored).mean()))
+    return exp(fmean(log(max(value, SMALLEST_EFFICIENCY)) for value in values))
 
 
 def as_summary(rows: Sequence[Row]) -> str:
@@ -271,13 +268,15 @@ def ratio(
     """Geometric mean of theirs / ours with its 95 % interval (None for a single timeline), and
     whether that leaves out 1, so that the difference is beyond chance (None: too few timelines)."""
     floor = SMALLEST.get(measure, TINY)
-    logs = np.log([max(row[measure], floor) for row in theirs])
-    logs -= np.log([max(row[measure], floor) for row in ours])
+    logs = [
+        log(max(one[measure], floor)) - log(max(other[measure], floor))
+        for one, other in zip(theirs, ours, strict=True)
+    ]
     low, high = interval(logs, seed)
     beyond = None
     if low is not None and high is not None and len(logs) >= ENOUGH_TIMELINES:
         beyond = not low - TINY <= 1.0 <= high + TINY
-    return {"ratio": float(np.exp(logs.mean())), "low": low, "high": high, "beyond_chance": beyond}
+    return {"ratio": exp(fmean(logs)), "low": low, "high": high, "beyond_chance": beyond}
 
 
 def says(measure: str, figure: dict[str, Any]) -> str:
@@ -313,14 +312,16 @@ def _cell(figure: dict[str, Any]) -> str:
     return f"{figure['ratio']:.3f} ({figure['low']:.3f} to {figure['high']:.3f})"
 
 
-def interval(logs: NDArray[np.float64], seed: int) -> tuple[float | None, float | None]:
+def interval(logs: Sequence[float], seed: int) -> tuple[float | None, float | None]:
     """The 95 % percentile interval of ``exp(mean)``, resampling `logs` with replacement; None for
     fewer than two."""
     if len(logs) < 2:
         return None, None
+    import numpy as np
+
     rng = np.random.default_rng(seed)
     picks = rng.integers(0, len(logs), (RESAMPLES, len(logs)))
-    low, high = np.quantile(logs[picks].mean(axis=1), (0.025, 0.975))
+    low, high = np.quantile(np.array(logs)[picks].mean(axis=1), (0.025, 0.975))
     return float(np.exp(low)), float(np.exp(high))
 
 
@@ -330,8 +331,8 @@ def with_intervals(rows: Sequence[Row], seed: int) -> list[Row]:
     """
     found: dict[tuple[str, str], Row] = {}
     for rule, group in by_rule(rows).items():
-        logs = np.log([max(row["efficiency"], SMALLEST_EFFICIENCY) for row in group])
-        ends = (float(np.exp(logs.mean())), *interval(logs, seed))
+        logs = [log(max(row["efficiency"], SMALLEST_EFFICIENCY)) for row in group]
+        ends = (exp(fmean(logs)), *interval(logs, seed))
         found[rule] = dict(zip(BOOTSTRAP, map(_rounded, ends), strict=True))
     blank: Row = dict.fromkeys(BOOTSTRAP)
     return [row | found.get((row["publisher"], row["client"]), blank) for row in rows]

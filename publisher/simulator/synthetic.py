@@ -119,7 +119,9 @@ class Shard:
         """The feeds one by one."""
         times, offsets = self.feeds()
         return [
-            Timeline(name, times[offsets[feed] : offsets[feed + 1] - 1], *self.span, self.zone)
+            Timeline(
+                name, times[offsets[feed] : offsets[feed + 1] - 1].tolist(), *self.span, self.zone
+            )
             for feed, name in enumerate(self.names)
         ]
 

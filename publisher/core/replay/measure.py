@@ -44,6 +44,11 @@ def best_fixed(per_day: float, worth: float) -> int:
     return min(FIXED_MINUTES, key=lambda interval: fixed_cost(interval, per_day, worth))
 
 
+def cost_of_best_fixed(per_day: float, worth: float) -> float:
+    """The least cost of a fixed interval for so many updates `per_day`, minutes a day."""
+    return fixed_cost(best_fixed(per_day, worth), per_day, worth)
+
+
 def at_equal_polls(polls_per_day: float, delay_minutes: float, share: float) -> float:
     """The delay that the `share` of the updates do not exceed, over that of the fixed interval with
     as many polls; with the mean delay and a share of a half, the efficiency."""

@@ -58,9 +58,13 @@ def forecast(history: History, now: int, rule: RuleNumbers, work: Workspace) -> 
 
 def choose(history: History, now: int, rule: RuleNumbers, work: Workspace) -> int:
     """The ttl in minutes of the document built at `now`, from updates up to then. Fills
-    `work.header` with the expiries that the headers announce."""
-    forecast(history, now, rule, work)
-    plan(history, now, rule, work)
+    `work.header` with the expiries that the headers announce, if they have a forecast of their
+    own."""
+    by_forecast = rule.planner != WINERS and knows_enough(history.past, now)
+    if rule.exact or by_forecast:
+        forecast(history, now, rule, work)
+    if rule.exact:
+        plan(history, now, rule, work)
     return chosen(history, now, rule, work)
 
 

@@ -38,12 +38,12 @@ def look_forward(
     silence lasts: `quiet` is P(no update yet).
     """
     tables, zone, last = history.tables, history.zone, history.past.last
-    number, waiting = curve.number, curve.waiting
+    number = curve.number
     seen = seen_at(history, now, rule.half_life)
     weights, fading = weights_at(history, now, seen), seen.habits.fading
     if rule.profile == WEEK_MINUTE:
         spread_within(tables, seen.total, fading, within)
-    number[0] = waiting[0] = 0.0
+    number[0] = curve.waiting[0] = 0.0
     quiet, step, at, steps = 1.0, 0, begin, len(number) - 1
     clock = period(zone, begin)
     while step < steps:
@@ -65,7 +65,6 @@ def look_forward(
                 if rule.profile == WEEK_MINUTE:
                     updates *= within[part + later]
                 number[step + 1 + later] = updates
-                waiting[step + 1 + later] = exp(-updates * factor)
             mixed = weights.habits, others / SLOTS
             quiet = integrate(curve, step, step + more, factor, quiet, mixed)
             step += more
@@ -78,22 +77,21 @@ def integrate(
 ) -> float:
     """Integrate the expected rate forward in five-minute steps, in place.
 
-    In, for each step i after `begin` up to `end`: number[i], usual updates in step i; waiting[i],
-    P(no update in step i). Out: number[i], expected updates by the end of step i; waiting[i], their
-    accumulated waiting in minutes. `quiet` is P(no update by `begin`); returns P(no update by
-    `end`). The silence `factor` scales the rate only until the first update arrives: a silence that
-    is broken predicts nothing more. So each step mixes two rates, scaled while still silent, usual
-    afterwards: `broken`, P(the silence ends in the step), is `factor` times the share of the step's
-    usual updates that this leaves out. `mixed`: the weight of these habits, and what the other
-    forecasters add to each step.
+    In: number[i], usual updates in step i, for each step after `begin` up to `end`. Out: number[i],
+    expected updates by the end of step i; waiting[i], their accumulated waiting in minutes. `quiet`
+    is P(no update by `begin`); returns P(no update by `end`). The silence `factor` scales the rate
+    only until the first update arrives: a silence that is broken predicts nothing more. `broken`,
+    P(the silence ends in the step), is `factor` times the share of the step's usual updates that it
+    replaces. `mixed`: the weight of these habits, and what the other forecasters add to each step.
     """
     number, waiting, (share, others) = curve.number, curve.waiting, mixed
-    expected, waited = number[begin], waiting[begin]
+    expected, waited, surplus = number[begin], waiting[begin], share * (1.0 - 1.0 / factor)
     for step in range(begin + 1, end + 1):
-        usual, broken = number[step], 1.0 - waiting[step]
-        ending = broken + usual - broken / factor
-        updates = share * (quiet * ending + (1.0 - quiet) * usual) + others
-        quiet *= waiting[step]
+        usual = number[step]
+        silent = exp(-usual * factor)
+        broken = quiet * (1.0 - silent)
+        updates = share * usual + surplus * broken + others
+        quiet *= silent
         waited += (expected + updates / 2.0) * STEP_MINUTES
         expected += updates
         number[step], waiting[step] = expected, waited

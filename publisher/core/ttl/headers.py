@@ -33,12 +33,14 @@ JUST_AFTER = EARLY_SECONDS + TICK_SECONDS  # added to an expiry: max-age then en
 
 
 class HeaderPlan(NamedTuple):
-    """Buffers of `plan_expiries` and its result. value: cost to come by steps, minutes; lines: the
-    queue, as steps; dots: share of each slot's updates that come in its first seconds; waiting: W
-    by steps, with these shares. Result, expiries: for each five-minute slot of the hour, the
-    instant until which a copy fetched in it is good."""
+    """Buffers of `plan_expiries` and its result. value: cost to come by steps, minutes; height:
+    the same with W, the waiting by then; lines: the queue, as steps; dots: share of each slot's
+    updates that come in its first seconds; waiting: W by steps, with these shares. Result,
+    expiries: for each five-minute slot of the hour, the instant until which a copy fetched in it
+    is good."""
 
     value: Counts
+    height: Counts
     lines: MutableSequence[int]
     dots: Counts
     waiting: Counts
@@ -48,7 +50,8 @@ class HeaderPlan(NamedTuple):
 def header_plan() -> HeaderPlan:
     """Zeroed lists of the lengths that `plan_expiries` needs."""
     steps = STEPS + 1
-    return HeaderPlan([0.0] * steps, [0] * steps, [0.0] * SLOTS, [0.0] * steps, [0] * SLOTS)
+    numbers = [[0.0] * steps for _ in range(3)]
+    return HeaderPlan(numbers[0], numbers[1], [0] * steps, [0.0] * SLOTS, numbers[2], [0] * SLOTS)
 
 
 def seconds_left(expiry: int, now: int) -> int:
@@ -84,29 +87,41 @@ def plan_expiries(
     the expiry of the present one.
     """
     present, coming, value, lines = slot_of(history, now), STEPS, plan.value, plan.lines
-    dots, known = plan.dots, knows_enough(history.past, now)
+    dots, height, known = plan.dots, plan.height, knows_enough(history.past, now)
     if on_the_dot(history.tables, dots):
         curve = wait_from_the_dot(curve, plan, present)
     number, waiting = curve.number, curve.waiting
     usual = usual_cost(curve, SHORTEST * STEP_MINUTES, LONGEST * STEP_MINUTES, worth)
     for step in range(HORIZON, STEPS + 1):
         value[step] = usual * (STEPS - step) * STEP_MINUTES
+    for step in range(STEPS + 1):
+        height[step] = waiting[step]
+    for step in range(HORIZON, STEPS + 1):
+        height[step] += value[step]
     front = end = 0
     for step in range(HORIZON - 1, -1, -1):
-        while coming >= step + SHORTEST:
-            end = insert(curve, plan, front, end, coming)
-            coming -= 1
+        while coming >= step + SHORTEST:  # its line joins the envelope
+            top = height[coming]
+            while end - front >= 2:
+                older, last = lines[end - 2], lines[end - 1]
+                fall = (height[last] - top) * (older - last)
+                if (height[older] - height[last]) * (last - coming) > fall:
+                    break
+                end -= 1
+            lines[end] = coming
+            end, coming = end + 1, coming - 1
         seen = number[step] + dots[(step + present) % SLOTS] * (number[step + 1] - number[step])
         if step + present < SLOTS:
-            front = advance(curve, plan, front, end, (seen + number[step + 1]) / 2.0)
-            best = min(lines[front], step + LONGEST)
+            middle = lowest(plan, front, end, (seen + number[step + 1]) / 2.0)
+            best = min(lines[middle], step + LONGEST)
             late = not known or dots[(best + present) % SLOTS] > 0.0
             good = begin + best * STEP_SECONDS
             plan.expiries[step + present] = good + JUST_AFTER if late else good
-        front = advance(curve, plan, front, end, seen)
+        front = lowest(plan, front, end, seen)
         best = min(lines[front], step + LONGEST)
         kept = (best - step) * STEP_MINUTES
         value[step] = worth + waiting[best] - waiting[step] - kept * seen + value[best]
+        height[step] += value[step]
     for slot in range(present):
         plan.expiries[slot] = plan.expiries[present]
 
@@ -135,30 +150,13 @@ def wait_from_the_dot(curve: Curve, plan: HeaderPlan, present: int) -> Curve:
     return Curve(number, plan.waiting)
 
 
-def insert(curve: Curve, plan: HeaderPlan, front: int, end: int, step: int) -> int:
-    """Append the line of `step` to the queue, dropping lines that are no longer on the envelope;
-    returns the new end."""
-    lines = plan.lines
-    height = curve.waiting[step] + plan.value[step]
-    while end - front >= 2:
-        older, last = lines[end - 2], lines[end - 1]
-        height_older = curve.waiting[older] + plan.value[older]
-        height_last = curve.waiting[last] + plan.value[last]
-        if (height_older - height_last) * (last - step) > (height_last - height) * (older - last):
-            break
-        end -= 1
-    lines[end] = step
-    return end + 1
-
-
-def advance(curve: Curve, plan: HeaderPlan, front: int, end: int, number: float) -> int:
-    """Skip lines at the front that are not the lowest at `number`, nor at any smaller one; returns
-    the new front."""
-    lines = plan.lines
+def lowest(plan: HeaderPlan, front: int, end: int, number: float) -> int:
+    """The place in the queue of the line that is the lowest at `number`; none before it is the
+    lowest at a smaller number."""
+    lines, height = plan.lines, plan.height
     while end - front >= 2:
         one, other = lines[front], lines[front + 1]
-        gain = curve.waiting[one] + plan.value[one] - curve.waiting[other] - plan.value[other]
-        if gain < STEP_MINUTES * (one - other) * number:
+        if height[one] - height[other] < STEP_MINUTES * (one - other) * number:
             break
         front += 1
     return front

@@ -28,7 +28,7 @@ HORIZON_HOURS = 30  # planned ahead, besides the longest ttl: a day and the next
 class RuleNumbers(NamedTuple):
     """A `TtlRule` in numbers. menu, milestones, warm_up: minutes; all values of the menu, those
     tried for later documents, and the three nearest to Winer's. planner, profile: constants above.
-    poll_minutes: minutes. half_life: seconds."""
+    poll_minutes: minutes. half_life: seconds. exact: 1 if headers have their own forecast."""
 
     menu: Sequence[int]
     milestones: Sequence[int]
@@ -37,6 +37,7 @@ class RuleNumbers(NamedTuple):
     profile: int
     poll_minutes: float
     half_life: int
+    exact: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,7 @@ def numbers(rule: TtlRule, half_life_days: int) -> RuleNumbers:
         profile=PROFILES[rule.profile],
         poll_minutes=float(rule.poll_minutes),
         half_life=half_life_days * DAY_SECONDS,
+        exact=int(rule.freshness == EXACT),
     )
 
 

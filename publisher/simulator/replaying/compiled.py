@@ -5,14 +5,12 @@ bound to compiled rules. numba caches the copy on disk under its name, so the na
 fingerprint of all code and constants in it: a changed rule gives another kernel.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from hashlib import sha256
 from importlib.util import find_spec
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
-
-import numpy as np
 
 Function = Callable[..., Any]
 
@@ -174,12 +172,27 @@ def as_arrays(values: Any) -> Any:
     """`values` with lists and tuples as arrays, also inside named tuples, as numba needs them."""
     if hasattr(values, "_fields"):
         return type(values)(*(as_arrays(part) for part in values))
-    return np.array(values) if isinstance(values, list | tuple) else values
+    if not isinstance(values, list | tuple):
+        return values
+    import numpy as np
+
+    return np.array(values)
+
+
+def zeros(sizes: Iterable[int], kinds: Iterable[str]) -> Iterator[Any]:
+    """Zeroed arrays of these sizes and numpy types; without numba, lists."""
+    for size, kind in zip(sizes, kinds, strict=True):
+        if available():
+            import numpy as np
+
+            yield np.zeros(size, kind)
+        else:
+            yield [0] * size
 
 
 def as_lists(values: Any) -> Any:
     """`values` with arrays as lists, also inside (named) tuples: fastest to index in Python."""
-    if isinstance(values, np.ndarray):
+    if hasattr(values, "tolist"):
         return values.tolist()
     if hasattr(values, "_fields"):
         return type(values)(*(as_lists(part) for part in values))

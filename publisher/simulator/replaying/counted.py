@@ -3,6 +3,7 @@
 Plain scalar Python over arrays, compiled with the `kernel`. All instants are seconds since 1970.
 """
 
+from bisect import bisect_right
 from collections.abc import MutableSequence, Sequence
 from typing import Any, NamedTuple
 
@@ -20,6 +21,8 @@ STALE = 9  # scored seconds in which a published item was not yet seen
 REAL = 10  # polls carried out one by one, in the scored time or not
 STEPS = 11  # all polls, in the scored time or not
 COUNTS = 12
+
+WINDOW = 20  # items in a document
 
 MINUTE_BINS = 43_200  # 30 days; longer delays share the last bin
 # 2**32 / 60, rounded up: n * SIXTIETH >> 32 is n // 60 for n up to 3 years, twice as fast.
@@ -161,3 +164,16 @@ def place_of(times: Sequence[int], at: int) -> int:
         else:
             high = middle
     return low
+
+
+def ttl_changes(feeds: Feeds, place: int) -> int:
+    """Documents of feed `place` in its scored time that changed the ttl without an update."""
+    first, last = feeds.documents[place] + 1, feeds.documents[place + 1]
+    if first >= last:
+        return 0
+    updates = {int(at) for at in feeds.times[feeds.offsets[place] : feeds.offsets[place + 1]]}
+    edges = [
+        int(at) for at in feeds.edges[feeds.edge_offsets[place] : feeds.edge_offsets[place + 1]]
+    ]
+    built = (int(at) for at in feeds.built[first:last])
+    return sum(at not in updates and bisect_right(edges, at) % 2 == 0 for at in built)

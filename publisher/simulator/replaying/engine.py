@@ -20,12 +20,10 @@ from publisher.core.replay.reader_polls import GOLDEN, PHASES, after_a_document
 from publisher.simulator.clients import ORACLE_RULE
 from publisher.simulator.publishers import Documents
 from publisher.simulator.replaying import compiled, counted, kernel
-from publisher.simulator.replaying.counted import Feeds
-from publisher.simulator.replaying.figures import Tally, tally
+from publisher.simulator.replaying.counted import WINDOW, Feeds, ttl_changes
+from publisher.simulator.replaying.figures import DAY, Tally
 from publisher.simulator.replaying.kernel import Client
 from publisher.simulator.timelines import Scoring, Timeline, scoring
-
-WINDOW = 20
 
 Ints = NDArray[np.int64]
 
@@ -37,16 +35,18 @@ def lay_out(
     never = np.array([LAST_SECOND], np.uint32)
     return Feeds(
         ids=np.array([crc32(timeline.name.encode()) for timeline in timelines], np.uint64),
-        times=np.concatenate([part for timeline in timelines for part in (timeline.times, never)]),
+        times=np.concatenate(
+            [part for line in timelines for part in (np.asarray(line.times, np.uint32), never)]
+        ),
         offsets=_offsets([len(timeline.times) + 1 for timeline in timelines]),
-        built=np.concatenate([part.built for part in documents]),
-        ttls=np.concatenate([part.ttls for part in documents]),
+        built=np.concatenate([np.asarray(part.built, np.uint32) for part in documents]),
+        ttls=np.concatenate([np.asarray(part.ttls, np.int32) for part in documents]),
         documents=_offsets([len(part.built) for part in documents]),
-        begins=np.concatenate([part.begins for part in documents]),
-        expiries=np.concatenate([part.expiries for part in documents]),
+        begins=np.concatenate([np.asarray(part.begins, np.uint32) for part in documents]),
+        expiries=np.concatenate([np.asarray(part.expiries, np.uint32) for part in documents]),
         headers=_offsets([len(part.begins) for part in documents]),
         etags=np.array([part.etag for part in documents], np.int64),
-        edges=np.concatenate([scoring.edges for scoring in scorings]),
+        edges=np.concatenate([np.array(scoring.edges, np.int64) for scoring in scorings]),
         edge_offsets=_offsets([len(scoring.edges) for scoring in scorings]),
         starts=np.array([timeline.start for timeline in timelines], np.int64),
         ends=np.array([timeline.end for timeline in timelines], np.int64),
@@ -65,7 +65,7 @@ def lay_out_alike(
 ) -> Feeds:
     """The result of `lay_out` for many feeds with the same documents, scoring and observed span,
     without an object for each feed."""
-    one = lay_out([Timeline(names[0], times[:0], *span)], [said], [scored])
+    one = lay_out([Timeline(names[0], (), *span)], [said], [scored])
     laid = {name: np.tile(part, len(names)) for name, part in one._asdict().items()}
     for name in ("documents", "headers", "edge_offsets"):
         laid[name] = np.arange(len(names) + 1, dtype=np.int64) * getattr(one, name)[-1]
@@ -146,8 +146,27 @@ def replay(
     if not compiled.available():  # on lists, which plain Python walks faster than arrays
         arguments = compiled.as_lists(arguments)
     run(*arguments)
-    seconds = np.asarray(feeds.seconds)
-    return tally(np.asarray(arguments[-2]), np.asarray(arguments[-1]), phases, seconds)
+    return tally(feeds, np.asarray(arguments[-2]), np.asarray(arguments[-1]), phases)
+
+
+def tally(feeds: Feeds, counts: Ints, delays: Ints, phases: int) -> Tally:
+    """Sum `counts` (feeds by columns, of `phases` clients each)."""
+    total, seconds = counts.sum(axis=0), np.asarray(feeds.seconds)
+    total[counted.LONGEST] = counts[:, counted.LONGEST].max()
+    seen = counts[:, counted.SEEN]
+    heard, alike = seen > 0, len(feeds.built) == len(feeds.ids)
+    changes = 0 if alike else sum(ttl_changes(feeds, place) for place in range(len(counts)))
+    return Tally(
+        counts=total.tolist(),
+        delays=delays.tolist(),
+        clients=phases * len(counts),
+        seconds=int(seconds.sum()) * phases,
+        changes=changes * phases,
+        feeds=len(counts),
+        feeds_seen=int(heard.sum()),
+        feed_delays=float((counts[heard, counted.DELAY] / seen[heard]).sum()),
+        feed_polls=float((counts[:, counted.POLLS] * DAY / (seconds * phases)).sum()),
+    )
 
 
 def steady_wait(feeds: Feeds, policy: PollPolicy, jitter: int) -> int:

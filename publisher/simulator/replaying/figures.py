@@ -1,14 +1,15 @@
 """Counts that can be added up (`Tally`), and the figures computed from them (`Figures`)."""
 
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from itertools import accumulate
 
-import numpy as np
-from numpy.typing import NDArray
-
+from publisher.core.replay import measure
+from publisher.core.ttl.rule import POLL_MINUTES
 from publisher.simulator.replaying import counted
 
 DAY = 86400
-EFFICIENCY_SCALE = 720  # mean delay in minutes times polls a day of any fixed interval
 
 # Assumed sizes: an item of a feed with full texts, the feed around the items, the headers of any
 # response.
@@ -22,54 +23,38 @@ class Tally:
     """Sums over feeds and clients; adding two is exact, in any grouping.
 
     counts: columns of `counted`. delays: items by minutes of delay. clients: number replayed.
-    seconds: scored, summed over clients. For means per feed, sums over feeds: number of feeds;
+    seconds: scored, summed over clients; changes: documents in that time that only changed the ttl,
+    likewise. For means per feed, sums over feeds: number of feeds;
     feeds with an item seen; their mean delays in seconds; polls a day.
     """
 
-    counts: NDArray[np.int64]
-    delays: NDArray[np.int64]
+    counts: Sequence[int]
+    delays: Sequence[int]
     clients: int
     seconds: int
+    changes: int
     feeds: int
     feeds_seen: int
     feed_delays: float
     feed_polls: float
 
     def __add__(self, other: "Tally") -> "Tally":
-        counts = self.counts + other.counts
+        counts = [one + more for one, more in zip(self.counts, other.counts, strict=True)]
         counts[counted.LONGEST] = max(self.counts[counted.LONGEST], other.counts[counted.LONGEST])
         return Tally(
             counts,
-            self.delays + other.delays,
+            [one + more for one, more in zip(self.delays, other.delays, strict=True)],
             *(getattr(self, f.name) + getattr(other, f.name) for f in fields(Tally)[2:]),
         )
-
-
-def tally(
-    counts: NDArray[np.int64], delays: NDArray[np.int64], phases: int, seconds: NDArray[np.int64]
-) -> Tally:
-    """Sum `counts` (feeds by columns, of `phases` clients each); seconds: scored, for each feed."""
-    total = counts.sum(axis=0)
-    total[counted.LONGEST] = counts[:, counted.LONGEST].max()
-    seen = counts[:, counted.SEEN]
-    heard = seen > 0
-    return Tally(
-        counts=total,
-        delays=delays,
-        clients=phases * len(counts),
-        seconds=int(seconds.sum()) * phases,
-        feeds=len(counts),
-        feeds_seen=int(heard.sum()),
-        feed_delays=float((counts[heard, counted.DELAY] / seen[heard]).sum()),
-        feed_polls=float((counts[:, counted.POLLS] * DAY / (seconds * phases)).sum()),
-    )
 
 
 @dataclass(frozen=True)
 class Figures:
     """Delays and costs, per client. Shares and rates are 0 if there is nothing to count.
 
-    updates, missed_updates and pending: items of the scored time, per client.
+    updates, missed_updates and pending: items of the scored time, per client. cost to
+    p90_at_equal_polls: see `core.replay.measure`. changes_per_day: documents that only changed the
+    ttl.
     """
 
     days: float
@@ -88,17 +73,25 @@ class Figures:
     efficiency: float
     feed_delay_mean_minutes: float
     feed_polls_per_day: float
+    delay_p90_minutes: float
+    cost: float
+    cost_of_best_fixed: float
+    median_at_equal_polls: float
+    p90_at_equal_polls: float
+    changes_per_day: float
 
 
-def figures(sums: Tally, window: int) -> Figures:
-    """The figures of `sums`, for documents of `window` items."""
+def figures(sums: Tally, window: int, poll_minutes: float = POLL_MINUTES) -> Figures:
+    """The figures of `sums`, for documents of `window` items, where a poll is worth `poll_minutes`
+    of one update's waiting."""
     polls, hits, full, items, seen, delay, longest, missed, pending, stale = (
         int(number) for number in sums.counts[: counted.STALE + 1]
     )
     days = sums.seconds / DAY
     body = ENVELOPE_BYTES + ITEM_BYTES * window
     polls_per_day = _ratio(polls, days)
-    delay_mean = _ratio(delay, seen) / 60
+    delay_mean, per_day = _ratio(delay, seen) / 60, _ratio(items, days)
+    half, ninety = (quantile(sums.delays, share, longest / 60) for share in (0.5, 0.9))
     return Figures(
         days=_ratio(days, sums.clients),
         updates=_ratio(items, sums.clients),
@@ -106,37 +99,45 @@ def figures(sums: Tally, window: int) -> Figures:
         polls_per_update=_ratio(polls, items),
         hit_rate=_ratio(hits, polls),
         delay_mean_minutes=delay_mean,
-        delay_median_minutes=quantile(sums.delays, 0.5, longest / 60),
+        delay_median_minutes=half,
         delay_p95_minutes=quantile(sums.delays, 0.95, longest / 60),
         delay_max_minutes=longest / 60,
         stale_share=_ratio(stale, sums.seconds),
         missed_updates=_ratio(missed, sums.clients),
         pending=_ratio(pending, sums.clients),
         bytes_per_day=_ratio(polls * HEADER_BYTES + full * body, days),
-        efficiency=delay_mean * polls_per_day / EFFICIENCY_SCALE,
+        efficiency=measure.at_equal_polls(polls_per_day, delay_mean, 0.5),
         feed_delay_mean_minutes=_ratio(sums.feed_delays, sums.feeds_seen) / 60,
         feed_polls_per_day=_ratio(sums.feed_polls, sums.feeds),
+        delay_p90_minutes=ninety,
+        cost=measure.cost(polls_per_day, delay_mean, per_day, poll_minutes),
+        cost_of_best_fixed=measure.cost_of_best_fixed(per_day, poll_minutes),
+        median_at_equal_polls=measure.at_equal_polls(polls_per_day, half, 0.5),
+        p90_at_equal_polls=measure.at_equal_polls(polls_per_day, ninety, 0.9),
+        changes_per_day=_ratio(sums.changes, days),
     )
 
 
-def quantile(delays: NDArray[np.int64], share: float, longest: float) -> float:
+def quantile(delays: Sequence[float], share: float, longest: float) -> float:
     """The delay in minutes that `share` of the items do not exceed, interpolated within its bin;
     never above the `longest`.
 
     Bin i holds delays above i - 1 and up to i minutes; bin 0 delays of 0.
     """
-    running = np.cumsum(delays)
+    running = list(accumulate(delays))
     if running[-1] == 0:
         return 0.0
     wanted = share * running[-1]
-    place = int(np.searchsorted(running, wanted))
+    place = bisect_left(running, wanted)
     before = running[place] - delays[place]
     return min(float(place - 1 + (wanted - before) / delays[place]), longest) if place else 0.0
 
 
-def mixture(shares: list[float], tallies: list[Tally], window: int) -> Figures:
+def mixture(
+    shares: list[float], tallies: list[Tally], window: int, poll_minutes: float = POLL_MINUTES
+) -> Figures:
     """The figures of a population: kinds of clients with their `shares`, which add up to 1."""
-    each = [figures(sums, window) for sums in tallies]
+    each = [figures(sums, window, poll_minutes) for sums in tallies]
 
     def mean(name: str) -> float:
         return sum(
@@ -146,21 +147,28 @@ def mixture(shares: list[float], tallies: list[Tally], window: int) -> Figures:
     values = {field.name: mean(field.name) for field in fields(Figures)}
     seen = [share * int(sums.counts[counted.SEEN]) / sums.clients
             for share, sums in zip(shares, tallies, strict=True)]  # fmt: skip
-    delays = sum(
-        share * sums.delays / sums.clients for share, sums in zip(shares, tallies, strict=True)
-    )
+    parts = [share / sums.clients for share, sums in zip(shares, tallies, strict=True)]
+    delays = [
+        sum(part * count for part, count in zip(parts, counts, strict=True))
+        for counts in zip(*(sums.delays for sums in tallies), strict=True)
+    ]
     longest = max(one.delay_max_minutes for one in each)
+    polls, half = values["polls_per_day"], quantile(delays, 0.5, longest)
+    ninety = quantile(delays, 0.9, longest)
+    mean_delay = _ratio(
+        sum(part * one.delay_mean_minutes for part, one in zip(seen, each, strict=True)), sum(seen)
+    )
     values |= {
-        "polls_per_update": _ratio(values["polls_per_day"] * values["days"], values["updates"]),
-        "delay_mean_minutes": _ratio(
-            sum(part * one.delay_mean_minutes for part, one in zip(seen, each, strict=True)),
-            sum(seen),
-        ),
-        "delay_median_minutes": quantile(np.asarray(delays), 0.5, longest),
-        "delay_p95_minutes": quantile(np.asarray(delays), 0.95, longest),
+        "polls_per_update": _ratio(polls * values["days"], values["updates"]),
+        "delay_mean_minutes": mean_delay,
+        "delay_median_minutes": half,
+        "delay_p90_minutes": ninety,
+        "delay_p95_minutes": quantile(delays, 0.95, longest),
         "delay_max_minutes": longest,
+        "efficiency": measure.at_equal_polls(polls, mean_delay, 0.5),
+        "median_at_equal_polls": measure.at_equal_polls(polls, half, 0.5),
+        "p90_at_equal_polls": measure.at_equal_polls(polls, ninety, 0.9),
     }
-    values["efficiency"] = values["delay_mean_minutes"] * values["polls_per_day"] / EFFICIENCY_SCALE
     return Figures(**values)
 
 

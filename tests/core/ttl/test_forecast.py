@@ -11,8 +11,7 @@ from publisher.core.ttl.forecast import Curve, integrate
 def summed(usual: list[float], factor: float) -> tuple[list[float], float]:
     """The running sum of expected updates, and the chance that none comes at all."""
     number = [0.0, *usual]
-    waiting = [0.0, *(exp(-updates * factor) for updates in usual)]
-    quiet = integrate(Curve(number, waiting), 0, len(usual), factor, 1.0, (1.0, 0.0))
+    quiet = integrate(Curve(number, [0.0] * len(number)), 0, len(usual), factor, 1.0, (1.0, 0.0))
     return number, quiet
 
 

@@ -1,0 +1,105 @@
+"""One timeline replayed on lists, without numpy and numba: the kernel run by the interpreter.
+
+It gives the same counts as `engine`, which replays many feeds at once.
+"""
+
+from math import floor
+from zlib import crc32
+
+from publisher.core.civil import LAST_SECOND
+from publisher.core.polling import PollPolicy
+from publisher.core.randomness import GOLDEN_BITS, MASK, mixed
+from publisher.core.replay.reader_polls import GOLDEN, after_a_document
+from publisher.simulator.clients import ORACLE_RULE
+from publisher.simulator.publishers import Documents
+from publisher.simulator.replaying import compiled, counted, kernel
+from publisher.simulator.replaying.counted import Feeds, ttl_changes
+from publisher.simulator.replaying.figures import DAY, Tally
+from publisher.simulator.replaying.kernel import Client
+from publisher.simulator.timelines import Timeline, scoring
+
+
+def lay_out(timeline: Timeline, documents: Documents) -> Feeds:
+    """The one feed in lists; NothingToScore if nothing of it can be scored."""
+    said, scored = documents.as_lists(), scoring(timeline)
+    times = list(map(int, timeline.times))
+    return Feeds(
+        ids=[crc32(timeline.name.encode())],
+        times=[*times, LAST_SECOND],
+        offsets=[0, len(times) + 1],
+        built=said.built,
+        ttls=said.ttls,
+        documents=[0, len(said.built)],
+        begins=said.begins,
+        expiries=said.expiries,
+        headers=[0, len(said.begins)],
+        etags=[documents.etag],
+        edges=list(scored.edges),
+        edge_offsets=[0, len(scored.edges)],
+        starts=[timeline.start],
+        ends=[timeline.end],
+        last_scored=[scored.last_scored],
+        seconds=[scored.seconds],
+    )
+
+
+def first_polls(
+    feeds: Feeds, policy: PollPolicy, phases: int, seed: int, within: int = 0
+) -> list[int]:
+    """Instants of the first polls, as `engine.first_polls` gives them."""
+    start = feeds.starts[0]
+    interval = within or after_a_document(policy, max(feeds.ttls), start).wait_seconds
+    origin = scatter(feeds, seed)
+    return [start + floor((origin + GOLDEN * phase) % 1.0 * interval) for phase in range(phases)]
+
+
+def scatter(feeds: Feeds, seed: int) -> float:
+    """A pseudo-random number in [0, 1), from the feed's name and the seed."""
+    bits = int(mixed((feeds.ids[0] + seed * GOLDEN_BITS) & MASK))
+    return (bits >> 11) / 2.0**53
+
+
+def salt(feeds: Feeds, seed: int) -> int:
+    """The number from which the jitter of the feed's clients is derived."""
+    return int(scatter(feeds, seed) * kernel.PRIME)
+
+
+def replay(
+    feeds: Feeds,
+    policy: PollPolicy,
+    phases: int,
+    window: int,
+    seed: int = 0,
+    jitter: int = 0,
+    within: int = 0,
+) -> Tally:
+    """The counts of `phases` clients with `policy` at the one feed, in sum; options as in
+    `engine.replay`."""
+    counts = [0] * counted.COUNTS
+    delays = [0] * counted.MINUTE_BINS
+    jitter = 0 if policy.rule is ORACLE_RULE else jitter
+    fresh, rule = list(policy.start().state), policy.rule
+    client = Client(fresh, list(policy.options), jitter, [0] * len(feeds.times))
+    run = compiled.specialise(
+        kernel.poll_feeds,
+        policy.name,
+        remember=rule.remember,
+        decide=rule.decide,
+        take=kernel.one_by_one,
+        SLOTS=len(fresh),
+        OPTIONS=len(policy.options),
+    )
+    starts = [first_polls(feeds, policy, phases, seed, within)]
+    run(feeds, window, client, starts, [salt(feeds, seed)], [counts], delays)
+    seen, seconds = counts[counted.SEEN], feeds.seconds[0]
+    return Tally(
+        counts=counts,
+        delays=delays,
+        clients=phases,
+        seconds=seconds * phases,
+        changes=ttl_changes(feeds, 0) * phases,
+        feeds=1,
+        feeds_seen=int(seen > 0),
+        feed_delays=counts[counted.DELAY] / seen if seen else 0.0,
+        feed_polls=counts[counted.POLLS] * DAY / (seconds * phases),
+    )
