@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from bench.evidence import DEFAULT, LAST_DAYS, OBEDIENT, moved_authors
 from bench.simulator import CORES, TIMELINES
 from bench.table import Table
-from publisher.core.ttl import choice, counts, forecast, headers, mixture, planner, rule
+from publisher.core.ttl import choice, counts, headers, mixture, planner, rule
 from publisher.core.ttl.counts import Counts, Exposure, Tables, hour_rate
 from publisher.simulator import results as report
 from publisher.simulator.grid import ReplayOptions, run, tasks
@@ -135,7 +135,7 @@ PARTS = (
          (counts.spread_within, counts.within_hour, counts.minute_pattern)),
     Part("silence (AGES)",
          {"forecast.silence_factor": as_often, "mixture.silence_factor": as_often},
-         (forecast.integrate, counts.silence_factor, counts.age_class)),
+         (counts.silence_factor, counts.age_class)),
     Part("PRIOR 1/4", {"counts.PRIOR": 0.25}),
     Part("PRIOR 4", {"counts.PRIOR": 4.0}),
     Part("forecaster recent", {"mixture.START": (0.25, 0.0, 0.3, 0.3),
@@ -241,9 +241,9 @@ def changing_authors() -> Iterator[Timeline]:
             np.repeat(np.arange(200, 231), rng.poisson(rates[1], 31)),
         ])  # fmt: skip
         at = begin + days * DAY + rng.integers(9 * 3600, 18 * 3600, len(days))
-        times = np.unique(at).astype(np.uint32)
+        times = np.unique(at).tolist()
         scored = begin + 208 * DAY
-        yield Timeline(f"rate {seed}", times, int(times[0]), begin + 231 * DAY, scored_from=scored)
+        yield Timeline(f"rate {seed}", times, times[0], begin + 231 * DAY, scored_from=scored)
 
 
 def flat_blogs() -> list[Timeline]:
@@ -311,7 +311,7 @@ def change(ours: Sequence[float], as_is: Sequence[float]) -> str:
     """How much larger the geometric mean is than as it is, in per cent, with its interval; bold
     where the interval excludes 0."""
     apart = logs(ours) - logs(as_is)
-    mean, (low, high) = float(np.exp(apart.mean())), interval(apart, 0)
+    mean, (low, high) = float(np.exp(apart.mean())), interval(apart.tolist(), 0)
     shown = [f"{100 * (one or 1.0) - 100:+.1f}" for one in (mean, low, high)]
     known = low is not None and high is not None and not low <= 1.0 <= high
     return f"{f'**{shown[0]}**' if known else shown[0]} ({shown[1]} to {shown[2]})"

@@ -203,8 +203,8 @@ def moved_authors(first: int, last: int) -> Iterator[Timeline]:
         hours = np.where(days < 200, 9, 15)
         times = np.unique(begin + days * DAY + hours * 3600 + rng.integers(0, 10_800, len(days)))
         end = moved + (last + 1) * DAY
-        times = times[times < end].astype(np.uint32)
-        yield Timeline(f"author {seed}", times, int(times[0]), end, scored_from=moved + first * DAY)
+        times = times[times < end].tolist()
+        yield Timeline(f"author {seed}", times, times[0], end, scored_from=moved + first * DAY)
 
 
 def each_timeline(rows: Rows) -> Table:

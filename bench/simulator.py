@@ -156,7 +156,7 @@ def with_simpy(rate: float) -> tuple[float, int]:
     def client(
         clock: simpy.Environment, line: Timeline, built: list[int], ttls: list[int]
     ) -> Generator[simpy.Event, Any, None]:
-        times, seen, document = line.times.tolist(), 0, 0
+        times, seen, document = list(line.times), 0, 0
         delay = 0
         while True:
             now = line.start + clock.now

@@ -45,12 +45,10 @@ def advise(source: str, timezone: str, plot: Path | None, as_json: bool) -> None
         raise InvalidInput(f"{plot}: a plot is a FILE.svg or FILE.png in a folder that exists")
     zone, now = find_zone(timezone), utc_now()
     found = advice.report(_subject(source, zone), now, zone)
-    drawable = None
-    if find_spec("numpy") and find_spec("joblib"):
-        gains, drawable = advice.gain(found, now)
-        found.gain.extend(gains)
-    elif plot is not None:
+    if plot is not None and not find_spec("matplotlib"):
         raise InvalidInput("--plot needs the simulator: run `make simulator`")
+    gains, drawable = advice.gain(found, now)
+    found.gain.extend(gains)
     if plot is not None:
         if drawable is None:
             raise InvalidInput("too few updates are known for a plot: at least 5 over two days")
@@ -108,8 +106,6 @@ def lines(found: "AdviceReport") -> Iterator[str]:
         )
     if found.gain:
         yield from _gains(found.gain)
-    elif find_spec("numpy") is None:
-        yield "To see what readers would gain, install the simulator: `make simulator`."
     if found.problems:
         yield "What to fix:"
         yield from (f"  - {problem}" for problem in found.problems)

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,12 +18,14 @@ import click
 from publisher.base.errors import InvalidInput, PublisherError
 from publisher.cli import timelines
 from publisher.cli.parameters import Days, InputFile, Instant, check_source
+from publisher.core.ttl.rule import POLL_MINUTES
 
 if TYPE_CHECKING:
     from publisher.simulator.grid import ReplayOptions, Result, Source, Task
 
 
 FIRST_HOUR_SECONDS = 3600  # with --score-days, clients begin within this time
+STEPS = 100  # of the progress bar, for each task
 
 
 def _format_option(*names: str) -> Callable[..., Any]:
@@ -79,13 +82,13 @@ class Simulate(click.Command):
     "--publisher",
     "publishers",
     multiple=True,
-    help="rule for the ttl: forward (default), winer, fixed:60, warm-up, winer-constant",
+    help="rule for the ttl: forward (this feed), winer, fixed:60, warm-up, winer-constant",
 )
 @click.option(
     "--client",
     "clients",
     multiple=True,
-    help="way of polling: ttl (default), fixed:60, ...; repeatable",
+    help="way of polling: ttl, max-age, fixed:60, ...; repeatable",
 )
 @click.option("--population", type=InputFile(), help="file with lines `share client`")
 @click.option("--mine", is_flag=True, help="the blog's own updates; scores their last 30 days")
@@ -111,6 +114,13 @@ class Simulate(click.Command):
 @click.option("--from", "begin", type=Instant(), help="ignore updates before this")
 @click.option("--to", "end", type=Instant(), help="ignore updates after this")
 @click.option("--last-days", type=Days(), help="replay only this many days at the end")
+@click.option(
+    "--poll-minutes",
+    type=click.FloatRange(0, 100_000, min_open=True),
+    default=POLL_MINUTES,
+    show_default=True,
+    help="minutes of one update's waiting that a poll is worth, for the cost",
+)
 @click.option(
     "--score-days",
     help="A-B: score only these days after the first update; clients begin in its first hour",
@@ -155,6 +165,7 @@ def simulate(
 ) -> None:
     """Replay update histories: how long readers would have waited, and with how many polls.
 
+    Without --publisher and --client: the best fixed value, Winer's rule of 2002, and this feed.
     A publisher is a rule for the ttl, a client is a way of polling; each pair gives a row.
 
     A TIMELINE is a CSV with a column updated_at, a file that `import` reads (a feed, an export), or
@@ -164,53 +175,56 @@ def simulate(
     """
     for name in asked["files"]:  # before anything is computed
         check_source(name)
-    require_numbers()
-    from publisher.simulator import grid
+    if asked["synthetic"] or bootstrap or plot is not None or isinstance(jobs, str):
+        require_numbers()
+    from publisher.simulator import answer, grid
     from publisher.simulator import results as report
     from publisher.simulator.replaying.counted import WINDOW
 
+    three = not (asked["publishers"] or asked["clients"] or asked["population"] or trace)
     population = _population(asked["population"], asked["clients"])
     clients = tuple(population) if population else _clients(asked["clients"])
     window = asked["window"] or (timelines.my_settings().feed_items if asked["mine"] else WINDOW)
     days = timelines.scored_days(asked["score_days"])
     options = grid.ReplayOptions(
-        clients,
+        (answer.CLIENT,) if three else clients,
         asked["phases"],
         window,
         asked["seed"],
         asked["jitter"],
         FIRST_HOUR_SECONDS if days else 0,
     )
-    publishers = _publishers(asked)
+    publishers, worth = _publishers(asked), asked["poll_minutes"]
     sources = timelines.sources(asked)
-    if trace:
-        if plot is not None or bootstrap or form == "csv":
-            raise InvalidInput("--trace prints polls: leave out --plot, --bootstrap, --format csv")
-        _trace(timelines.scorable(sources)[0], publishers, options, form)
-        return
-    if plot is not None:
+    if plot is not None and not trace:
         _drawable(plot)
-    sources = [timelines.checked(source) for source in sources]
+    if trace:
+        others = plot is not None or bootstrap or form == "csv"
+        _trace(timelines.scorable(sources)[0], publishers, options, form, others)
+        return
+    sources = [timelines.checked(source, worth if three else None) for source in sources]
     scored, unscored = timelines.scorable(sources)
     for line in unscored:
         click.echo(f"publisher: {line.why}", err=True)
-    work = grid.tasks(scored, publishers)
+    work = _tasks(scored, publishers, worth if three else None)
     parts, complete = _collect(work, options, jobs or os.cpu_count() or 1)
     results = grid.merged(parts)
     rows: list[dict[str, Any]] = []
     places = iter(range(len(scored)))
     for source in sources:
         if isinstance(source, timelines.Unscored):
-            rows += report.blank_rows(source.name, publishers, clients, population)
+            rows += report.blank_rows(source.name, publishers, options.clients, population)
         else:
             place = next(places)
             own = [result for result in results if result.source == place]
-            rows += report.rows(own, options.window, population)
+            rows += report.rows(own, options.window, population, worth)
     if bootstrap:
         from publisher.simulator.results import with_intervals
 
         rows = with_intervals(rows, asked["seed"])
     writers = {"table": report.as_table, "json": report.as_json, "csv": report.as_csv}
+    if three and complete and len(sources) == 1:
+        writers["table"] = partial(answer.as_text, poll_minutes=worth)
     click.echo(writers[form](rows), nl=False)
     _warn(rows)
     if plot is not None and results:
@@ -246,8 +260,9 @@ def require_numbers() -> None:
     """Raise an error of one line when the numeric libraries are not installed."""
     if not (find_spec("joblib") and find_spec("numpy")):
         raise PublisherError(
-            "simulate needs numpy, numba and joblib, which a blog does not: run `make simulator` "
-            "(or, without a checkout, pip install 'publisher-VERSION.whl[sim]')"
+            "made-up feeds, --bootstrap, --plot and `compare` need numpy, numba and joblib, which a"
+            " blog does not: run `make simulator` (or, without a checkout, pip install"
+            " 'publisher-VERSION.whl[sim]')"
         )
 
 
@@ -271,15 +286,36 @@ def _publishers(asked: dict[str, Any]) -> list[str]:
     from publisher.simulator.publishers import parse_publisher
 
     ours = asked["mine"] or asked["mirror"]
-    specs = asked["publishers"] or (timelines.my_publishers() if ours else ("forward",))
+    specs = asked["publishers"] or ((timelines.my_publisher(),) if ours else ("forward",))
     for spec in specs:
         parse_publisher(spec)  # so that a wrong one is said before anything is computed
     return list(dict.fromkeys(specs))
 
 
-def _trace(sources: list[Source], publishers: list[str], options: ReplayOptions, form: str) -> None:
+def _tasks(scored: list[Source], publishers: list[str], worth: float | None) -> list[Task]:
+    """What to replay; with the `worth` of a poll each timeline's own three rules."""
+    from publisher.simulator import answer, grid
+
+    return [
+        task._replace(source=place)
+        for place, source in enumerate(scored)
+        for task in grid.tasks(
+            [source],
+            publishers
+            if worth is None or isinstance(source, list)
+            else answer.publishers(source, publishers[0], worth),
+        )
+    ]
+
+
+def _trace(
+    sources: list[Source], publishers: list[str], options: ReplayOptions, form: str, others: bool
+) -> None:
+    """Print the polls; `others`: whether options were given that print something else."""
     from publisher.simulator import poll_trace as trace
 
+    if others:
+        raise InvalidInput("--trace prints polls: leave out --plot, --bootstrap, --format csv")
     if len(sources) != 1 or len(publishers) != 1 or len(options.clients) != 1:
         raise InvalidInput("--trace follows one client of one timeline under one publisher")
     (source,) = sources
@@ -301,7 +337,7 @@ def _collect(
 ) -> tuple[list[Result], bool]:
     """All results and True; or, after Ctrl-C, those that were ready and False."""
     from publisher.simulator import grid
-    from publisher.simulator.replaying import compiled
+    from publisher.simulator.replaying import compiled, parts
 
     results: list[Result] = []
     if sys.stderr.isatty():
@@ -310,15 +346,26 @@ def _collect(
         with (
             _where(jobs) as threads,
             click.progressbar(
-                grid.run(work, options, threads),
-                length=len(work),
+                length=len(work) * STEPS,
                 file=sys.stderr,
                 label="simulating",
                 hidden=not sys.stderr.isatty(),
-            ) as done,
+            ) as bar,
         ):
-            for part in done:
-                results += part
+            bar.render_progress()
+            reached = 0
+
+            def go_to(step: float) -> None:
+                nonlocal reached
+                bar.update(int(step) - reached)
+                reached = int(step)
+
+            with parts.watched(lambda share: go_to((len(done) + share) * STEPS)):
+                done: list[list[Result]] = []
+                for part in grid.run(work, options, threads):
+                    done.append(part)
+                    results += part
+                    go_to(len(done) * STEPS)
     except KeyboardInterrupt:
         return results, False
     return results, True

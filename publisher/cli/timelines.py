@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from publisher.simulator.grid import Source
     from publisher.simulator.timelines import Timeline
 
-FIXED = ("fixed:15", "fixed:60", "fixed:480")
-
 
 class Unscored(NamedTuple):
     """A timeline that cannot be scored: its name, and why in one line."""
@@ -35,10 +33,10 @@ class Unscored(NamedTuple):
 
 def sources(asked: dict[str, Any]) -> list[Source | Unscored]:
     """The timelines that the options of `simulate` name, cut to the span that they name."""
-    from publisher.simulator.synthetic import parse_synthetic, shards
     from publisher.simulator.timelines import (
         SIDE_TABLES,
         NothingToScore,
+        NoTimeline,
         cut,
         score_days,
     )
@@ -59,12 +57,18 @@ def sources(asked: dict[str, Any]) -> list[Source | Unscored]:
             found.append(asked_part(_read(name, zone)))
         except NothingToScore as why:
             found.append(Unscored(Path(name).stem or name, str(why)))
+        except NoTimeline as why:
+            if len(files) == 1:
+                raise
+            click.echo(f"publisher: {why}; passed over", err=True)
     recent = not (asked["begin"] or asked["end"] or asked["last_days"] or asked["score_days"])
     if asked["mine"]:
         found.append(asked_part(_recent(*_mine(), zone, recent)))
     if asked["mirror"]:
         found.append(asked_part(_recent(*_mirrored(asked["mirror"]), zone, recent)))
     if asked["synthetic"]:
+        from publisher.simulator.synthetic import parse_synthetic, shards
+
         kind = parse_synthetic(asked["synthetic"])
         made = shards(kind, asked["feeds"], asked["days"], zone or "UTC", asked["seed"])
         found += [made if asked["feeds"] > 1 else made[0].timelines()[0]]
@@ -75,15 +79,17 @@ def sources(asked: dict[str, Any]) -> list[Source | Unscored]:
     return found
 
 
-def checked(source: Source | Unscored) -> Source | Unscored:
-    """The source, or why it cannot be scored."""
+def checked(source: Source | Unscored, poll_minutes: float | None) -> Source | Unscored:
+    """The source, or why it cannot be scored; with `poll_minutes`, and what can be said of it."""
+    from publisher.simulator.answer import young
     from publisher.simulator.timelines import NothingToScore, Timeline, scoring
 
     if isinstance(source, Timeline):
         try:
             scoring(source)
         except NothingToScore as why:
-            return Unscored(source.name, str(why))
+            more = "" if poll_minutes is None else f"; {young(source, poll_minutes)}"
+            return Unscored(source.name, f"{why}{more}")
     return source
 
 
@@ -200,11 +206,11 @@ def my_settings() -> Settings:
         return load_settings(db)
 
 
-def my_publishers() -> tuple[str, ...]:
-    """The default publishers of --mine: three fixed ttls, and the blog's own rule and settings."""
+def my_publisher() -> str:
+    """The blog's own rule and settings, as --mine replays them."""
     from publisher.blog.update_log import as_publisher
 
-    return (*FIXED, as_publisher(my_settings()))
+    return as_publisher(my_settings())
 
 
 def _second(at: datetime | None) -> int | None:

@@ -1,8 +1,5 @@
-"""Advice for the owner of any feed: the ttl it has, the ttl it should have by hour, its problems.
-
-`gain` computes what readers would gain, by the simulator, which needs numpy and is imported only
-then.
-"""
+"""Advice for the owner of any feed: the ttl it has, the ttl it should have by hour, its problems,
+and what readers would gain."""
 
 import asyncio
 from collections.abc import Sequence
@@ -30,6 +27,7 @@ from publisher.foreign.learning import MOST_BYTES, FeedHistory, learn, read_feed
 PAUSE_SECONDS = 1.0  # between the two requests
 USUAL_MINUTES = 60  # a reader's usual interval where a feed says nothing
 LARGE_BYTES = 100_000
+REPLAYED_DAYS = 365
 CLIENTS = {
     "ttl": "a reader that does what the feed says",
     "max-age": "a reader that does what the header says",
@@ -233,11 +231,12 @@ def gain(found: AdviceReport, now: datetime) -> tuple[list[dict[str, Any]], Any]
     advised one; and the data for a plot. Empty if too little is known."""
     if len(found.updates) < 5 or found.updates[-1] - found.updates[0] < timedelta(days=2):
         return [], None
-    from publisher.simulator import grid, results  # numpy
-    from publisher.simulator.timelines import from_instants
+    from publisher.simulator import grid, results  # late: only needed here
+    from publisher.simulator.timelines import cut, from_instants
 
     instants = [int(at.timestamp()) for at in found.updates]
     line = from_instants("feed", instants, found.timezone, end=int(now.timestamp()))
+    line = cut(line, last_days=REPLAYED_DAYS)
     before, after = f"fixed:{found.before_minutes}", "forward"
     options = grid.ReplayOptions(tuple(CLIENTS))
     work = grid.tasks([line], [before, after])

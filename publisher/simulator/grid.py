@@ -71,7 +71,7 @@ def tasks(sources: Sequence[Source], publishers: Sequence[str]) -> list[Task]:
 
 def run(work: Sequence[Task], options: ReplayOptions, jobs: int = 1) -> Iterator[list[Result]]:
     """The results of each task, in the order of `work`, as they become ready."""
-    if jobs == 1 or len(work) == 1:
+    if jobs == 1 or len(work) == 1 or not compiled.available():
         yield from (run_task(task, options) for task in work)
         return
     # Imported here: it takes half of the simulator's start, and a single task does not need it.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from publisher.core.civil import local_second, zone_table
 from publisher.core.replay.announcements import DOCUMENT, ETAGS, Announced, publish
@@ -12,8 +12,15 @@ from publisher.core.ttl.choice import Workspace, choose, warm_up_minutes, worksp
 from publisher.core.ttl.counts import SIZES, SLOTS, History, Past, Tables
 from publisher.core.ttl.mixture import START
 from publisher.core.ttl.rule import EXACT, WINER, RuleNumbers, TtlRule, numbers
-from publisher.simulator.replaying.compiled import as_arrays, as_lists, available, specialise, zeros
+from publisher.simulator.replaying.compiled import (
+    arrays,
+    as_arrays,
+    as_lists,
+    available,
+    specialise,
+)
 from publisher.simulator.replaying.counted import Array
+from publisher.simulator.replaying.parts import Chooser, published
 from publisher.simulator.timelines import Timeline
 
 
@@ -33,7 +40,6 @@ class Documents(NamedTuple):
 
 
 Publisher = Callable[[Timeline], Documents]
-Chooser = Callable[..., int]
 
 HOUR = 3600
 KINDS = ("uint32", "int32", "uint32", "uint32")  # of the arrays of `Documents`
@@ -56,27 +62,27 @@ def choose_constant(history: History, now: int, rule: RuleNumbers, work: Workspa
 def ruled(label: str, rule: TtlRule, chooser: Chooser, etag: int = DOCUMENT) -> Publisher:
     """The publisher that decides by `chooser` with the settings of `rule`."""
     exact = chooser is choose and rule.freshness == EXACT
-    in_numbers = numbers(rule, HALF_LIFE_DAYS)
+    in_numbers = numbers(rule, HALF_LIFE_DAYS)._replace(exact=int(exact))
 
     def documents(timeline: Timeline) -> Documents:
-        first = timeline.times[0] if len(timeline.times) else timeline.end
-        zone = zone_table(timeline.zone)
-        (holes,) = zeros([2 * len(timeline.holes)], ["int64"])
-        holes[:] = [edge for hole in timeline.holes for edge in hole]
+        first = int(timeline.times[0]) if len(timeline.times) else timeline.end
+        zone, times = zone_table(timeline.zone), list(map(int, timeline.times))
         tables = Tables(*([0.0] * size for size in SIZES.values()))
-        past = Past(0, int(first), int(first), 0)
+        holes = [edge for hole in timeline.holes for edge in hole]
+        history = History(tables, zone, holes, Past(0, first, first, 0), list(START))
+        span = timeline.start, timeline.end
+        if not available():
+            said = published(times, *span, history, in_numbers, chooser)
+            return Documents._make([*said, etag])
         hours = (timeline.end - timeline.start) // HOUR + 2
-        most = len(timeline.times) + hours + len(zone.starts)
+        most = len(times) + hours + len(zone.starts)
         room = (most,) * 2 + (hours * SLOTS + most if exact else 0,) * 2
-        said = Announced(*zeros(room, KINDS))
-        history = History(tables, zone, holes, past, list(START))
-        arguments: tuple[Any, ...] = history, in_numbers, workspace(in_numbers)
-        times: Any = list(timeline.times)
-        if available():
-            arguments = tuple(map(as_arrays, arguments))
-            times = as_arrays(times)
+        said = Announced(*arrays(([0] * size for size in room), KINDS))
+        (gaps,) = arrays([holes], ["int64"])
+        counts = as_arrays(history)._replace(holes=gaps)
+        work = as_arrays(workspace(in_numbers))
         run = specialise(publish, label, choose=chooser)
-        number, headers = run(times, timeline.start, timeline.end, *arguments, said)
+        number, headers = run(as_arrays(times), *span, counts, as_arrays(in_numbers), work, said)
         parts = zip(said, (number,) * 2 + (headers,) * 2, strict=True)
         return Documents._make([*(part[:size] for part, size in parts), etag])
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from publisher.base.errors import InvalidData
 from publisher.base.text import to_cell
+from publisher.core.ttl.rule import POLL_MINUTES
 from publisher.simulator.grid import Result
 from publisher.simulator.replaying.figures import Figures, figures, mixture
 
@@ -30,32 +31,41 @@ Shares = Mapping[str, float] | None
 # Fields that `with_intervals` adds.
 BOOTSTRAP = ("efficiency_geometric_mean", "efficiency_low", "efficiency_high")
 
-# Columns of the tables: title, field, format.
+# Columns of the tables: title, field, format. The last five: see `core.replay.measure`.
 TABLE = (
     ("days", "days", ".0f"),
     ("updates", "updates", ".0f"),
     ("polls/day", "polls_per_day", ".1f"),
-    ("polls/upd", "polls_per_update", ".2f"),
-    ("hit", "hit_rate", ".3f"),
     ("delay", "delay_mean_minutes", ".1f"),
     ("median", "delay_median_minutes", ".1f"),
-    ("p95", "delay_p95_minutes", ".0f"),
-    ("stale", "stale_share", ".3f"),
+    ("p90", "delay_p90_minutes", ".0f"),
     ("missed", "missed_updates", ".1f"),
-    ("pending", "pending", ".1f"),
     ("kB/day", "kilobytes_per_day", ".0f"),
+    ("cost", "cost", ".0f"),
+    ("of fixed", "cost_of_fixed", ".3f"),
     ("efficiency", "efficiency", ".3f"),
+    ("median=", "median_at_equal_polls", ".2f"),
+    ("p90=", "p90_at_equal_polls", ".2f"),
 )
 SUMMARY = (
     ("timelines", "timelines", "d"),
     ("polls/day", "polls_per_day_median", ".1f"),
     ("delay", "delay_mean_minutes_median", ".1f"),
     ("missed", "missed_share", ".1%"),
-    ("efficiency", "efficiency_geometric_mean", ".3f"),
-    ("median", "efficiency_median", ".3f"),
-    ("worst", "efficiency_worst", ".3f"),
+    ("of fixed", "cost_geometric_mean", ".3f"),
+    ("worst", "cost_worst", ".3f"),
     ("(which)", "worst_timeline", ""),
+    ("lose", "losing", "d"),
+    ("efficiency", "efficiency_geometric_mean", ".3f"),
+    ("worst", "efficiency_worst", ".3f"),
+    ("median=", "median_at_equal_polls", ".2f"),
+    ("p90=", "p90_at_equal_polls", ".2f"),
 )
+
+
+def cost_of_fixed(row: Row) -> float | None:
+    """The cost over that of the best fixed value; None without figures."""
+    return row["cost"] / row["cost_of_best_fixed"] if row["cost"] is not None else None
 
 
 def row(timeline: str, publisher: str, client: str, found: Figures) -> Row:
@@ -77,16 +87,21 @@ def blank_rows(
     ]
 
 
-def rows(results: Sequence[Result], window: int, population: Shares = None) -> list[Row]:
+def rows(
+    results: Sequence[Result],
+    window: int,
+    population: Shares = None,
+    poll_minutes: float = POLL_MINUTES,
+) -> list[Row]:
     """A row per result, and one for the whole `population` after its kinds."""
     lines: list[Row] = []
     kinds = len(population or ())
     for place, result in enumerate(results):
-        found = figures(result.tally, window)
+        found = figures(result.tally, window, poll_minutes)
         lines.append(row(result.timeline, result.publisher, result.client, found))
         if population and (place + 1) % kinds == 0:
             parts = [part.tally for part in results[place + 1 - kinds : place + 1]]
-            mixed = mixture(list(population.values()), parts, window)
+            mixed = mixture(list(population.values()), parts, window, poll_minutes)
             lines.append(row(result.timeline, result.publisher, WHOLE, mixed))
     return lines
 
@@ -112,7 +127,11 @@ def as_table(rows: Sequence[Row]) -> str:
     intervals of `with_intervals` if the rows have them."""
     sizes = [one["bytes_per_day"] for one in rows]
     sized = [
-        {**one, "kilobytes_per_day": None if size is None else size / 1000}
+        {
+            **one,
+            "kilobytes_per_day": None if size is None else size / 1000,
+            "cost_of_fixed": cost_of_fixed(one),
+        }
         for one, size in zip(rows, sizes, strict=True)
     ]
     text = _columns(sized, ("timeline", "publisher", "client"), TABLE)
@@ -158,11 +177,16 @@ def summary(rows: Sequence[Row]) -> list[Row]:
             "missed_share": sum(one["missed_updates"] for one in group)
             / (sum(one["updates"] for one in group) or 1),
             "efficiency_geometric_mean": geometric_mean(one["efficiency"] for one in group),
-            "efficiency_median": median(one["efficiency"] for one in group),
             "efficiency_worst": max(one["efficiency"] for one in group),
-            "worst_timeline": max(group, key=lambda one: float(one["efficiency"]))["timeline"],
+            "median_at_equal_polls": fmean(one["median_at_equal_polls"] for one in group),
+            "p90_at_equal_polls": fmean(one["p90_at_equal_polls"] for one in group),
+            "cost_geometric_mean": geometric_mean(costs),
+            "cost_worst": max(costs),
+            "losing": sum(cost > 1.0 for cost in costs),
+            "worst_timeline": group[costs.index(max(costs))]["timeline"],
         }
         for (publisher, client), group in by_rule(rows).items()
+        for costs in [[one["cost"] / one["cost_of_best_fixed"] for one in group]]
     ]
 
 
@@ -173,7 +197,7 @@ def geometric_mean(values: Iterable[float]) -> float:
 
 def as_summary(rows: Sequence[Row]) -> str:
     """The summary as a table."""
-    title = "Over timelines: medians of polls and delay, geometric mean of efficiency\n"
+    title = "Over timelines: medians of polls and delay, geometric means of cost and efficiency\n"
     return title + _columns(summary(rows), ("publisher", "client"), SUMMARY)
 
 

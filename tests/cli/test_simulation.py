@@ -52,6 +52,54 @@ def test_json_rows_carry_specs_as_typed(timeline: Path) -> None:
     assert rows[0]["polls_per_day"] == pytest.approx(24, rel=0.01)
 
 
+WITHOUT_NUMPY = """
+import sys
+sys.modules |= dict.fromkeys(("numpy", "numba", "joblib"))
+from publisher.__main__ import main
+main()
+"""
+
+
+def test_three_rows_and_a_sentence_without_being_asked(timeline: Path) -> None:
+    """On an installation without the extra `sim`: the best fixed value, Winer's rule, this feed."""
+    command = [sys.executable, "-c", WITHOUT_NUMPY, "simulate", str(timeline)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    head, _, titles, *rows, _, sentence, cost = done.stdout.splitlines()
+    assert head == "blog: 63 updates in 22 days"
+    assert titles.split()[:2] == ["visits", "a"]
+    names = ("always 60 min (the best fixed value)", "Winer's rule of 2002", "this feed")
+    assert all(row.startswith(name) for row, name in zip(rows, names, strict=True))
+    assert sentence.startswith("At the same number of visits half of the posts are seen within")
+    assert "where a visit is worth 10 (--poll-minutes)" in cost
+    refused = subprocess.run([*command, "--bootstrap"], capture_output=True, text=True, check=False)
+    assert "run `make simulator`" in refused.stderr
+    rows = json.loads(simulate(timeline, "--format", "json", "--poll-minutes", 40).stdout)
+    assert [row["publisher"] for row in rows] == ["fixed:480", "winer", "forward"]
+    assert {row["client"] for row in rows} == {"max-age"}
+
+
+def test_a_young_blog_is_told_what_can_be_said(tmp_path: Path) -> None:
+    """How often it posts, the best fixed value so far, and when more."""
+    path = tmp_path / "young.csv"
+    path.write_text("\n".join(["updated_at", *MARCH[:2]]))
+    found = str(simulate(path).exception)
+    assert "2 updates in 1 day, the last on 01 March 2024" in found
+    assert "So far a visit every 60 min would cost least of 15, 60 and 480 minutes" in found
+
+
+def test_files_of_other_data_are_passed_over_with_a_word(timeline: Path, tmp_path: Path) -> None:
+    """A table beside the timelines; alone it is an error."""
+    other = tmp_path / "rules.csv"
+    other.write_text("slug,kind\nblog,notes\n")
+    asked = ("--publisher", "fixed:60", "--format", "json")
+    found = simulate(other, timeline, *asked)
+    assert len(json.loads(found.stdout)) == 1
+    assert "rules.csv, line 1: expected a CSV file with a column updated_at; passed over" in (
+        found.stderr
+    )
+    assert "expected a CSV file" in str(simulate(other, *asked).exception)
+
+
 def test_jobs_and_repetition_change_no_byte(timeline: Path) -> None:
     """The same output for any number of jobs, byte by byte."""
     args = (timeline, timeline, "--publisher", "fixed:60", "--client", "fixed:50", "--format")
@@ -269,14 +317,15 @@ def test_a_feed_is_a_timeline_too(tmp_path: Path) -> None:
 def test_mine_scores_the_last_month_of_the_whole_log(
     timeline: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Fixed 15, 60 and 480 and the blog's own rule, over the last 30 days, all history known."""
+    """The best fixed value, Winer's rule and the blog's own, over the last 30 days, all history
+    known."""
     work_on(tmp_path / "instance", monkeypatch)
     now = utc_now().replace(microsecond=0)
     log = [now - timedelta(days=day, hours=hour) for day in range(90, 0, -1) for hour in (5, 2)]
     timeline.write_text("\n".join(["updated_at", *map(format_rfc3339, log), ""]))
     CliRunner().invoke(cli, ["updates", "load", str(timeline)], catch_exceptions=False)
     rows = json.loads(simulate("--mine", "--format", "json").stdout)
-    assert [row["publisher"].partition(":")[0] for row in rows] == ["fixed"] * 3 + ["forward"]
+    assert [row["publisher"].partition(":")[0] for row in rows] == ["fixed", "winer", "forward"]
     assert {row["days"] for row in rows} == {30}
     assert {row["updates"] for row in rows} == {58}
 

@@ -8,7 +8,7 @@ import numpy as np
 from publisher.core.replay.reader_polls import ReaderPoll
 from publisher.simulator.publishers import Documents
 from publisher.simulator.replaying import counted
-from publisher.simulator.replaying.figures import Tally, tally
+from publisher.simulator.replaying.figures import Tally
 from publisher.simulator.timelines import Scoring, Timeline, scoring
 
 EPOCH = 1_600_000_000
@@ -50,13 +50,12 @@ def timeline(
     offsets: list[int], days: float, holes: list[tuple[int, int]] | None = None
 ) -> Timeline:
     """Updates at `offsets` seconds after EPOCH; holes likewise."""
-    times = EPOCH + np.unique(np.array(offsets, np.int64))
     return Timeline(
         name="case",
-        times=times.astype(np.uint32),
+        times=[EPOCH + offset for offset in sorted(set(offsets))],
         start=EPOCH,
         end=EPOCH + round(days * DAY),
-        holes=EPOCH + np.array(holes or [], np.int64).reshape(-1, 2),
+        holes=tuple((EPOCH + begin, EPOCH + end) for begin, end in holes or ()),
     )
 
 
@@ -88,7 +87,7 @@ def count(polls: Iterator[ReaderPoll], timeline: Timeline) -> Tally:
     """The tally of the `polls` of one client."""
     plan = scoring(timeline)
     counts = dict.fromkeys(range(counted.COUNTS), 0)
-    delays = np.zeros(counted.MINUTE_BINS, np.int64)
+    delays = [0] * counted.MINUTE_BINS
     seen = 0
     for poll in polls:
         inside = counts_at(plan, poll.at)
@@ -118,8 +117,10 @@ def count(polls: Iterator[ReaderPoll], timeline: Timeline) -> Tally:
         counts[counted.PENDING] += pending
     if seen < len(timeline.times):
         counts[counted.STALE] += _between(plan, int(timeline.times[seen]), timeline.end)
-    row = np.array([[int(number) for number in counts.values()]], np.int64)
-    return tally(row, delays, 1, np.array([plan.seconds], np.int64))
+    row, seen = [int(number) for number in counts.values()], int(counts[counted.SEEN])
+    mean = row[counted.DELAY] / seen if seen else 0.0
+    polls = row[counted.POLLS] * DAY / plan.seconds
+    return Tally(row, delays, 1, plan.seconds, 0, 1, int(seen > 0), mean, polls)
 
 
 def counts_at(plan: Scoring, at: int) -> bool:

@@ -96,7 +96,7 @@ def test_score_days_counts_from_the_first_update() -> None:
     line = score_days(timeline([0, DAY, 3 * DAY, 8 * DAY], 30), 2, 5)
     found = scoring(line)
     assert (found.begin, found.last_scored) == (EPOCH + 2 * DAY, EPOCH + 5 * DAY)
-    assert line.times.tolist() == [EPOCH, EPOCH + DAY, EPOCH + 3 * DAY]
+    assert line.times == [EPOCH, EPOCH + DAY, EPOCH + 3 * DAY]
 
 
 def test_heard() -> None:

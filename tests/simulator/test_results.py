@@ -64,13 +64,18 @@ def test_json_has_the_fixed_fields_and_csv_the_same_numbers() -> None:
 
 def test_figures_by_hand() -> None:
     """Two clients for two days: ten polls a day, four items, one missed and one pending."""
-    counts = np.zeros(counted.COUNTS, np.int64)
-    counts[[counted.POLLS, counted.HITS, counted.FULL]] = [40, 10, 12]
-    counts[[counted.ITEMS, counted.SEEN, counted.MISSED, counted.PENDING]] = [8, 4, 2, 2]
-    counts[[counted.DELAY, counted.LONGEST, counted.STALE]] = [4 * 1800, 3600, 86400]
-    delays = np.zeros(counted.MINUTE_BINS, np.int64)
-    delays[30] = 4
-    found = figures(Tally(counts, delays, 2, 4 * DAY, 1, 1, 1800.0, 10.0), window=10)
+    known = {
+        counted.POLLS: 40, counted.HITS: 10, counted.FULL: 12,
+        counted.ITEMS: 8, counted.SEEN: 4, counted.MISSED: 2, counted.PENDING: 2,
+        counted.DELAY: 4 * 1800, counted.LONGEST: 3600, counted.STALE: 86400,
+    }  # fmt: skip
+    counts = [known.get(column, 0) for column in range(counted.COUNTS)]
+    delays = [0] * 30 + [4] + [0] * 100
+    found = figures(Tally(counts, delays, 2, 4 * DAY, 6, 1, 1, 1800.0, 10.0), window=10)
+    assert (found.changes_per_day, found.cost) == (1.5, 10 * 10 + 2 * 30)
+    assert (
+        found.cost_of_best_fixed == 24 * 10 + 2 * 30
+    )  # two updates a day, a poll every 60 minutes
     assert (found.days, found.updates, found.polls_per_day, found.polls_per_update) == (2, 4, 10, 5)
     assert (found.hit_rate, found.stale_share) == (0.25, 0.25)
     assert (found.missed_updates, found.pending) == (1, 1)

@@ -125,10 +125,10 @@ def test_winers_day_by_the_hour() -> None:
     from publisher.simulator.plots import local_hours
 
     (line,) = shards(parse_synthetic("winer"), 1, DAYS, "America/Los_Angeles", 3)[0].timelines()
-    clock = local_hours(line, line.times.astype("int64"))
+    clock = local_hours(line, np.array(line.times))
     per_hour = [(clock == hour).sum() / DAYS for hour in range(24)]
     assert per_hour == pytest.approx(synthetic.WINER, abs=0.6)
-    assert (line.times[1:] > line.times[:-1]).all()
+    assert line.times == sorted(set(line.times))
 
 
 def test_made_up_feeds_are_the_same_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -179,15 +179,11 @@ def as_arrays(values: Any) -> Any:
     return np.array(values)
 
 
-def zeros(sizes: Iterable[int], kinds: Iterable[str]) -> Iterator[Any]:
-    """Zeroed arrays of these sizes and numpy types; without numba, lists."""
-    for size, kind in zip(sizes, kinds, strict=True):
-        if available():
-            import numpy as np
+def arrays(lists: Iterable[list[int]], kinds: Iterable[str]) -> Iterator[Any]:
+    """The `lists` as arrays of these numpy types."""
+    import numpy as np
 
-            yield np.zeros(size, kind)
-        else:
-            yield [0] * size
+    return map(np.array, lists, kinds)
 
 
 def as_lists(values: Any) -> Any:

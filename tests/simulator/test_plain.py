@@ -1,0 +1,40 @@
+"""The replay without numba gives what the compiled kernel gives."""
+
+from pathlib import Path
+
+import pytest
+
+from publisher.simulator import grid, publishers
+from publisher.simulator import results as report
+from publisher.simulator.replaying import compiled
+from publisher.simulator.timelines import Timeline, cut, read_timeline
+
+TIMELINES = Path(__file__).parents[2] / "bench" / "timelines"
+TEN = (
+    "awesome-go", "changelog-transcripts", "fastapi-notes", "github-trending-daily",
+    "haskell-weekly", "homebrew-releases", "jekyll-news", "lucumr", "rustacean-station", "tz-news",
+)  # fmt: skip
+RULES = ("fixed:60", "winer", "forward")
+
+
+def rows(line: Timeline) -> list[report.Row]:
+    """The rows of the three rules, for readers of the headers and of the element."""
+    options = grid.ReplayOptions(("max-age", "ttl"), phases=5)
+    parts = [part for task in grid.tasks([line], RULES) for part in grid.run_task(task, options)]
+    return report.rows(parts, options.window)
+
+
+@pytest.mark.parametrize("name", TEN)
+def test_ten_timelines_have_the_same_rows(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each figure of each row, to the last digit, in two parts of the time."""
+    pytest.importorskip("numba")
+    line = cut(read_timeline(TIMELINES / f"{name}.csv"), last_days=40)
+    with monkeypatch.context() as patched:
+        for module in (compiled, publishers, grid.compiled):
+            patched.setattr(module, "available", lambda: False)
+        compiled._specialised.cache_clear()
+        compiled.rule.cache_clear()
+        plain = rows(line)
+    compiled._specialised.cache_clear()
+    compiled.rule.cache_clear()
+    assert plain == rows(line)
