@@ -60,6 +60,9 @@ def ttl(at: datetime | None, choices: bool, as_json: bool) -> None:
     echo_answer(as_json, answer, [said, *told, "  The figures behind it:", *figures])
 
 
+KINDS = ("headers", "element", "finer")
+
+
 def _show_choices(here: "Site", at: datetime, as_json: bool) -> None:
     """Print the figures that the settings page shows for each choice of `poll_minutes`."""
     from publisher.blog import update_log
@@ -68,7 +71,7 @@ def _show_choices(here: "Site", at: datetime, as_json: bool) -> None:
         rows = [asdict(choice) for choice in update_log.replay_choices(db, at)]
     lines = [] if rows else ["no updates before today: there is nothing to replay yet"]
     for row in rows:
-        parts = [f"{name} {_in_figures(row[name])}" for name in ("headers", "element") if row[name]]
+        parts = [f"{name} {_in_figures(row[name])}" for name in KINDS if row[name]]
         lines.append(f"{row['poll_minutes']:g}: {'; '.join(parts)}")
     echo_answer(as_json, rows, lines)
 

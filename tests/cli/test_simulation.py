@@ -55,7 +55,7 @@ def test_json_rows_carry_specs_as_typed(timeline: Path) -> None:
 WITHOUT_NUMPY = """
 import sys
 sys.modules |= dict.fromkeys(("numpy", "numba", "joblib"))
-from publisher.__main__ import main
+from publisher.cli import main
 main()
 """
 

@@ -73,9 +73,7 @@ def test_figures_by_hand() -> None:
     delays = [0] * 30 + [4] + [0] * 100
     found = figures(Tally(counts, delays, 2, 4 * DAY, 6, 1, 1, 1800.0, 10.0), window=10)
     assert (found.changes_per_day, found.cost) == (1.5, 10 * 10 + 2 * 30)
-    assert (
-        found.cost_of_best_fixed == 24 * 10 + 2 * 30
-    )  # two updates a day, a poll every 60 minutes
+    assert found.cost_of_best_fixed == 24 * 10 + 2 * 30  # two updates a day, every hour
     assert (found.days, found.updates, found.polls_per_day, found.polls_per_update) == (2, 4, 10, 5)
     assert (found.hit_rate, found.stale_share) == (0.25, 0.25)
     assert (found.missed_updates, found.pending) == (1, 1)

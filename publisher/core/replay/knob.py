@@ -17,18 +17,21 @@ from publisher.core.civil import (
     period,
     zone_table,
 )
+from publisher.core.menu import parse_menu
 from publisher.core.polling import PollPolicy, parse
 from publisher.core.randomness import mixed
+from publisher.core.replay import measure
 from publisher.core.replay.announcements import ETAGS, Announced, publish
 from publisher.core.replay.reader_polls import GOLDEN, PHASES, after_a_document, walk
 from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold
 from publisher.core.ttl.choice import workspace
 from publisher.core.ttl.counts import SLOTS
-from publisher.core.ttl.rule import AS_TTL, EXACT, TtlRule, numbers
+from publisher.core.ttl.rule import AS_TTL, EXACT, WINER, TtlRule, numbers
 
 POSITIONS = (5.0, 10.0, 20.0, 40.0, 80.0)  # minutes of waiting that one poll is worth
 REPLAYED_DAYS = 30
 EARLIER_SECONDS = DAY_SECONDS  # readers begin this long before anything is counted
+MUCH_LESS = 0.85  # of the cost: a finer menu is then worth a sentence
 COOL_DOWN = DAY_SECONDS  # updates of the last day are not counted: some readers poll too late
 MINE = 0x69A8D393  # CRC-32 of "mine", the simulator's name of the own log: scatters first polls
 
@@ -45,11 +48,13 @@ class Visits:
 @dataclass(frozen=True, slots=True)
 class KnobChoice:
     """One position. poll_minutes: minutes of waiting that one poll is worth; element: readers that
-    obey the ttl; headers: readers that obey the headers, None where these say the ttl."""
+    obey the ttl; headers: readers that obey the headers, None where these say the ttl; finer: those
+    of the element with a menu of any minute, where that costs them much less."""
 
     poll_minutes: float
     element: Visits
     headers: Visits | None
+    finer: Visits | None = None
 
     @property
     def figures(self) -> tuple[int | None, ...]:
@@ -91,7 +96,8 @@ def replayed_until(zone: Zone, now: int) -> int:
 
 def knob_choices(log: OwnLog, rule: TtlRule, positions: Iterable[float]) -> list[KnobChoice]:
     """A choice for each of the `positions` (minutes that one poll is worth), without those whose
-    figures equal an earlier one's; an empty list without updates."""
+    figures equal an earlier one's; an empty list without updates. A finer menu is tried for the
+    first position."""
     if not log.times:
         return []
     known = [instant(at) for at in log.times if at <= log.start]
@@ -102,10 +108,27 @@ def knob_choices(log: OwnLog, rule: TtlRule, positions: Iterable[float]) -> list
         said = announced(log, activity, chosen)
         element = visits(log, said, parse("ttl"))
         headers = None if rule.freshness == AS_TTL else visits(log, said, parse("max-age"))
-        choice = KnobChoice(minutes, element, headers)
+        finer = None if found else finer_menu(log, activity, chosen, element)
+        choice = KnobChoice(minutes, element, headers, finer)
         if not any(choice.figures == other.figures for other in found):
             found.append(choice)
     return found
+
+
+def finer_menu(log: OwnLog, activity: Activity, rule: TtlRule, element: Visits) -> Visits | None:
+    """The figures of readers of the element with a menu of any minute, where these cost them less
+    than `MUCH_LESS` of what the menu of `rule` does; else None."""
+    if rule.planner == WINER or not rule.menu.coarse:
+        return None
+    any_minute = replace(rule, menu=parse_menu("any"), freshness=AS_TTL)
+    finer = visits(log, announced(log, activity, any_minute), parse("ttl"))
+    if finer.delay_minutes is None or element.delay_minutes is None:
+        return None
+    counted = sum(log.counted_from <= at <= log.end - COOL_DOWN for at in log.times)
+    per_day, worth = counted / ((log.end - log.counted_from) / DAY_SECONDS), rule.poll_minutes
+    ours = measure.cost(element.per_day, element.delay_minutes, per_day, worth)
+    theirs = measure.cost(finer.per_day, finer.delay_minutes, per_day, worth)
+    return finer if theirs < MUCH_LESS * ours else None
 
 
 def announced(log: OwnLog, activity: Activity, rule: TtlRule) -> Announced:

@@ -69,7 +69,7 @@ def _prediction(decision: Decision) -> list[str]:
         sentences.append(
             f"{_count(decision.refused.ttl_minutes, 'minute')} was not chosen: it would add"
             f" {_count(ceil(decision.refused.waiting_minutes), 'minute')} of waiting, more than"
-            f" the {decision.rule.poll_minutes:g} that a saved visit is worth."
+            f" the {decision.rule.poll_minutes:g} that a visit is worth (setting poll_minutes)."
         )
     return sentences
 

@@ -47,6 +47,17 @@ def test_the_headers_make_the_knob_work_with_a_coarse_menu() -> None:
     assert delays[0] < delays[-1]
 
 
+def test_a_finer_menu_is_told_where_it_gains_much() -> None:
+    """A post each morning: any minute costs readers of the element much less than 15/60/480; told
+    once, with the first position, and not where any minute is there already."""
+    first, *others = knob_choices(LOG, TtlRule(), (10.0, 20.0, 80.0))
+    assert first.finer is not None
+    assert first.finer.per_day < 0.8 * first.element.per_day
+    assert [choice.finer for choice in others] == [None] * len(others)
+    (fine,) = knob_choices(LOG, TtlRule.parse(menu="any"), (10.0,))
+    assert fine.finer is None
+
+
 def test_without_updates_there_are_no_figures() -> None:
     """And without any that counts there are visits only: it came in the last day."""
     assert knob_choices(OwnLog([], "UTC", LOG.end), TtlRule(), POSITIONS) == []

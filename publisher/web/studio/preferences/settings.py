@@ -114,6 +114,7 @@ def _page(
         zones=cities(),
         fixed_address=site().environment.site_url,
         freshness=_freshness(db, replayed, texts["poll_minutes"]),
+        finer=_finer(replayed),
         replayed=replayed,
         day=strip(db, now()),
     )
@@ -141,6 +142,18 @@ def _in_words(choice: Mapping[str, Any]) -> dict[str, str]:
     headers, element = choice["headers"], choice["element"]
     told = _figures(headers or element)
     return told | ({"simple": ", ".join(_figures(element).values())} if headers else {})
+
+
+def _finer(replayed: background_commands.State) -> str:
+    """What a finer menu would give simple programs, where that is much; else empty."""
+    for row in replayed.rows or ():
+        if finer := row.get("finer"):
+            now, then = (", ".join(_figures(visits).values()) for visits in (row["element"], finer))
+            return (
+                f"With any minute to choose from, programs of a simpler kind would gain much:"
+                f" {then}, instead of {now}."
+            )
+    return ""
 
 
 def _figures(visits: Mapping[str, Any]) -> dict[str, str]:
