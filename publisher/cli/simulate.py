@@ -181,7 +181,8 @@ def simulate(
     from publisher.simulator import results as report
     from publisher.simulator.replaying.counted import WINDOW
 
-    three = not (asked["publishers"] or asked["clients"] or asked["population"] or trace)
+    named = ("publishers", "clients", "population", "synthetic")
+    three = not (trace or any(asked[name] for name in named))
     population = _population(asked["population"], asked["clients"])
     clients = tuple(population) if population else _clients(asked["clients"])
     window = asked["window"] or (timelines.my_settings().feed_items if asked["mine"] else WINDOW)
