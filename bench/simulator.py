@@ -157,7 +157,7 @@ def with_simpy(rate: float) -> tuple[float, int]:
         clock: simpy.Environment, line: Timeline, built: list[int], ttls: list[int]
     ) -> Generator[simpy.Event, Any, None]:
         times, seen, document = list(line.times), 0, 0
-        delay = 0
+        delay: float = 0
         while True:
             now = line.start + clock.now
             while document + 1 < len(built) and built[document + 1] <= now:

@@ -25,12 +25,11 @@ from tests.river.test_worker import OPTIONS
 
 pytest.importorskip("numpy")
 
-import numpy as np
 
 from publisher.core.polling import PollPolicy, parse
 from publisher.simulator.poll_trace import walk
 from publisher.simulator.publishers import Documents, parse_publisher
-from publisher.simulator.timelines import Timeline, cut, no_holes, read_timeline
+from publisher.simulator.timelines import Timeline, cut, read_timeline
 
 FOLDER = Path(__file__).parents[3] / "shared" / "timelines"
 needs_timelines = pytest.mark.skipif(not FOLDER.is_dir(), reason="the timelines are not here")
@@ -58,8 +57,8 @@ class Publishers:
 
     def publish(self, url: str, timeline: Timeline, documents: Documents) -> None:
         """Be the publisher of `timeline` at `url`."""
-        built, ttls, *_ = documents
-        self.feeds[url] = (timeline.times.tolist(), built.tolist(), ttls.tolist())
+        said = documents.as_lists()
+        self.feeds[url] = (list(timeline.times), list(said.built), list(said.ttls))
 
     @asynccontextmanager
     async def open(self, **_: Any) -> AsyncIterator["Publishers"]:
@@ -167,13 +166,13 @@ def _some_month(whole: Timeline, rng: random.Random) -> Timeline | None:
     """A month of `whole`, moved to MARCH; None when nothing happened in it."""
     seconds = LEARNING + DAYS * DAY + HOUR
     start = rng.randrange(whole.start, max(whole.end - seconds, whole.start + 1))
-    if not ((whole.times >= start) & (whole.times < start + seconds)).any():
+    if not any(start <= at < start + seconds for at in whole.times):
         return None
     part = cut(whole, start, start + seconds)
     moved = int(MARCH.timestamp()) - LEARNING - start
-    times = (part.times.astype(np.int64) + moved).astype(np.uint32)
+    times = [at + moved for at in part.times]
     end = start + seconds + moved
-    return replace(part, times=times, start=part.start + moved, end=end, holes=no_holes())
+    return replace(part, times=times, start=part.start + moved, end=end, holes=())
 
 
 def _ticking(spec: str) -> PollPolicy:

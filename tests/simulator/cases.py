@@ -119,8 +119,8 @@ def count(polls: Iterator[ReaderPoll], timeline: Timeline) -> Tally:
         counts[counted.STALE] += _between(plan, int(timeline.times[seen]), timeline.end)
     row, seen = [int(number) for number in counts.values()], int(counts[counted.SEEN])
     mean = row[counted.DELAY] / seen if seen else 0.0
-    polls = row[counted.POLLS] * DAY / plan.seconds
-    return Tally(row, delays, 1, plan.seconds, 0, 1, int(seen > 0), mean, polls)
+    per_day = row[counted.POLLS] * DAY / plan.seconds
+    return Tally(row, delays, 1, plan.seconds, 0, 1, int(seen > 0), mean, per_day)
 
 
 def counts_at(plan: Scoring, at: int) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from publisher.core.replay.reader_polls import ReaderPoll
 from publisher.simulator import poll_trace
 from publisher.simulator.clients import CLIENTS, parse_client
-from publisher.simulator.publishers import parse_publisher, without_headers
+from publisher.simulator.publishers import Documents, parse_publisher
 from publisher.simulator.replaying import compiled, counted, engine, kernel
 from publisher.simulator.replaying.figures import Tally
 from publisher.simulator.timelines import scoring
@@ -28,7 +28,7 @@ needs_numba = pytest.mark.skipif(not compiled.available(), reason="numba is not 
 
 def same(one: Tally, other: Tally) -> bool:
     """Equal in every figure that does not say how it was computed."""
-    ours, theirs = (sums.counts[: counted.REAL].tolist() for sums in (one, other))
+    ours, theirs = (list(sums.counts[: counted.REAL]) for sums in (one, other))
     steps = one.counts[counted.STEPS] == other.counts[counted.STEPS]
     return ours == theirs and steps and np.array_equal(one.delays, other.delays)
 
@@ -194,7 +194,7 @@ def test_no_client_looks_ahead(client: str) -> None:
     policy = parse_client(client)
     cut = EPOCH + 8 * DAY
     extra = np.unique(np.concatenate([line.times, cut + rng.integers(0, DAY, 50)]))
-    more = replace(line, times=extra.astype(np.uint32))
+    more = replace(line, times=extra.tolist())
 
     def before(one: list[ReaderPoll]) -> list[tuple[int, int]]:
         return [(poll.at, poll.answer.new_items) for poll in one if poll.at < cut]
@@ -218,8 +218,7 @@ def test_an_update_is_visible_to_a_poll_in_the_same_second() -> None:
 def test_first_polls_are_uniform_over_the_first_interval_and_modulo_each_menu_value() -> None:
     """Whole seconds, no lattice: 4,000 phases of an 8 h ttl look uniform modulo 15, 60 and 480."""
     line = timeline([DAY, 2 * DAY], 6)
-    built = np.array([EPOCH, EPOCH + DAY], np.uint32)
-    feeds = engine.one_feed(line, without_headers(built, np.array([15, 480], np.int32)))
+    feeds = engine.one_feed(line, Documents([EPOCH, EPOCH + DAY], [15, 480]))
     starts = engine.first_polls(feeds, parse_client("ttl"), 4000, 3)[0] - EPOCH
     assert starts.min() >= 0
     assert starts.max() < 480 * 60

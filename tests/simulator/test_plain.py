@@ -30,7 +30,7 @@ def test_ten_timelines_have_the_same_rows(name: str, monkeypatch: pytest.MonkeyP
     pytest.importorskip("numba")
     line = cut(read_timeline(TIMELINES / f"{name}.csv"), last_days=40)
     with monkeypatch.context() as patched:
-        for module in (compiled, publishers, grid.compiled):
+        for module in (compiled, publishers):
             patched.setattr(module, "available", lambda: False)
         compiled._specialised.cache_clear()
         compiled.rule.cache_clear()

@@ -86,7 +86,7 @@ def test_figures_by_hand() -> None:
 def test_quantiles_of_minute_bins() -> None:
     """Bin 0 is no delay at all; within a bin the value is interpolated, up to the longest delay;
     nothing seen gives 0."""
-    delays = np.zeros(100, np.int64)
+    delays = [0] * 100
     assert quantile(delays, 0.5, 0.0) == 0
     delays[0], delays[10] = 6, 4
     assert quantile(delays, 0.5, 10.0) == 0
@@ -204,7 +204,7 @@ def test_compare_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     rng = np.random.default_rng(2)
     covered = 0
     for seed in range(200):
-        low, high = report.interval(np.log(0.9) + rng.normal(0, 0.2, 30), seed)
+        low, high = report.interval((np.log(0.9) + rng.normal(0, 0.2, 30)).tolist(), seed)
         assert low is not None
         assert high is not None
         covered += low <= 0.9 <= high
@@ -215,7 +215,7 @@ def test_compare_seldom_sees_a_difference_where_there_is_none() -> None:
     """Of the fewest timelines of which it speaks, in a tenth of all cases at most."""
     rng, seen = np.random.default_rng(3), 0
     for seed in range(200):
-        low, high = report.interval(rng.normal(0, 0.2, report.ENOUGH_TIMELINES), seed)
+        low, high = report.interval(rng.normal(0, 0.2, report.ENOUGH_TIMELINES).tolist(), seed)
         seen += not (low or 0) <= 1.0 <= (high or 0)
     assert seen <= 20
 
