@@ -445,6 +445,7 @@ def test_who_writes_beside_the_other_writers() -> None:
     users = {module_name(path, ROOT) for path in SOURCES if door.search(path.read_text("utf-8"))}
     assert users == {
         "publisher.readers.poll_batches",  # adds rows alone
+        "publisher.storage.leader",  # renews a row that one process has
         "publisher.river.fetching.frontier",
         "publisher.river.fetching.machines",
         "publisher.river.following.on_demand",

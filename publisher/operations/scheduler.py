@@ -11,7 +11,8 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import partial
 
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
@@ -26,7 +27,7 @@ from publisher.base.system.processes import end_with_parent
 from publisher.blog.published import WEBMENTION
 from publisher.blog.writing import autosave, posts
 from publisher.foreign import mirror_poll
-from publisher.installation import Site, open_site
+from publisher.installation import Site, open_site, recall, remember
 from publisher.installation.settings import load_settings, smallest_ttl
 from publisher.operations import long_work
 from publisher.part import known
@@ -35,7 +36,7 @@ from publisher.publishing.rebuild import refresh
 from publisher.readers import poll_batches, store
 from publisher.readers.fold import keep_up
 from publisher.river import service
-from publisher.storage.postgresql import Alone
+from publisher.storage.leader import Lease
 from publisher.storage.tables.publishing import Delivery
 
 HOUR_SECONDS, QUARTER_SECONDS = 3600.0, 900.0
@@ -43,7 +44,9 @@ SHORTEST_REST_SECONDS, LONGEST_REST_SECONDS = 0.05, 60.0
 AGAIN_SECONDS = 1.0
 FOLD_SECONDS = 3 * HOUR_SECONDS  # by the site's clock
 LOOK_SECONDS = 60.0  # real seconds between looks whether a fold is due
-LONGEST_JOB_SECONDS = 300.0  # after that it counts as hanging, and the heartbeat stops
+LONGEST_JOB_SECONDS = 300.0  # of most jobs; then the heartbeat stops, and the process is replaced
+LONGEST_REFRESH_SECONDS, LONGEST_UPKEEP_SECONDS = 60.0, 3600.0
+UPKEPT_AT = "upkept_at"  # in `meta`
 _PARENT_SECONDS = 5.0
 LEAVE_SECONDS = 15  # longer than `serve` waits, so only where that is gone
 
@@ -94,7 +97,7 @@ def look_at_mentions(site: Site) -> float:
 
 
 _SHORT = (
-    refresh_feeds, fold_polls, send_pings, mirror_poll.look_at_origins, look_at_mentions,
+    fold_polls, send_pings, mirror_poll.look_at_origins, look_at_mentions,
     link_cards.fetch_link_cards,
 )  # fmt: skip
 
@@ -105,18 +108,21 @@ class Errand(threading.Thread):
     If it is asked while the job runs, the job runs once more. After a failure it is retried soon.
     """
 
-    def __init__(self, job: Callable[[Site], float], site: Site) -> None:
+    def __init__(
+        self, job: Callable[[Site], float], site: Site, most_seconds: float = LONGEST_JOB_SECONDS
+    ) -> None:
+        """`most_seconds`: how long the job may run until it counts as hanging."""
         super().__init__(name=job.__name__)
-        self._job = job
+        self._job, self._most_seconds = job, most_seconds
         self._site = site
         self._asked, self._over = threading.Event(), False
         self._begun_at: float | None = None
 
     @property
     def works(self) -> bool:
-        """Whether the thread lives, and its job has not run longer than LONGEST_JOB_SECONDS."""
+        """Whether the thread lives, and its job has not run longer than it may."""
         begun_at = self._begun_at
-        hangs = begun_at is not None and monotonic_seconds() - begun_at > LONGEST_JOB_SECONDS
+        hangs = begun_at is not None and monotonic_seconds() - begun_at > self._most_seconds
         return self.is_alive() and not hangs
 
     def ask(self) -> None:
@@ -150,36 +156,56 @@ def prune_polls(site: Site) -> None:
     """Delete poll counts, versions and messages older than the setting `readers_days`, and unsaved
     texts that were offered long enough."""
     now = site.clock()
-    try:
-        with site.database.write() as session:
-            days = load_settings(session).readers_days
-            store.prune(session, now, days)
-            poll_batches.take_over(session)
-            snapshots.prune_versions(session, now - timedelta(days=days))
-            outbox.prune(session, now - timedelta(days=days))
-            autosave.prune(session, now)
-    except PublisherError as error:
-        log.warning("old counts were not deleted", reason=str(error))
+    with site.database.write() as session:
+        days = load_settings(session).readers_days
+        store.prune(session, now, days)
+        poll_batches.take_over(session)
+        snapshots.prune_versions(session, now - timedelta(days=days))
+        outbox.prune(session, now - timedelta(days=days))
+        autosave.prune(session, now)
+
+
+def keep_tidy(site: Site) -> float:
+    """Delete by age and tidy, every hour by the site's clock; when it was last done is stored, so
+    that a site that never runs for an hour does it too."""
+    now = site.clock()
+    with site.database.read() as session:
+        last = recall(session, UPKEPT_AT)
+    since = (now - datetime.fromisoformat(last)).total_seconds() if last else HOUR_SECONDS
+    if 0.0 <= since < HOUR_SECONDS:  # else the clock went back
+        return HOUR_SECONDS - since
+    for job in (
+        prune_polls,
+        service.tidy,
+        *(part.load(job) for part in known().values() for job in part.upkeep),
+    ):
+        try:
+            job(site)
+        except PublisherError as error:
+            log.warning("old rows were not deleted", job=job.__name__, reason=str(error))
+        except Exception:
+            log.exception("a job failed", job=job.__name__)
+    with site.database.write(quiet=True) as session:
+        remember(session, UPKEPT_AT, now.isoformat())
+    return HOUR_SECONDS
 
 
 def make_scheduler(site: Site, refreshing: Errand) -> BackgroundScheduler:
-    """APScheduler with the hourly jobs; not started yet."""
+    """APScheduler, which asks for the feeds' rebuild at each new hour; not started yet."""
     scheduler = BackgroundScheduler(
         timezone="UTC",
         executors={"default": ThreadPoolExecutor(2)},
         job_defaults={"max_instances": 1, "coalesce": True, "misfire_grace_time": None},
     )
     scheduler.add_job(refreshing.ask, "cron", minute="*/15", id="hour")  # see `refresh_feeds`
-    upkeep = (part.load(job) for part in known().values() for job in part.upkeep)
-    for job in (prune_polls, service.tidy, *upkeep):
-        scheduler.add_job(job, "interval", [site], seconds=HOUR_SECONDS, id=job.__name__)
     return scheduler
 
 
-def run_forever(parent_pid: int) -> None:
+def run_forever(beat: int, parent_pid: int) -> None:
     """The scheduler process: works until SIGTERM, or until the process that started it is gone.
 
-    It sleeps until something is due, or until the bell says that something was written.
+    It sleeps until something is due, or until the bell says that something was written. As long as
+    its jobs make progress it writes to the pipe `beat`, and renews its lease among the machines.
     """
     stop = threading.Event()
     logs.configure()
@@ -194,13 +220,19 @@ def run_forever(parent_pid: int) -> None:
         signal.alarm(LEAVE_SECONDS)  # ends the process where a job still waits for something
 
     end_with_parent(parent_pid, on_stop)
-    right = site.database.right_to_schedule()
-    if not _alone(site, right, stop):
+    os.set_blocking(beat, False)
+    alive = partial(processes.beat, site.environment.instance, beat)
+    lease = Lease(site.database) if site.database.on_server else None
+    if not _leads(lease, alive, stop):
         return
     long_work.begin(site)
     worker = long_work.LongWork()
     jobs = (*_SHORT, *(part.load(job) for part in site.parts for job in part.jobs))
-    short = [Errand(job, site) for job in jobs]
+    short = [
+        Errand(refresh_feeds, site, LONGEST_REFRESH_SECONDS),
+        *(Errand(job, site) for job in jobs),
+        Errand(keep_tidy, site, LONGEST_UPKEEP_SECONDS),
+    ]
     errands = [*short, Errand(worker.do_jobs, site)]  # a long job may take hours
     scheduler = make_scheduler(site, errands[0])
     gc.freeze()  # loaded modules stay: collections need not scan them
@@ -211,10 +243,10 @@ def run_forever(parent_pid: int) -> None:
     log.info("the scheduler works", pid=os.getpid())
     while not stop.is_set() and os.getppid() == parent_pid:
         if all(errand.works for errand in short) and all(work.is_alive() for work in workers):
-            processes.beat(site.environment.instance)
-        if right is not None and not right.taken():
-            log.warning("the scheduler's lock was lost; another machine may schedule now")
-            break
+            if lease is not None and not lease.held():
+                log.warning("another machine may schedule now")
+                break
+            alive()
         before = site.clock()
         if bell.wait(_PARENT_SECONDS) or site.clock() < before:  # the clock may go back
             for errand in errands:
@@ -227,8 +259,8 @@ def run_forever(parent_pid: int) -> None:
     for work in workers:
         work.join()
     bell.close()
-    if right is not None:
-        right.give_up()
+    if lease is not None:
+        lease.give_up()
     processes.end_heartbeat(site.environment.instance)
     site.database.close()
     log.info("the scheduler ended")
@@ -243,10 +275,11 @@ def _workers(site: Site, stop: threading.Event) -> list[threading.Thread]:
     ]
 
 
-def _alone(site: Site, right: Alone | None, stop: threading.Event) -> bool:
+def _leads(lease: Lease | None, alive: Callable[[], None], stop: threading.Event) -> bool:
     """Wait until no other machine schedules for this site; False if stopped meanwhile."""
-    while right is not None and not right.taken():
-        processes.beat(site.environment.instance)
+    alive()
+    while lease is not None and not lease.held():
+        alive()
         if stop.wait(_PARENT_SECONDS):
             return False
     return True

@@ -53,9 +53,9 @@ _forks = multiprocessing.get_context("fork")
 
 
 class Child:
-    """A supervised process; one with a `beat` pipe writes to it as long as it works."""
+    """A supervised process, which writes to its `beat` pipe as long as it works."""
 
-    def __init__(self, process: BaseProcess, beat: int | None) -> None:
+    def __init__(self, process: BaseProcess, beat: int) -> None:
         self.process = process
         self.beat = beat
         self.ready = False
@@ -65,7 +65,7 @@ class Child:
     def hangs(self) -> bool:
         """Whether its last beat is too long ago."""
         most_seconds = HANG_SECONDS if self.ready else START_SECONDS
-        return self.beat is not None and monotonic_seconds() - self.beaten_at > most_seconds
+        return monotonic_seconds() - self.beaten_at > most_seconds
 
 
 class Supervisor:
@@ -91,6 +91,7 @@ class Supervisor:
         self._tls = read_tls()
         self._stop = self._renew = False
         self._failed, self._start_at = 0, 0.0
+        self._looked_at = monotonic_seconds()
         self._scheduler: Child | None = None
         self._workers: list[Child] = []
         self._old: list[Child] = []
@@ -108,6 +109,7 @@ class Supervisor:
         _prepare_forks()
         try:
             while not self._stop:
+                self._forgive()
                 pause = self._replace_missing()
                 for key, _ in self._selector.select(pause):
                     self._read_pipe(key.fd, key.data)
@@ -118,14 +120,26 @@ class Supervisor:
         self._stop = self._stop or number in (signal.SIGTERM, signal.SIGINT)
         self._renew = self._renew or number == signal.SIGHUP
 
+    def _forgive(self) -> None:
+        """Count silence from now on where this process itself was stopped, as all may have been."""
+        now = monotonic_seconds()
+        if now - self._looked_at > HANG_SECONDS:
+            for child in filter(None, (self._scheduler, *self._workers)):
+                child.beaten_at = now
+        self._looked_at = now
+
     def _replace_missing(self) -> float:
         """Replace dead and hanging processes; returns the seconds until the next check."""
+        if self._scheduler is not None and self._scheduler.hangs:
+            log.warning("the scheduler hangs", pid=self._scheduler.process.pid)
+            self._scheduler.process.kill()
+            self._scheduler.process.join()
         if self._scheduler is not None and not self._scheduler.process.is_alive():
             log.warning("the scheduler ended and is started again")
             self._scheduler = None
             return RESTART_PAUSE_SECONDS
         if self._scheduler is None:
-            self._scheduler = Child(self._fork("jobs", run_forever), None)
+            self._scheduler = self._start("jobs", run_forever)
         renew, self._renew = self._renew, False
         if renew and self._tls_renewed():
             self._old, self._workers = self._old + self._workers, []
@@ -170,6 +184,8 @@ class Supervisor:
         child.beaten_at = monotonic_seconds()
         if not child.ready:
             child.ready = True
+            if child is self._scheduler:
+                return
             if self._old:
                 self._old[0].process.terminate()
                 self._old = self._old[1:] + self._old[:1]
@@ -180,8 +196,12 @@ class Supervisor:
     def _start_worker(self) -> Child:
         from publisher.web.worker import run
 
+        return self._start("web", run, self._listener, self._tls)
+
+    def _start(self, name: str, work: Callable[..., None], *arguments: object) -> Child:
+        """Start a process that calls `work(*arguments, beat, parent_pid)`."""
         beat, theirs = os.pipe()
-        child = Child(self._fork("web", run, self._listener, self._tls, theirs), beat)
+        child = Child(self._fork(name, work, *arguments, theirs), beat)
         os.close(theirs)
         self._selector.register(beat, selectors.EVENT_READ, child)
         return child

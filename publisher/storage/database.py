@@ -9,7 +9,7 @@ before the build and was committed after it, or whose process was killed before 
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -66,6 +66,8 @@ class Database:
         if cipher is not None:
             encrypt_with(self.engine.dialect, cipher)
         self._bells = bell.folder_of(url)
+        # Called in each transaction that writes, before anything else; raises where it must not.
+        self.check_writer: Callable[[Session], None] = lambda _: None
 
     @contextmanager
     def read(self) -> Iterator[Session]:
@@ -138,6 +140,7 @@ class Database:
         writer = self.engine.execution_options(**kind)
         with translated(), Session(writer, expire_on_commit=False) as session:
             session.connection()  # else the lock would be taken by the first statement
+            self.check_writer(session)
             yield session
             session.flush()
             try:
@@ -185,12 +188,6 @@ class Database:
             ) from error
         finally:
             self._direct.dispose()
-
-    def right_to_schedule(self) -> postgresql.Alone | None:
-        """The lock that makes one process the only scheduler of all machines; None on SQLite."""
-        if not self.on_server:
-            return None
-        return postgresql.Alone(self._direct, postgresql.SCHEDULER)
 
     def close(self) -> None:
         """Close every connection; one that a thread still uses, as soon as it is returned."""

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 OLDEST = 130_000  # server_version_num of PostgreSQL 13
 CHANNEL = "publisher"
-# The numbers of our advisory locks: arbitrary, but no other program in the database may use them.
-WRITERS, SCHEDULER = 7_020_201, 7_020_202
+# The number of our advisory lock: arbitrary, but no other program in the database may use it.
+WRITERS = 7_020_201
 # Whoever is gone is noticed within some ten seconds: by the server, so that a lost machine loses
 # its locks, and by us, as who waits for an answer would wait for an hour. Seconds, then ms.
 _KEEPALIVES = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 2}
@@ -42,6 +42,11 @@ _SESSION = {
 }
 _SET = "".join(
     f"SET LOCAL {name} = {value};" for name, value in _SESSION.items() if "tcp" not in name
+)
+# A writer that is stopped in the middle must not keep the others waiting.
+_LOCK = (
+    f"SET LOCAL idle_in_transaction_session_timeout = 20000; "
+    f"SELECT pg_advisory_xact_lock({WRITERS})"
 )
 _TELL = f"SELECT pg_notify('{CHANNEL}', '') WHERE pg_current_xact_id_if_assigned() IS NOT NULL"
 
@@ -108,9 +113,9 @@ def make_engine(url: str, pooled: bool = False) -> Engine:
             "the database's URL names PostgreSQL, and its driver is not installed: "
             "pip install 'publisher-VERSION.whl[postgres]'"
         ) from error
-    event.listen(engine, "begin", _begin)
     if pooled:
         event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(_SET))
+    event.listen(engine, "begin", _begin)
     event.listen(engine, "before_cursor_execute", _without_nul, retval=True)
     return engine
 
@@ -284,47 +289,13 @@ class ServerBell(Bell):
                 connection.close()
 
 
-class Alone:
-    """An advisory lock that one process of all machines holds until its connection ends."""
-
-    def __init__(self, engine: Engine, number: int) -> None:
-        self._engine = engine
-        self._number = number
-        self._connection: Connection | None = None
-
-    def taken(self) -> bool:
-        """Whether this process holds the lock: tries to get it, or checks that it is not lost."""
-        try:
-            if self._connection is None:
-                self._connection = self._engine.connect()
-                self._connection.execution_options(isolation_level="AUTOCOMMIT")
-                statement = f"SELECT pg_try_advisory_lock({self._number})"
-                if not self._connection.exec_driver_sql(statement).scalar_one():
-                    unused, self._connection = self._connection, None
-                    unused.close()
-                    return False
-            self._connection.exec_driver_sql("SELECT 1")
-        except Exception:
-            self.give_up()
-            return False
-        return True
-
-    def give_up(self) -> None:
-        """Release the lock."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            with suppress(Exception):
-                connection.invalidate()  # the lock ends with the session
-                connection.close()
-
-
 def _begin(connection: Connection) -> None:
     """At BEGIN: `write` waits for the lock, `write_rows` does not, `read` gets a fixed snapshot."""
     options = connection.get_execution_options()
     if options.get("isolation_level") == "AUTOCOMMIT":
         return
     if options.get("immediate", False):
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITERS})")
+        connection.exec_driver_sql(_LOCK)
     elif not options.get("rows", False):
         connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 

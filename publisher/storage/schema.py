@@ -10,16 +10,19 @@ from __future__ import annotations  # types of what is imported late
 import re
 import sqlite3
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, column, inspect, select, table
+from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidData, StorageUnavailable
 from publisher.base.system import whole_files
 from publisher.storage import postgresql
 from publisher.storage.database import Database, connect, translated
 from publisher.storage.tables import all_rooms
+from publisher.storage.tables.blog import Meta
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -28,6 +31,10 @@ if TYPE_CHECKING:
 # imported only when there is something to migrate, and so are the logs.
 MIGRATIONS = Path(__file__).parent / "migrations"
 _FIRST = "0028_link_cards"  # what version 1.0.0 leaves
+# The oldest schema whose program can serve a database of this one: raised by a release that drops
+# what an older one needs.
+_OLDEST_THAT_SERVES = "0028"
+_OLDEST = "oldest_schema_that_serves"  # where the database says it, in `meta`
 
 
 def upgrade(database: Database) -> None:
@@ -45,6 +52,7 @@ def upgrade(database: Database) -> None:
     _migrate(database)
 
 
+@cache
 def newest_revision() -> str:
     """The schema of this program: the revision of the migration with the highest number."""
     newest = max(MIGRATIONS.glob("versions/[0-9]*.py"), key=lambda path: path.name)
@@ -68,6 +76,7 @@ def _migrate(database: Database) -> None:
             _refuse_others(connection)
             _make(connection)
             command.stamp(config, "head")
+            _say_oldest(connection)
             return
         _refuse_unknown(current)
         if not database.on_server and (file := database.engine.url.database):
@@ -77,6 +86,24 @@ def _migrate(database: Database) -> None:
             get_logger("schema").warning("the database is upgraded", copy_of_the_old=kept)
         command.upgrade(config, "head")
         _check_references(connection)
+        _say_oldest(connection)
+
+
+def _say_oldest(connection: Connection) -> None:
+    meta = all_rooms().tables["meta"]
+    connection.execute(meta.delete().where(meta.c.name == _OLDEST))
+    connection.execute(meta.insert().values(name=_OLDEST, value=_OLDEST_THAT_SERVES))
+
+
+def serves(session: Session) -> bool:
+    """Whether this program is new enough for the database, which another one may have migrated."""
+    row = session.get(Meta, _OLDEST)
+    return row is None or row.value <= newest_revision()[:4]
+
+
+def schema_of(session: Session) -> str:
+    """The schema that the database has, such as `0028_link_cards`."""
+    return _revision(session.connection()) or ""
 
 
 def _make(connection: Connection) -> None:

@@ -104,7 +104,7 @@ def test_a_scheduler_that_hangs_and_a_clock_that_was_wrong_are_said(
     make_post(site)
     rebuild(site)
     assert bad(list(examine_processes(site))) == []
-    processes.beat(environment.instance)
+    processes.beat(environment.instance, -1)
     assert bad(list(examine_processes(site))) == []
     os.utime(environment.instance / processes.HEARTBEAT, (1, 1))
     clock.moment -= timedelta(days=1)

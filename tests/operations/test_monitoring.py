@@ -40,7 +40,7 @@ def told(client: FlaskClient, site: Site) -> set[str]:
     """Every name that `/metrics` says once a post, a poll's answer and a page were there."""
     make_post(site)
     rebuild(site)
-    processes.beat(site.environment.instance)
+    processes.beat(site.environment.instance, -1)
     client.get("/")
     text = metrics(client)
     samples = {line.partition("{")[0].partition(" ")[0] for line in text.splitlines()}

@@ -215,13 +215,22 @@ def test_a_link_of_another_user_deletes_nothing(tmp_path: Path) -> None:
     assert (mine / "diary.txt").exists()
 
 
+IMPATIENT = """
+import sys
+from publisher.operations import supervisor
+supervisor.HANG_SECONDS = 12.0
+from publisher.cli import main
+main(sys.argv[1:])
+"""
+
+
 def test_a_scheduler_that_hangs_is_missed_and_a_killed_one_replaced(tmp_path: Path) -> None:
     """The heartbeat is a file: it is there while the scheduler works, and its age is judged.
 
-    kill -9 of the scheduler: another one publishes what is due.
+    kill -9 of the scheduler, or one that is stopped for long: another one publishes what is due.
     """
     beat = tmp_path / processes.HEARTBEAT
-    with serving(tmp_path) as server:
+    with serving(tmp_path, program=("-c", IMPATIENT)) as server:
         wait_until(beat.exists, 60)
         wait_until(lambda: server.get("/healthz")[0] == 200, 60)
         (scheduler,) = filter(is_scheduler, server.children())
@@ -234,6 +243,10 @@ def test_a_scheduler_that_hangs_is_missed_and_a_killed_one_replaced(tmp_path: Pa
         finally:
             os.kill(scheduler, signal.SIGCONT)
         wait_until(lambda: server.get("/healthz")[0] == 200, 60)
+        os.kill(scheduler, signal.SIGSTOP)  # for good: it is replaced when it was silent for long
+        wait_until(lambda: scheduler not in server.children(), 90)
+        wait_until(lambda: [*filter(is_scheduler, server.children())], 60)
+        (scheduler,) = filter(is_scheduler, server.children())
         kill(scheduler)
         moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3))
         server.command("post", "add", "--title", "Soon", "--at", moment, text="Here.")

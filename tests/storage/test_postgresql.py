@@ -1,13 +1,15 @@
 """The same site on PostgreSQL: writers in turn, notices, broken connections, several machines."""
 
+import json
 import os
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -26,8 +28,9 @@ from publisher.installation import Site, claim_key, open_site
 from publisher.operations import backup, doctor
 from publisher.operations.database_copy import copy_site
 from publisher.publishing.rebuild import rebuild
-from publisher.storage import postgresql
+from publisher.storage import leader, postgresql
 from publisher.storage.database import Database, translated
+from publisher.storage.leader import Lease
 from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.publishing import Snapshot
 from publisher.web.application import close_app, create_app
@@ -35,7 +38,7 @@ from tests.conftest import SITE_URL, FakeClock
 from tests.databases import on_server
 from tests.factories import make_post
 from tests.postgres import Server
-from tests.serving import free_port, kill, serving, wait_until
+from tests.serving import free_port, serving, wait_until
 
 
 @pytest.fixture
@@ -315,24 +318,84 @@ def test_strangers_zero_bytes_are_kept_out(remote: Site) -> None:
         assert db.scalars(select(Post.title).where(Post.id == post.id)).one() == "a\ufffdb"
 
 
-def test_one_machine_schedules_and_another_takes_over(tmp_path: Path, url: str) -> None:
-    """The right ends with the process, however it ends."""
-    hold = (
-        "import sys, time; from publisher.storage.database import Database;"
-        "right = Database(sys.argv[1]).right_to_schedule(); print(right.taken(), flush=True);"
-        "time.sleep(60)"
-    )
-    with subprocess.Popen([sys.executable, "-c", hold, url], stdout=subprocess.PIPE) as first:
-        assert first.stdout is not None
-        assert first.stdout.readline() == b"True\n"
-        second = Database(url)
-        right = second.right_to_schedule()
-        assert right is not None
-        assert not right.taken()
-        kill(first.pid)
-    wait_until(right.taken, 60)
-    right.give_up()
-    second.close()
+def end_term(site: Site) -> None:
+    """Let the leader's term be over, as if it had not renewed its lease for so long."""
+    with site.database.write() as db:
+        db.execute(text("UPDATE leaders SET renewed_at = renewed_at - 31"))
+
+
+def test_one_machine_schedules_and_another_takes_over(remote: Site, url: str) -> None:
+    """When the term of its lease is over; the first one then writes nothing more, and learns it."""
+    second = Database(url)
+    mine, others = Lease(remote.database), Lease(second)
+    assert (mine.held(), others.held(), mine.held()) == (True, False, True)
+    with remote.database.read() as db:
+        assert 0 <= (leader.age_seconds(db) or 0) < 5
+    make_post(remote)
+    end_term(remote)
+    assert mine.held()  # in time: nobody wanted it meanwhile
+    end_term(remote)
+    assert others.held()
+    with pytest.raises(StorageUnavailable, match="another machine schedules now"):
+        make_post(remote)
+    assert (mine.held(), others.held()) == (False, True)
+    others.give_up()
+    third = Database(url)
+    assert Lease(third).held()
+    for database in (second, third):
+        database.close()
+
+
+def test_a_program_that_is_too_old_leads_nothing(remote: Site, clock: FakeClock) -> None:
+    """And says so: a later release, which may drop what this one needs, writes it down."""
+    rebuild(remote)
+    lease = Lease(remote.database)
+    assert lease.held()
+    with remote.database.write() as db:
+        db.execute(text("UPDATE meta SET value = '9000' WHERE name LIKE 'oldest_schema%'"))
+    assert not lease.held()
+    app = create_app(remote.environment, clock)
+    answer = app.test_client().get("/healthz")
+    assert (answer.status_code, "a newer version" in answer.text) == (503, True)
+    close_app(app)
+
+
+QUICK = """
+import sys
+from publisher.operations import scheduler
+from publisher.storage import leader
+leader.TERM_SECONDS = 6.0
+from publisher.cli import main
+main(sys.argv[1:])
+"""
+
+
+def test_a_machine_that_is_frozen_is_replaced(tmp_path: Path, url: str) -> None:
+    """All its processes stop, as in a paused container, and the server keeps its connections:
+    another machine publishes what is due, once; its health says when the leader last worked."""
+    both = {"PUBLISHER_DATABASE_URL": url, "PUBLISHER_SECRET_KEY": "the same on all machines"}
+    with (
+        serving(tmp_path / "one", env=both, program=("-c", QUICK)) as one,
+        serving(tmp_path / "two", env=both, program=("-c", QUICK)) as two,
+    ):
+        frozen = [one.process.pid, *one.children()]
+        for pid in frozen:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3))
+            two.command("post", "add", "--title", "Soon", "--at", moment, text="Here.")
+            wait_until(lambda: b"<title>Soon" in two.get("/rss.xml")[2], 60)
+            health = json.loads(two.get("/healthz")[2])
+            assert health["leader_age_seconds"] < 30
+        finally:
+            for pid in frozen:
+                os.kill(pid, signal.SIGCONT)
+        wait_until(lambda: b"<title>Soon" in one.get("/rss.xml")[2], 60)
+    database = Database(url)
+    with database.read() as db:
+        kinds = db.scalars(select(Update.kind)).all()
+    database.close()
+    assert kinds == ["publish"]
 
 
 def test_two_machines_serve_one_site(tmp_path: Path, url: str) -> None:
@@ -413,20 +476,17 @@ def test_a_pooler_is_refused_until_the_way_past_it_is_named(
             open_site(replace(environment, listen_url="nonsense"), clock)
         past = open_site(replace(environment, listen_url=url), clock)
         past.database.check_listening()
-        bell, right = past.database.listen(), past.database.right_to_schedule()
+        bell, lease = past.database.listen(), Lease(past.database)
         bell.wait(0.1)
         bell.wait(0.1)
         for _ in range(8):  # prepared statements would be another session's by now
             make_post(past)
         assert bell.wait(5)
-        assert right is not None
-        assert right.taken()
+        assert lease.held()
         waiting = open_site(replace(environment, listen_url=url), clock)
-        late = waiting.database.right_to_schedule()
-        assert late is not None
-        assert not late.taken()
+        assert not Lease(waiting.database).held()
         waiting.database.close()
-        right.give_up()
+        lease.give_up()
         bell.close()
         past.database.close()
     assert_nobody_left(url)

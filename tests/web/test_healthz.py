@@ -14,6 +14,7 @@ from publisher.installation import Site
 from publisher.operations.doctor import ask_app, examine_http, examine_processes
 from publisher.publishing.rebuild import rebuild
 from publisher.river.following.subscriptions import subscribe
+from publisher.storage.schema import newest_revision
 from publisher.storage.tables.publishing import Delivery
 from tests.conftest import FakeClock
 from tests.factories import make_author, make_post
@@ -24,13 +25,15 @@ def test_health_follows_the_hourly_job(client: FlaskClient, site: Site, clock: F
     assert client.get("/healthz").status_code == 503
     rebuild(site)
     answer = client.get("/healthz")
-    assert (answer.status_code, answer.json) == (200, {"status": "ok", "snapshot_age_seconds": 0})
+    facts = {"leader_age_seconds": None, "schema": newest_revision()}
+    assert answer.status_code == 200
+    assert answer.json == {"status": "ok", "snapshot_age_seconds": 0, **facts}
     clock.forward(minutes=31)  # 10:01
     assert client.get("/healthz").status_code == 200
     clock.forward(minutes=3)
     answer = client.get("/healthz")
     assert answer.status_code == 503
-    assert answer.json == {"status": "stale", "snapshot_age_seconds": 34 * 60}
+    assert answer.json == {"status": "stale", "snapshot_age_seconds": 34 * 60, **facts}
     clock.forward(days=-1)
     assert client.get("/healthz").status_code == 503  # it is of the future
 

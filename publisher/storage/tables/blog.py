@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 from sqlalchemy import (
     JSON,
     ColumnElement,
+    Double,
     ForeignKey,
     Index,
     String,
@@ -27,6 +28,18 @@ class Meta(Base):
     __tablename__ = "meta"
     name: Mapped[str] = mapped_column(primary_key=True)
     value: Mapped[str] = mapped_column(Text)
+
+
+class Leader(Base):
+    """Which machine does the work of a name for all, on a server: see `storage/leader.py`.
+
+    `number` grows with each change of the leader; `renewed_at`: seconds since 1970.
+    """
+
+    __tablename__ = "leaders"
+    name: Mapped[str] = mapped_column(primary_key=True)
+    number: Mapped[int]
+    renewed_at: Mapped[float] = mapped_column(Double)
 
 
 class Preference(Base):

@@ -38,6 +38,7 @@ from publisher.blog.writing import posts
 from publisher.publishing.rebuild import RSS
 from publisher.publishing.signals import moment_of
 from publisher.readers.counter import Polls
+from publisher.storage import leader, schema
 from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.credentials import LoginSession
 from publisher.storage.tables.publishing import Delivery, Snapshot
@@ -210,17 +211,26 @@ def healthz() -> Any:
         with site().database.read() as db:
             snapshot = db.get(Snapshot, RSS)
             current = moment_of(db, now())
+            leader_seconds = leader.age_seconds(db) if site().database.on_server else None
+            known, new_enough = schema.schema_of(db), schema.serves(db)
     except StorageUnavailable as error:
         return jsonify(status=str(error), snapshot_age_seconds=None), 503
     if not writable:
         return jsonify(status="the database takes no writes", snapshot_age_seconds=None), 503
     if snapshot is None:
         return jsonify(status="no feed yet", snapshot_age_seconds=None), 503
-    silent_seconds = processes.heartbeat_age_seconds(site().environment.instance)
+    own_seconds = processes.heartbeat_age_seconds(site().environment.instance)
+    silent_seconds = own_seconds if leader_seconds is None else leader_seconds
     age = (now() - snapshot.built_at).total_seconds()
     late = (now() - current).total_seconds()
     stale = snapshot.decided_at < current and late > STALE_SECONDS
     stale = stale or age < -STALE_SECONDS  # the clock went back
     silent = silent_seconds is not None and silent_seconds > processes.LATE_SECONDS
     status = "stale" if stale else "the scheduler does not answer" if silent else "ok"
-    return jsonify(status=status, snapshot_age_seconds=round(age)), 200 if status == "ok" else 503
+    status = status if new_enough else "a newer version has changed the database: install that one"
+    facts = {
+        "snapshot_age_seconds": round(age),
+        "leader_age_seconds": None if silent_seconds is None else round(silent_seconds),
+        "schema": known,
+    }
+    return jsonify(status=status, **facts), 200 if status == "ok" else 503

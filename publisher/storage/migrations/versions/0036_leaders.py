@@ -1,0 +1,20 @@
+"""Which machine schedules: a lease that the leader renews while its jobs work."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0036_leaders"
+down_revision = "0035_markdown_in_the_feed"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """One row for each kind of work that one machine does for all."""
+    op.create_table(
+        "leaders",
+        sa.Column("name", sa.String(), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("renewed_at", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint("name", name=op.f("pk_leaders")),
+    )

@@ -1,0 +1,70 @@
+"""The jobs of the scheduler process: what is due is said by the database."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+
+from publisher.base.clock import monotonic_seconds
+from publisher.installation import Site
+from publisher.operations import scheduler
+from publisher.operations.scheduler import HOUR_SECONDS, Errand, keep_tidy
+from publisher.storage.tables.publishing import Delivery
+from tests.conftest import FakeClock
+from tests.serving import wait_until
+
+
+def deliveries(site: Site) -> int:
+    """How many messages are kept."""
+    with site.database.read() as session:
+        return session.query(Delivery).count()
+
+
+def test_upkeep_is_due_by_what_is_stored(site: Site, clock: FakeClock) -> None:
+    """Also in a site that runs for seconds at a time, for a year; once an hour where it runs on."""
+    with site.database.write() as session:
+        at = clock() - timedelta(days=400)
+        delivery = Delivery(
+            protocol="websub", target="http://a.example/", topic="", created_at=at, delivered_at=at
+        )
+        session.add(delivery)
+    assert keep_tidy(site) == HOUR_SECONDS
+    assert deliveries(site) == 0
+    clock.forward(minutes=20)
+    assert keep_tidy(site) == HOUR_SECONDS - 1200
+    clock.forward(days=-3)
+    assert keep_tidy(site) == HOUR_SECONDS
+
+
+def test_upkeep_that_fails_stops_no_other(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each job stands alone; the next hour tries again."""
+    done: list[str] = []
+
+    def broken(_: Site) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(scheduler, "prune_polls", broken)
+    monkeypatch.setattr(
+        "publisher.operations.scheduler.service.tidy", lambda _: done.append("river")
+    )
+    assert keep_tidy(site) == HOUR_SECONDS
+    assert done == ["river"]
+
+
+def test_a_job_that_runs_too_long_does_not_work(site: Site) -> None:
+    """By its own limit; its silence lets the supervisor replace the process."""
+    let_go = threading.Event()
+
+    def wait(_: Site) -> float:
+        let_go.wait(60)
+        return 60.0
+
+    begun = monotonic_seconds()
+    long, short = Errand(wait, site, 300.0), Errand(wait, site, 0.05)
+    for errand in (long, short):
+        errand.start()
+    wait_until(lambda: monotonic_seconds() > begun + 0.2, 10)
+    assert (long.works, short.works) == (True, False)
+    let_go.set()
+    for errand in (long, short):
+        errand.end()
