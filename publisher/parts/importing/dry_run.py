@@ -169,6 +169,7 @@ def _fitting(post: ImportedPost, notes: Counter[str]) -> Content:
     return replace(value, slug=slugify(value.slug))
 
 
+_NO_SOURCE = re.compile(r"<img\b(?![^<>]*\ssrc=)[^<>]*>")
 _PICTURE = re.compile(r'<img\b[^<>]*?\ssrc="([^"]*)"')
 _LINK = re.compile(r'<a\b[^<>]*?\shref="([^"]*)"')
 
@@ -222,12 +223,16 @@ def _of_post(one: Ready, pictures: Mapping[str, bool] | None) -> Iterator[str]:
     yield from one.post.needs
     if not one.content.source.strip() and one.content.enclosure is None:
         yield "it has no text"
+    if _NO_SOURCE.search(one.html):
+        yield "a picture has no address"
+    if one.post.image and not one.content.image:
+        yield f"its picture is not here: {one.post.image}"
     for address in dict.fromkeys(map(unescape, _PICTURE.findall(one.html))):
         name = images.name_of(one.post, address)
         if is_web_address(address):
             if pictures is not None and not pictures.get(name, True):
                 yield f"a picture could not be copied and is shown from its old address: {address}"
-        elif not address.startswith("/media/"):
+        elif not images.is_ours(address):
             if pictures is None:
                 yield f"a picture is not here, as pictures were not copied (--images): {address}"
             elif not pictures.get(name):

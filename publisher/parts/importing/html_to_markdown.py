@@ -220,6 +220,8 @@ def _sign(element: Any, special: re.Pattern[str]) -> str:
         return "\\\n"
     if tag == "img" and not kept - {"src", "alt", "title", "loading"}:
         return f"![{_words(element.get('alt'), special)}]({_target(element, 'src')})"
+    if tag == "span" and element.get("class") == "more" and not element.text_content():
+        return "<!--more-->"
     inside = _inline(element, special)
     if tag == "a" and "href" in kept and not kept - {"href", "title"}:
         return _apart(element, f"[{inside}]({_target(element, 'href')})")

@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote
 
 from publisher.base.errors import PublisherError
+from publisher.blog.post_files import media
 from publisher.blog.post_files.media import MAX_BYTES
 from publisher.parts.importing.formats.fields import is_web_address
 from publisher.parts.importing.imported import ImportedPost
@@ -95,11 +96,16 @@ def _mentions(post: ImportedPost) -> Iterable[re.Match[str]]:
         yield from _IN_MARKDOWN.finditer(post.source)
 
 
+def is_ours(address: str) -> bool:
+    """Whether this is a path of our media: other programs have a folder of that name, too."""
+    return address.startswith("/media/") and media.is_name(address.removeprefix("/media/"))
+
+
 def name_of(post: ImportedPost, address: str) -> str:
     """A picture's name: its address, or the path of its file in the folder; "" for none."""
     if is_web_address(address):
         return address
-    if post.source_format != "markdown" or re.match(r"[a-z]+:|/media/|#", address):
+    if post.source_format != "markdown" or re.match(r"[a-z]+:|#", address) or is_ours(address):
         return ""
     path = unquote(address.partition("?")[0])
     parts: list[str] = []

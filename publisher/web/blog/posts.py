@@ -46,7 +46,9 @@ def moved_by_query() -> Response | None:
     if not request.query_string:
         return None
     with site().database.read() as db:
-        found = published.moved(db, full_path())
+        # WordPress's short address, whatever a campaign or a share has added to it.
+        short = [f"/?{key}={request.args[key]}" for key in ("p", "page_id") if key in request.args]
+        found = published.moved(db, full_path(), *short)
         return redirect(posts.path(found), 301) if found else None
 
 

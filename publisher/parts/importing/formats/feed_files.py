@@ -3,6 +3,7 @@ Feed 1.0 and 1.1 (jsonfeed.org).
 """
 
 import html
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,6 +26,7 @@ BASE = "{http://www.w3.org/XML/1998/namespace}base"
 # templates and settings as entries beside the posts.
 _PUBLISHING = ("{http://www.w3.org/2007/app}", "{http://purl.org/atom/app#}")
 _BLOGGER = "{http://schemas.google.com/blogger/2018}"
+_BLOGGER_MORE = re.compile(r"<a name=[\"']more[\"']\s*(?:/>|>\s*</a>)")
 _KIND = "http://schemas.google.com/g/2005#kind"
 
 
@@ -68,7 +70,7 @@ def _entry(element: Element, number: int, base: str, feed_author: str) -> Import
     address = joined(base, _atom_link(element, "alternate").get("href", ""))
     base = joined(address or base, element.get(BASE, ""))
     full, summary = element.find(f"{ATOM}content"), element.find(f"{ATOM}summary")
-    source = _markup(full, base)
+    source = _BLOGGER_MORE.sub("<!--more-->", _markup(full, base))
     changed_at, _ = fields.dated(_atom_text(element, "updated"))
     published_at, problem = fields.dated(_atom_text(element, "published"))
     draft, path = _is_draft(element), fields.text_of(element, f"{_BLOGGER}filename")
@@ -174,7 +176,7 @@ def item(element: Element, number: int) -> ImportedPost:
         guid_is_permalink=permalink,
         source=source,
         source_format=source_format,
-        title=fields.plain(text("title")),
+        title=fields.title(text("title")),
         summary=summary,
         tags=tuple((part.text or "").strip() for part in element.findall("category")),
         by=(_author(text("author")) or text(f"{DUBLIN_CORE}creator"),),

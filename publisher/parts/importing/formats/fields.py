@@ -21,6 +21,7 @@ from publisher.base.media_files import Attachment
 from publisher.base.text import is_of_the_web, number_in, plain_text
 from publisher.blog.markup import safe_html
 from publisher.blog.post_files.enclosures import seconds_in
+from publisher.feed_reading.lazy_pictures import loading_at_once
 
 MAX_ADDRESS = 2000
 _RELATIVE = re.compile(r"""(?:src|href)\s*=\s*["']?(?!["'#]|[a-z][a-z0-9+.-]*:)""", re.IGNORECASE)
@@ -58,6 +59,26 @@ def plain(text: str | None) -> str:
     return plain_text(text) if text else ""
 
 
+# Elements that a title may have; anything else in angle brackets are its words.
+_INLINE = re.compile(
+    r"<(b|i|em|strong|code|a|span|sup|sub|u|s|small|q|cite|abbr|mark|del|ins|font|tt|kbd)\b"
+    r"(?:\s[^<>]{0,500})?>([^<>]*)</\1>",
+    re.IGNORECASE,
+)
+_ALONE = re.compile(r"<(?:br|wbr)\s*/?>", re.IGNORECASE)
+
+
+def title(text: str) -> str:
+    """A title as plain text: inline elements as their words, references read once, all else is
+    kept."""
+    before = None
+    for _ in range(5):  # elements within elements
+        before, text = text, _INLINE.sub(r"\2", text)
+        if before == text:
+            break
+    return " ".join(html.unescape(_ALONE.sub(" ", text)).split())
+
+
 def paragraphs(text: str) -> str:
     """Plain text as HTML."""
     blocks = re.split(r"\n\s*\n", html.escape(text.strip(), quote=False))
@@ -69,6 +90,7 @@ def with_base(source: str, base: str) -> str:
 
     Links within the text, such as those of footnotes, stay.
     """
+    source = loading_at_once(source)  # before anything is cleaned away
     if not base.startswith(("http://", "https://")) or not _RELATIVE.search(source):
         return source
     return safe_html.absolute(source, base, own_fragments=True)

@@ -138,7 +138,7 @@ class TextFolder:
             formerly=(f"urn:file:{place}",) if guid != f"urn:file:{place}" else (),
             guid_is_permalink=generator.guid_is_address and guid == values.web(address),
             kind="page" if page else "post",
-            title=" ".join(html.unescape(found.title or title).split()),
+            title=values.title(found.title or title),
             summary=html.unescape(found.summary),
             slug=text_of(fields, "slug") or values.slug_of(address) or generator.slug(text),
             source_format="html" if rst else found.source_format,
@@ -158,7 +158,8 @@ class TextFolder:
             whole = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
         except UnicodeDecodeError as error:
             needs.append(
-                f"{_UNREADABLE} it is not UTF-8 at byte {error.start}, and was read as Windows-1252"
+                f"{restructured_text.UNREADABLE} it is not UTF-8 at byte {error.start}, and was "
+                "read as Windows-1252"
             )
             whole = data.decode("cp1252", "replace")
         whole = whole.replace("\r\n", "\n").replace("\r", "\n")
@@ -167,7 +168,7 @@ class TextFolder:
                 return *unfenced.split_rst(whole), needs
             fields, body = split_front_matter(whole)
         except InvalidData as error:
-            return {}, whole, [*needs, f"{_UNREADABLE} {error}"]
+            return {}, whole, [*needs, f"{restructured_text.UNREADABLE} {error}"]
         if not fields and whole[:3] not in ("---", "+++"):
             fields, body = unfenced.split(whole, 1 if self.generator.name == "Pelican" else 2)
         return fields, body, needs
@@ -271,12 +272,9 @@ class TextFolder:
         return found
 
 
-_UNREADABLE = "it became a draft, as its file is not as it should be:"
-
-
 def needs_draft(needs: Sequence[str]) -> bool:
     """Whether something is wrong with a file, so that nobody should see it before its author."""
-    return any(need.startswith(_UNREADABLE) for need in needs)
+    return any(need.startswith(restructured_text.UNREADABLE) for need in needs)
 
 
 def read_folder(
@@ -383,10 +381,14 @@ def _is_template(body: str) -> bool:
     return not re.search(r"\w{2}", rest)
 
 
+# A site of which only these are there is known by them.
+_OWN_FOLDERS = {"_posts/", "_drafts/", "source/", "content/", "src/", "posts/"}
+
+
 def _common_folder(names: Sequence[str]) -> str:
     """The one folder that everything lies in, as zips often have it; it may be called anything."""
     tops = {name.partition("/")[0] + "/" if "/" in name else "" for name in names}
-    return tops.pop() if len(tops) == 1 else ""
+    return tops.pop() if len(tops) == 1 and not tops & _OWN_FOLDERS else ""
 
 
 def _title(fields: dict[str, Any], body: str) -> tuple[str, str]:

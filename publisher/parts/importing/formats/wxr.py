@@ -3,21 +3,25 @@
 import html
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 from xml.etree.ElementTree import Element
 
 from publisher.base.media_files import Attachment
-from publisher.parts.importing.formats import feed_files, fields
-from publisher.parts.importing.imported import ImportedPost
+from publisher.blog.markup import safe_html
+from publisher.parts.importing.formats import feed_files, fields, wordpress_words
+from publisher.parts.importing.imported import ImportedPost, Notes
 from publisher.parts.importing.sources import Document
 from publisher.storage.tables.blog import PostStatus
 
 NAMESPACE = "wordpress.org/export/"
 Own = Mapping[str, str]  # see `_values`
 _EXCERPT = "/excerpt/}encoded"
+_OLD_SLUG = "meta:_wp_old_slug"
+# The addresses of WordPress's feed, behind that of the blog.
+_FEEDS = ("/feed/", "/feed/rss/", "/feed/rss2/", "/feed/rdf/", "/feed/atom/", "/wp-rss2.php")
 _STATES: dict[str, PostStatus] = {
     "publish": "published", "future": "scheduled", "draft": "draft", "pending": "draft",
     "private": "draft",
@@ -27,7 +31,6 @@ _BLOCK = re.compile(
     r"|header|hr|iframe|li|main|nav|ol|p|pre|script|section|style|table|tbody|td|th|tr|ul|video)\b",
     re.IGNORECASE,
 )
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _PREFORMATTED = re.compile(r"(<pre\b(?:(?!<pre\b).)*?</pre>)", re.DOTALL | re.IGNORECASE)
 _SHORTCODE = re.compile(r"\[(?!/|caption\b)([a-z][\w-]*)(?=[ \]/])")
 # A block without a text of its own: WordPress makes it anew each time the page is shown.
@@ -44,18 +47,21 @@ _CAPTION = re.compile(
 )
 
 
-def read(document: Document, zone: tzinfo, notes: Counter[str]) -> Iterator[ImportedPost]:
+def read(document: Document, zone: tzinfo, notes: Notes) -> Iterator[ImportedPost]:
     """Posts and pages with their states, their featured images and galleries put into the text;
     attachments, menus and comments are counted as notes.
 
     `zone` is for dates that are only given as civil time. Raises InvalidData for broken XML and
-    impossible dates. The file is read twice, as a picture may come after the post that shows it.
+    The file is read twice, as a picture may come after the post that shows it.
     """
     stream, names, pictures, number = document.stream, dict[str, str](), Pictures(), 0
     for part in fields.parts(stream, "channel"):
         if fields.local(part) == "author":
             own = _values(part)
             names[own.get("author_login", "")] = own.get("author_display_name", "")
+        elif fields.local(part) == "base_blog_url":
+            blog = urlsplit((part.text or "").strip()).path.rstrip("/")
+            notes.old_feeds += [blog + path for path in _FEEDS]
         elif fields.local(part) == "item":
             pictures.look_at(part)
     stream.seek(0)
@@ -63,7 +69,7 @@ def read(document: Document, zone: tzinfo, notes: Counter[str]) -> Iterator[Impo
         if fields.local(part) == "item":
             number += 1
             for post in _taken(part, number, zone, names, notes):
-                whole = pictures.put_into(post)
+                whole = pictures.put_into(post, _values(part).get("post_id", ""))
                 codes = dict.fromkeys(_SHORTCODE.findall(whole.source))
                 needs = *whole.needs, *(f"the shortcode [{name}]" for name in codes)
                 yield replace(whole, needs=needs)
@@ -103,7 +109,7 @@ def _post(
         where=where,
         guid=found.guid,
         guid_is_permalink=found.guid_is_permalink,
-        source=fields.with_base(as_html(content), found.address),
+        source=fields.with_base(as_html(content, own.get("meta:footnotes", "")), found.address),
         kind="page" if own.get("post_type") == "page" else "post",
         status=status,
         title=found.title,
@@ -114,22 +120,23 @@ def _post(
         published_at=date,
         changed_at=_date(own, "post_modified", zone)[0],
         address=found.address if status == "published" else "",
-        aliases=(_query_address(own),) if status == "published" else (),
+        aliases=_aliases(own, found.address) if status == "published" else (),
         enclosure=_enclosure(own) or found.enclosure,
         as_markdown=True,
         needs=(
             *([problem] if problem else ()),
-            *(f"the block {name}" for name in dict.fromkeys(_MADE_BLOCK.findall(content))),
+            *(f"the block {name}" for name in _made_blocks(own, content)),
         ),
     )
 
 
-def as_html(content: str) -> str:
+def as_html(content: str, footnotes: str = "") -> str:
     """Convert an editor's text to HTML as WordPress does: captions, paragraphs at blank lines. What
     it would embed, an address alone in a paragraph, becomes a link alone in a paragraph."""
+    content = wordpress_words.plain(content, footnotes)
     # Behind the last end of a comment there is none: each beginning would be searched for its end.
     before, end, after = content.replace("\r\n", "\n").rpartition("-->")
-    content = _EMBED.sub(r"\n\n\1\n\n\2\n\n", _COMMENT.sub("", before + end) + after)
+    content = _EMBED.sub(r"\n\n\1\n\n\2\n\n", wordpress_words.COMMENT.sub("", before + end) + after)
     content = _CAPTION.sub(_captioned, content)
     pieces = _PREFORMATTED.split(content)
     return "\n\n".join(
@@ -149,8 +156,10 @@ def _with_paragraphs(text: str) -> str:
 
 
 def _p(block: str) -> str:
+    if block == wordpress_words.MORE:
+        return block
     if _ADDRESS.fullmatch(block):
-        return f'<p><a href="{block}">{block}</a></p>'
+        return safe_html.video_link(block) or f'<p><a href="{block}">{block}</a></p>'
     inside = block if _BLOCK.search(block) else block.replace("\n", "<br>\n")
     return f"<p>{inside}</p>"
 
@@ -163,7 +172,10 @@ def _values(item: Element) -> dict[str, str]:
         name, text = fields.local(child), (child.text or "").strip()
         if name == "postmeta":
             parts = {fields.local(part): (part.text or "").strip() for part in child}
-            found.setdefault(f"meta:{parts.get('meta_key', '')}", parts.get("meta_value", ""))
+            key, value = f"meta:{parts.get('meta_key', '')}", parts.get("meta_value", "")
+            if key == _OLD_SLUG and key in found:  # one for each time that it was changed
+                found[key] += f"\n{value}"
+            found.setdefault(key, value)
         elif NAMESPACE in str(child.tag):
             found.setdefault("excerpt" if str(child.tag).endswith(_EXCERPT) else name, text)
     return found
@@ -196,6 +208,20 @@ def _tags(part: Element) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _made_blocks(own: Own, content: str) -> Iterable[str]:
+    """The blocks that WordPress makes anew for each page; the notes are in a field of their own."""
+    known = {"footnotes"} if own.get("meta:footnotes") else set[str]()
+    return dict.fromkeys(name for name in _MADE_BLOCK.findall(content) if name not in known)
+
+
+def _aliases(own: Own, address: str) -> tuple[str, ...]:
+    """The short address, and the permalink with each name that the post had before."""
+    path = address.rstrip("/")
+    ending = address[len(path) :]
+    former = (slug for slug in own.get(_OLD_SLUG, "").split("\n") if slug and "?" not in path)
+    return (_query_address(own), *(f"{path.rpartition('/')[0]}/{slug}{ending}" for slug in former))
+
+
 def _query_address(own: Own) -> str:
     """The short address that every post has besides its permalink."""
     number = own.get("post_id", "")
@@ -212,7 +238,7 @@ def _enclosure(own: Own) -> Attachment | None:
 # Pictures that are not in a post's text: its featured image, and galleries by id. Both refer to
 # attachments, which are items of the same export and may come after the post.
 _GALLERY = re.compile(
-    r"(?:<p>)?\[gallery\b(?>[^\[\]]*?\bids=[\"\u201d\u2033']?([\d,\s]++))[^\[\]]*+\](?:</p>)?"
+    r"(?:<p>)?\[gallery\b(?:(?>[^\[\]]*?\bids=[\"\u201d\u2033']?([\d,\s]++)))?+[^\[\]]*+\](?:</p>)?"
 )
 
 
@@ -222,6 +248,7 @@ class Pictures:
 
     files: dict[str, tuple[str, str]] = field(default_factory=dict)
     featured: dict[str, str] = field(default_factory=dict)
+    uploaded: dict[str, list[str]] = field(default_factory=dict)
 
     def look_at(self, item: Element) -> None:
         """Note what one item says: an attachment's address, or a post's featured image."""
@@ -230,14 +257,16 @@ class Pictures:
         if found.get("post_type") == "attachment" and found.get("attachment_url"):
             alt = found.get("meta:_wp_attachment_image_alt", "")
             self.files[number] = (found["attachment_url"], alt)
+            self.uploaded.setdefault(found.get("post_parent", ""), []).append(number)
         elif thumbnail := found.get("meta:_thumbnail_id"):
-            guid = (item.findtext("guid") or "").strip()
-            self.featured[guid] = thumbnail
+            self.featured[number] = thumbnail
 
-    def put_into(self, post: ImportedPost) -> ImportedPost:
-        """The post with its galleries as pictures, and its featured image as its own."""
-        source = _GALLERY.sub(lambda found: self._gallery(found[1]) or found[0], post.source)
-        address, alt = self.files.get(self.featured.get(post.guid, ""), ("", ""))
+    def put_into(self, post: ImportedPost, number: str) -> ImportedPost:
+        """The post with its galleries as pictures, and its featured image as its own; a gallery
+        that names none has those that were uploaded to the post `number`."""
+        own = ",".join(self.uploaded.get(number, ())) if number.strip("0") else ""
+        source = _GALLERY.sub(lambda found: self._gallery(found[1] or own) or found[0], post.source)
+        address, alt = self.files.get(self.featured.get(number, ""), ("", ""))
         if not fields.is_web_address(address) or _stem(address) in source:
             address = alt = ""
         return replace(post, source=source, image=address, image_alt=alt)

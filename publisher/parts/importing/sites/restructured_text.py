@@ -4,6 +4,8 @@ HTML on."""
 import html as html_module
 import re
 
+# How a reason begins for which a post is a draft.
+UNREADABLE = "it became a draft, as its file is not as it should be:"
 _DIRECTIVE = re.compile(r"^\.\.[ \t]+([\w-]+)::", re.MULTILINE)
 _SETTINGS = {
     "file_insertion_enabled": False, "raw_enabled": False, "_disable_config": True,
@@ -22,21 +24,18 @@ def html(text: str) -> tuple[str, list[str]]:
     """The HTML of a text, and what a person has to put right."""
     try:
         from docutils.core import publish_parts
+        from docutils.writers.html5_polyglot import Writer
     except ImportError:
-        escaped = html_module.escape(text, quote=False)
-        reason = (
-            "it is reStructuredText, which needs the package docutils: pip install 'publisher[rst]'"
-        )
-        return f"<pre>{escaped}</pre>", [
-            f"it became a draft, as its file is not as it should be: {reason}"
-        ]
+        return _unread(text, "it needs the package docutils: pip install 'publisher[rst]'")
     other = dict.fromkeys(name for name in _DIRECTIVE.findall(text) if name not in _KNOWN)
     try:
-        parts = publish_parts(text, writer_name="html5", settings_overrides=_SETTINGS)
+        parts = publish_parts(text, writer=Writer(), settings_overrides=_SETTINGS)
     except Exception as error:  # docutils raises what its parts raise
-        reason = f"docutils cannot read it: {type(error).__name__}"
-        escaped = html_module.escape(text, quote=False)
-        return f"<pre>{escaped}</pre>", [
-            f"it became a draft, as its file is not as it should be: {reason}"
-        ]
+        return _unread(text, f"docutils cannot read it: {type(error).__name__}")
     return str(parts["body"]), [f"the directive {name}" for name in other]
+
+
+def _unread(text: str, reason: str) -> tuple[str, list[str]]:
+    """The text as it is, for a draft."""
+    escaped = html_module.escape(text, quote=False)
+    return f"<pre>{escaped}</pre>", [f"{UNREADABLE} it is reStructuredText, and {reason}"]

@@ -1,8 +1,10 @@
 """Which generator made a site."""
 
+import re
 from collections.abc import Iterable
 from datetime import tzinfo
 
+from publisher.parts.importing.sites import config_files
 from publisher.parts.importing.sites.generators.astro import Astro, Docusaurus
 from publisher.parts.importing.sites.generators.eleventy import Eleventy
 from publisher.parts.importing.sites.generators.generator import Generator
@@ -24,6 +26,10 @@ def recognised(folder: Folder, prefix: str, zone: tzinfo) -> Generator:
     for made in (Astro, Docusaurus, Eleventy):
         if here(made.CONFIGS):
             return made(folder, prefix, zone)
+    data = re.compile(r"(?:.*/)?([^/]+)/\1\.json|.*\.11tydata\.[cm]?js(?:on)?")
+    package = config_files.text_in(folder, f"{prefix}package.json")
+    if "@11ty/eleventy" in package or any(data.fullmatch(name) for name in names):
+        return Eleventy(folder, prefix, zone)
     if here(["pelicanconf.py"]):
         return Pelican(folder, prefix, zone)
     if any(name.startswith("source/_posts/") for name in names):

@@ -1,0 +1,71 @@
+"""What WordPress keeps as its own words in a text, as plain HTML: players, embeds, listings, the
+sign for "more", notes that its editor keeps beside the text."""
+
+import html
+import json
+import re
+
+from publisher.base.text import as_text
+
+# The sign for "more" is ours as well; all other comments are the editor's.
+COMMENT = re.compile(r"<!--(?!\s{0,9}more\b).*?-->", re.DOTALL)
+MORE = "<!--more-->"
+_MORE = re.compile(r"<!--\s{0,9}more\b[^<>]{0,99}-->")
+_CODE = re.compile(
+    r"\[(code|sourcecode|php|css|html|js|javascript|python|bash|sql|xml|ruby|java)\b([^\[\]]{0,200})\]"
+    r"(.*?)\[/\1\]",
+    re.DOTALL,
+)
+_EMBED = re.compile(r"\[embed[^\[\]]{0,200}\]\s*(https?://[^\s\[\]<>\"]+)\s*\[/embed\]")
+_PLAYED = re.compile(
+    r"\[(?:youtube|vimeo|dailymotion|soundcloud|tweet|instagram)[ =]\s*(?:url=)?[\"']?(https?://[^\s\[\]<>\"']+)[\"']?[^\[\]]{0,200}\]"
+)
+_PLAYER = re.compile(r"\[(audio|video)\b([^\[\]]{0,1000})\](?:\s*\[/\1\])?")
+_SOURCE = re.compile(r"\b(?:src|mp4|m4v|webm|ogv|mp3|m4a|ogg|wav)=[\"']?(https?://[^\s\"'\[\]<>]+)")
+_LANGUAGE = re.compile(r"\blang(?:uage)?=[\"']?([\w+#-]+)")
+_NOTES = re.compile(r"<!--\s+wp:footnotes\b[^<>]*/-->")
+
+
+def plain(content: str, footnotes: str = "") -> str:
+    """A text with these words as HTML; `footnotes` is the custom field of that name."""
+    content = _MORE.sub(f"\n\n{MORE}\n\n", content)
+    notes = _notes(footnotes)
+    if notes:
+        content, placed = _NOTES.subn(lambda _: notes, content, count=1)
+        content += "" if placed else f"\n\n{notes}"
+    if "[" not in content:
+        return content
+    content = _CODE.sub(_listing, content)
+    content = _EMBED.sub(r"\n\n\1\n\n", content)
+    content = _PLAYED.sub(r"\n\n\1\n\n", content)
+    return _PLAYER.sub(_player, content)
+
+
+def _listing(found: re.Match[str]) -> str:
+    named = _LANGUAGE.search(found[2])
+    language = named[1] if named else "" if found[1] in ("code", "sourcecode") else found[1]
+    kind = f' class="language-{language}"' if language else ""
+    text = html.escape(html.unescape(found[3]).strip("\r\n"), quote=False)
+    return f"<pre><code{kind}>{text}</code></pre>"
+
+
+def _player(found: re.Match[str]) -> str:
+    source = _SOURCE.search(found[2])
+    if source is None:
+        return found[0]
+    return f'\n\n<p><{found[1]} controls src="{html.escape(source[1])}"></{found[1]}></p>\n\n'
+
+
+def _notes(text: str) -> str:
+    """The notes of a text as a list, each with the id to which the text links."""
+    try:
+        rows = json.loads(text) if text else []
+    except (ValueError, RecursionError):
+        return ""
+    notes = [
+        f'<li id="{html.escape(as_text(row.get("id")))}">{as_text(row.get("content"))} '
+        f'<a href="#{html.escape(as_text(row.get("id")))}-link">\u21a9\ufe0e</a></li>'
+        for row in (rows if isinstance(rows, list) else [])
+        if isinstance(row, dict) and as_text(row.get("content"))
+    ]
+    return f"<ol>{''.join(notes)}</ol>" if notes else ""

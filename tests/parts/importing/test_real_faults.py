@@ -1,0 +1,264 @@
+"""What real blogs and exports had that an import once refused, lost or published as rubbish."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from publisher.parts.importing import dry_run
+from publisher.parts.importing.dry_run import Ready
+from publisher.parts.importing.formats import recognition
+from publisher.parts.importing.imported import Batch
+from tests.conftest import MONDAY_MORNING
+from tests.parts.importing.conftest import folder, one, read
+
+
+def imported(files: dict[str, str | bytes], permalink: str = "") -> tuple[dict[str, Ready], Batch]:
+    """The posts of a folder by their titles."""
+    batch = recognition.read(folder(files), None, UTC, permalink)
+    return {post.content.title: post for post in dry_run.ready(batch, MONDAY_MORNING)}, batch
+
+
+def head(title: str, more: str = "") -> str:
+    return f"---\ntitle: {title}\n{more}---\n"
+
+
+def test_what_is_left_out_is_not_read() -> None:
+    """Pages of another character set, templates whose head is no YAML, files of themes."""
+    posts, batch = imported({
+        "hugo.toml": 'baseURL = "https://old.example/"',
+        "content/posts/one.md": head("One", "date: 2020-01-01\n") + "x",
+        "static/museum/old.html": b"<html><body>\xe4</body></html>",
+        "archetypes/default.md": "---\ntitle: {{ .Name }}\ndate: {{ .Date }}\n---\n",
+    })  # fmt: skip
+    assert list(posts) == ["One"]
+    posts, _ = imported({
+        "_config.yml": "permalink: :year/:title/",
+        "scaffolds/post.md": "---\ntitle: {{ title }}\ndate: {{ date }}\n---\n",
+        "source/_posts/first.md": head("First", "date: 2020-01-02 10:20:00\n") + "x",
+    })  # fmt: skip
+    assert posts["First"].old_paths == ["/2020/first/"]
+    assert batch.left_out == []
+
+
+def test_bad_dates_are_drafts_with_their_reasons() -> None:
+    """All of them in one run; where the name has the date, it counts."""
+    posts, _ = imported({
+        "_posts/2016-02-01-p1.md": head("P1") + "x",
+        "_posts/2016-02-30-bad.md": head("Bad") + "x",
+        "_posts/2018-10-12-go.md": head("Go", "date: 2018-10-12 16:20:35 +0100 BST\n") + "x",
+        "_posts/2018-10-13-eleventy.md": head("Eleventy", "date: git Last Modified\n") + "x",
+        "_posts/2013-04-29-dot.md": head("Dot", "date: 2013-04-29 12.04 UTC\n") + "x",
+    })  # fmt: skip
+    states = {title: post.post.status for title, post in posts.items()}
+    assert states == dict.fromkeys(posts, "published") | {"Bad": "draft"}
+    assert "its date cannot be read" in posts["Bad"].post.needs[0]
+    assert posts["Go"].post.published_at == datetime(2018, 10, 12, 15, 20, 35, tzinfo=UTC)
+    assert posts["Dot"].post.published_at == datetime(2013, 4, 29, 12, 4, tzinfo=UTC)
+
+
+def test_liquid_and_kramdown() -> None:
+    """What is plain is replaced, what is not is listed, code stays as it is."""
+    body = """Text ![p]({{ site.baseurl }}/p.jpg) {{ "/about" | relative_url }} {{ unknown }}
+
+{% highlight ruby linenos %}
+x = "{{ y }}"
+{% endhighlight %}
+
+Para
+{: .lead}
+
+* TOC
+{:toc}
+
+`{{ code }}` {% raw %}{{ raw }}{% endraw %}
+"""
+    posts, _ = imported({
+        "_config.yml": "url: https://old.example\nbaseurl: /blog\n",
+        "_posts/2014-03-09-day.md": head("Day") + body,
+        "index.html": head("Home") + "{% for p in site.posts %}<li>{{ p.title }}</li>{% endfor %}",
+        "about.md": head("About", "layout: page\n") + "About",
+    })  # fmt: skip
+    text = posts["Day"].content.source
+    assert "![p](/blog/p.jpg) /blog/about {{ unknown }}" in text
+    assert '```ruby\nx = "{{ y }}"\n```' in text
+    assert "`{{ code }}` {{ raw }}" in text
+    assert "{:" not in text
+    assert "TOC" not in text
+    assert posts["Day"].post.needs == ("it uses {{ ... }}",)
+    assert posts["About"].content.kind == "page"
+    assert "Home" not in posts
+
+
+def test_shortcodes_of_hugo() -> None:
+    """Pictures, films and links to other files; what is shown as text stays."""
+    posts, _ = imported({
+        "hugo.toml": 'baseURL = "https://old.example/"\n'
+            '[permalinks]\nblog = "/:year/:month/:slug/"',
+        "content/blog/two.md": head("Two", "date: 2023-05-01\nslug: second\n") + "x",
+        "content/blog/one.md": head("One", "date: 2023-04-05\ncover: {image: c.jpg, alt: A}\n")
+            + '{{< figure src="c.jpg" alt="x" caption="Cap" >}} [o]({{< ref "two.md" >}}) '
+            "[m](two.md)\n\n{{< youtube dQw4w9WgXcQ >}}\n\n"
+            "{{< own thing >}} {{</* shown */>}} {{ x }}",
+    })  # fmt: skip
+    post = posts["One"]
+    assert '![x](c.jpg "Cap") [o](/2023/05/second/) [m](/2023/05/second/)' in post.content.source
+    assert "\n\nhttps://www.youtube.com/watch?v=dQw4w9WgXcQ\n\n" in post.content.source
+    assert "{{< own thing >}} {{< shown >}} {{ x }}" in post.content.source
+    assert post.post.needs == ("the shortcode {{< own >}}",)
+    assert (post.post.image, post.post.image_alt) == ("c.jpg", "A")
+
+
+def test_jsx_and_blocks_between_colons() -> None:
+    """Posts of Docusaurus: what a component showed stays, its name is listed."""
+    posts, _ = imported({
+        "docusaurus.config.js": 'module.exports = {url: "https://old.example", baseUrl: "/"};',
+        "blog/2018-01-18-picture.md": head("Picture")
+            + "<img src=\"/img/a.gif\" style={{float: 'left', paddingRight: 80}} />\n",
+        "blog/2018-01-19-note.md": head("Note")
+            + ":::note\nMind the gap.\n:::\n\n<!--truncate-->\n",
+        "blog/2018-01-20-c.mdx": head("C")
+            + "import Tabs from '@theme/Tabs';\n\nBefore.\n\n<Tabs><p>Inside</p></Tabs>\n\n"
+            "{/* truncate */}\n\nAfter.",
+    })  # fmt: skip
+    assert '<img src="/img/a.gif"' in posts["Picture"].html
+    assert "float" not in posts["Picture"].html
+    assert posts["Note"].content.source.startswith("> **Note**\n> \n> Mind the gap.")
+    assert "<!--more-->" in posts["Note"].content.source
+    assert posts["C"].post.needs == ("the component <Tabs>",)
+    assert "import" not in posts["C"].content.source
+    assert "<p>Inside</p>" in posts["C"].content.source
+    assert posts["C"].post.guid == "https://old.example/blog/2018/01/20/c"
+
+
+def test_heads_without_a_fence() -> None:
+    """Pelican's and Hexo's; a paragraph that only begins like one is a paragraph."""
+    post = one(
+        "Title: A title: a story\nDate: 2011-04-24 15:39\nTags: python, tech\n\nText.", name="a.md"
+    )
+    assert (post.title, post.source, post.tags) == ("A title: a story", "Text.", ("python", "tech"))
+    hexo = one("title: Hexo\ndate: 2019-05-01 10:00:00\ntags:\n- a\n---\nBody", name="x.md")
+    assert (hexo.title, hexo.source, hexo.tags, hexo.status) == (
+        "Hexo",
+        "Body",
+        ("a",),
+        "published",
+    )
+    plain = one("Note: this is text\nand it goes on", name="x.md")
+    assert (plain.title, plain.source) == ("", "Note: this is text\nand it goes on")
+
+
+def test_restructured_text() -> None:
+    """With docutils it is HTML, without files and raw HTML."""
+    pytest.importorskip("docutils")
+    posts, _ = imported({
+        "pelicanconf.py": "SITEURL = 'https://x.example/blog'\n",
+        "content/first.rst": "First post\n##########\n\n:date: 2015-06-12\n:tags: a, b\n\n"
+            "Words of `it <https://x.example/>`_.\n\n.. include:: /etc/passwd\n\n"
+            ".. raw:: html\n\n   <script>x</script>\n\n.. gist:: 5\n",
+    })  # fmt: skip
+    post = posts["First post"]
+    assert post.html.startswith('<p>Words of <a href="https://x.example/"')
+    assert "root:" not in post.html
+    assert "script" not in post.html
+    assert post.content.tags == ("a", "b")
+    assert "the directive gist" in post.post.needs
+
+
+def test_a_pattern_that_the_person_gives() -> None:
+    """With the address of the site the guids are those of its feed, too."""
+    files: dict[str, str | bytes] = {
+        "a.md": head("A", "date: 2020-01-02\n") + "x",
+        "b.md": head("B", "date: 2020-02-03\nurl: /own/\n") + "x",
+    }
+    posts, _ = imported(files, "https://old.example/:year/:month/:title.html")
+    assert posts["A"].old_paths == ["/2020/01/a.html"]
+    assert posts["A"].post.guid == "https://old.example/2020/01/a.html"
+    assert posts["B"].old_paths == ["/own/"]
+    assert imported(files)[0]["A"].old_paths == []
+
+
+@pytest.mark.parametrize(
+    ("written", "title"),
+    [
+        (
+            "Using &lt;video&gt; and vector&lt;int&gt; &amp; co",
+            "Using <video> and vector<int> & co",
+        ),
+        ("Using &amp;lt;video&amp;gt;", "Using <video>"),
+        ("I &lt;3 RSS", "I <3 RSS"),
+        ("<![CDATA[if a<b then c>d]]>", "if a<b then c>d"),
+        ('&lt;b&gt;Bold&lt;/b&gt; &lt;i class="x"&gt;words&lt;/i&gt;', "Bold words"),
+    ],
+)
+def test_titles_of_feeds_are_text(written: str, title: str) -> None:
+    """What stands in angle brackets is a word, unless it is an element around words."""
+    item = f"<item><title>{written}</title><guid>1</guid><description>x</description></item>"
+    (post,) = read(f'<rss version="2.0"><channel>{item}</channel></rss>').posts
+    assert post.title == title
+
+
+def test_references_in_titles_of_files() -> None:
+    """Once, as the page showed them."""
+    assert one(head("Let&#8217;s go &amp; see", "date: 2020-01-02\n") + "x", name="a.md").title == (
+        "Let\u2019s go & see"
+    )
+
+
+WXR = """<rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/"
+ xmlns:wp="http://wordpress.org/export/1.2/"><channel><link>https://old.example/blog</link>
+<wp:base_blog_url>https://old.example/blog</wp:base_blog_url>
+<item><title>One</title><link>https://old.example/blog/2021/05/one/</link>
+<guid isPermaLink="false">https://old.example/?p=10</guid><content:encoded><![CDATA[{}]]></content:encoded>
+<wp:post_id>10</wp:post_id><wp:post_date_gmt>2021-05-01 08:00:00</wp:post_date_gmt>
+<wp:status>publish</wp:status>
+<wp:post_type>post</wp:post_type>
+<wp:postmeta><wp:meta_key>_wp_old_slug</wp:meta_key><wp:meta_value>first</wp:meta_value></wp:postmeta>
+<wp:postmeta><wp:meta_key>_wp_old_slug</wp:meta_key><wp:meta_value>second</wp:meta_value></wp:postmeta>
+<wp:postmeta><wp:meta_key>footnotes</wp:meta_key>
+<wp:meta_value><![CDATA[[{{"content":"The note","id":"n1"}}]]]></wp:meta_value></wp:postmeta></item>
+<item><title>p</title><guid>p</guid><wp:post_id>21</wp:post_id><wp:post_parent>10</wp:post_parent>
+<wp:post_type>attachment</wp:post_type><wp:attachment_url>https://old.example/p.jpg</wp:attachment_url></item>
+</channel></rss>"""
+
+
+def wordpress(text: str) -> tuple[Ready, Batch]:
+    batch = read(WXR.format(text))
+    (post,) = dry_run.ready(batch, MONDAY_MORNING)
+    return post, batch
+
+
+def test_words_of_wordpress() -> None:
+    """The sign for more, notes, players, listings, the gallery of a post's own pictures."""
+    post, batch = wordpress(
+        "<!-- wp:paragraph --><p>Teaser.</p><!-- /wp:paragraph -->\n\n<!-- wp:more --><!--more-->"
+        '<!-- /wp:more -->\n\nRest.<sup data-fn="n1"><a href="#n1" id="n1-link">1</a></sup>\n\n'
+        "<!-- wp:footnotes /-->\n\n[gallery]\n\n[embed]https://x.example/v[/embed]\n\n"
+        '[youtube https://www.youtube.com/watch?v=abc123]\n\n[audio mp3="https://old.example/a.mp3"][/audio]'
+        '\n\n[code lang="php"]echo 1;[/code]\n\n[other]'
+    )
+    text = post.content.source
+    assert post.content.source_format == "markdown"
+    assert "Teaser.\n\n<!--more-->\n\nRest." in text
+    assert '<li id="n1">The note' in text
+    assert "![](https://old.example/p.jpg)" in text
+    assert "https://www.youtube.com/watch?v=abc123" in text.split("\n")
+    assert 'src="https://old.example/a.mp3"' in text
+    assert "```php\necho 1;\n```" in text
+    assert post.post.needs == ("the shortcode [other]",)
+    assert post.old_paths == [
+        "/blog/2021/05/one/", "/?p=10", "/blog/2021/05/first/", "/blog/2021/05/second/",
+    ]  # fmt: skip
+    assert batch.old_feeds[:2] == ["/blog/feed/", "/blog/feed/rss/"]
+
+
+def test_pictures_that_load_late() -> None:
+    """Their addresses stand elsewhere; one that has none at all is listed."""
+    feed = """<rss version="2.0" xmlns:c="http://purl.org/rss/1.0/modules/content/"><channel><item>
+<title>L</title><guid>1</guid><link>https://old.example/l</link><c:encoded><![CDATA[
+<img src="data:image/gif;base64,R0" data-src="https://old.example/a.jpg"><noscript><img
+src="https://old.example/a.jpg"></noscript><img data-src="/b.jpg"> <img alt="none">]]></c:encoded>
+</item></channel></rss>"""
+    (post,) = dry_run.ready(read(feed), MONDAY_MORNING)
+    assert post.html.count('src="https://old.example/a.jpg"') == 1
+    assert 'src="https://old.example/b.jpg"' in post.html
+    assert list(dry_run._of_post(post, None)) == ["a picture has no address"]
