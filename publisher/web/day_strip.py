@@ -17,7 +17,7 @@ from publisher.blog import update_log
 from publisher.core.civil import instant, local_second, seconds, zone_table
 from publisher.core.menu import band
 from publisher.core.replay.coming_hours import DayHour, day_hours, max_age_at
-from publisher.core.replay.told import RARE, Told, told_at
+from publisher.core.replay.told import Told, told_at
 from publisher.core.ttl.activity import Activity, fold
 from publisher.core.ttl.counts import WARM_UP_UPDATES
 from publisher.core.ttl.decision import build_moment, decide
@@ -26,6 +26,7 @@ from publisher.installation.settings import load_settings
 
 FULL = 100.0
 NOT_ASKED = Told("")
+LOWEST = 0.05  # updates an hour that fill the strip, where no hour has more
 LEAST = 3.0  # height of an hour without updates, so that its tone is visible
 
 
@@ -75,7 +76,7 @@ def tone(ttl_minutes: int) -> int:
 def bars(hours: Sequence[DayHour], ttls: Mapping[int, int] | None = None) -> tuple[Bar, ...]:
     """The bars of a table of hours; `ttls`: minutes by hour, if their tones are to show them."""
     # A blog with hardly any updates must not show full bars.
-    most = max([RARE, *(row.expected_updates for row in hours)])
+    most = max([LOWEST, *(row.expected_updates for row in hours)])
     return tuple(_bar(row, most, ttls[row.hour] if ttls else 0) for row in hours)
 
 

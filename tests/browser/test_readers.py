@@ -60,11 +60,11 @@ def test_a_post_reaches_readers_while_one_looks(
     page.goto("/studio/")
     card, bar = page.locator("#reach"), page.locator("#reach progress")
     expect(card).to_contain_text("0 of 2 people have it: “News”")
-    expect(card).to_contain_text("newsboat, 1 person: asks at 10:30")
+    expect(card).to_contain_text("newsboat (1 person): looks at 10:30")
     page.fill("[name=source]", "Typed meanwhile.")
     new = FakeDocument('W/"two"', last_modified=clock(), max_age_seconds=3600)
     for agent, told in (
-        ("newsboat/2", "newsboat, 1 person: has it since 09:45"),
+        ("newsboat/2", "newsboat (1 person): got it at 09:45"),
         ("NetNewsWire/6", "All 2 people have it"),
     ):
         clock.forward(minutes=10)
@@ -150,7 +150,7 @@ def test_the_two_buttons_and_the_page_of_a_post(
         assert violations(page) == []
         assert overflow(page) == 0
     page.goto(f"/studio/posts/{post}/reach")
-    expect(page.locator("#reach")).to_contain_text("Feedly, 42 people: has it since 01:00")
+    expect(page.locator("#reach")).to_contain_text("Feedly (42 people): got it at 01:00")
     assert violations(page) == []
     clock.forward(days=3)
     page.goto(f"/studio/posts/{post}/reach")

@@ -331,7 +331,7 @@ def test_schedule_in_the_past(ada: Page, live: Live) -> None:
     """A moment that has passed dates the post back; then its date can be moved, and is kept."""
     ada.goto("/studio/posts/new")
     ada.fill(SOURCE, "Too late.")
-    schedule(ada, "2024-03-04T09:00", "Publish dated back")
+    schedule(ada, "2024-03-04T09:00", "Publish with this date")
     expect(ada.get_by_text("View post").first).to_be_visible()
     expect(ada.locator("[name=at]")).to_have_value("2024-03-04T09:00")
     ada.fill("[name=at]", "2024-02-01T10:00")
@@ -469,7 +469,7 @@ def test_a_save_without_a_network(ada: Page, live: Live) -> None:
     ada.context.set_offline(True)
     ada.fill(SOURCE, "In the tunnel.")
     ada.keyboard.press("Control+s")
-    expect(ada.locator(STATE)).to_contain_text("it is not known whether this was saved")
+    expect(ada.locator(STATE)).to_contain_text("it will not post twice")
     expect(ada.locator(SOURCE)).to_have_value("In the tunnel.")
     ada.context.set_offline(False)
     ada.get_by_role("button", name="Update").click()
@@ -502,11 +502,11 @@ def test_an_autosave_does_not_speak_over_what_is_not_known(ada: Page) -> None:
         ada.fill(SOURCE, "Did it arrive?")
     ada.route("**/studio/posts/new", lambda route: route.abort())
     ada.keyboard.press("Control+Enter")
-    expect(ada.locator(STATE)).to_contain_text("it is not known whether this was saved")
+    expect(ada.locator(STATE)).to_contain_text("it will not post twice")
     with ada.expect_event("requestfailed"):
         autosaves[0].abort()
     ada.evaluate("new Promise((done) => setTimeout(done, 100))")
-    expect(ada.locator(STATE)).to_contain_text("it is not known whether this was saved", timeout=1)
+    expect(ada.locator(STATE)).to_contain_text("it will not post twice", timeout=1)
 
 
 @pytest.mark.parametrize("address", ["/studio/", "/studio/posts/new"])
@@ -531,7 +531,7 @@ def test_an_answer_that_never_came_is_not_called_unsaved(
 
     ada.route(re.compile("/studio/(posts/new)?$"), lose)
     ada.keyboard.press("Control+Enter")
-    expect(ada.locator(STATE)).to_contain_text("it is not known whether this was saved")
+    expect(ada.locator(STATE)).to_contain_text("it will not post twice")
     assert count(live) == 1
     ada.unroute(re.compile("/studio/(posts/new)?$"))
     ada.reload()

@@ -183,7 +183,7 @@ class Episode:
 
     def heard(self, page: Page, said: str) -> None:
         """A screen that calls a text saved or kept is taken at its word."""
-        if "Saved" in said or ("kept" in said and "cannot" not in said):
+        if "Saved" in said or (re.search("kept|safe", said) and "cannot" not in said):
             self.claimed |= self.words(text(page))
 
     def sent(self, page: Page) -> None:

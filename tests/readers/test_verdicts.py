@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from publisher.readers.reporting.report import make
-from publisher.readers.reporting.verdicts import FIXED, in_words, judge
+from publisher.readers.reporting.verdicts import OBEDIENT, in_words, judge
 from tests.readers.polls import FULL, NOT_MODIFIED, Counting, FakeDocument
 
 MONDAY = datetime(2024, 3, 4, tzinfo=UTC)
@@ -37,15 +37,15 @@ def every(minutes: float, days: float = 7) -> Iterator[datetime]:
 CASES = [
     ("strict", obeying(), "good", "obedient", "told to wait 15 min, it waits 15 min"),
     ("floor of half an hour", obeying(30), "good", "obedient", "floor of its own"),
-    ("hourly", every(60), "good", "fixed", "keeps its own time, 60 min"),
-    ("daily", every(1440, 14), "good", "fixed", "keeps its own time, 1440 min"),
-    ("six days", every(1440, 6), "good", "fixed", "keeps its own time, 1440 min"),
+    ("hourly", every(60), "good", "fixed", "fixed schedule, 60 min"),
+    ("daily", every(1440, 14), "good", "fixed", "fixed schedule, 1440 min"),
+    ("six days", every(1440, 6), "good", "fixed", "fixed schedule, 1440 min"),
     ("careless", every(60), "none", "unconditional", "0 % of 167 repeated requests"),
     ("obeys, but careless", obeying(), "none", "unconditional", "100 % of"),
     ("makes validators up", every(60), "made up", "unconditional", "that we never sent"),
     ("hurried", every(5), "none", "abusive", "shorter than the smallest ttl (15 min)"),
     ("hammers", every(0.5, 1), "good", "abusive", "30 s on average"),
-    ("hurried, conditional", every(5), "good", "fixed", "keeps its own time, 5 min"),
+    ("hurried, conditional", every(5), "good", "fixed", "fixed schedule, 5 min"),
     ("once a day, twice", every(1440, 3), "good", "too-few", "2 intervals known; 5 are needed"),
 ]
 
@@ -80,10 +80,10 @@ def test_each_behaviour_gets_its_verdict(
     assert evidence in found.evidence
 
 
-def test_one_reader_keeps_and_several_keep() -> None:
+def test_one_reader_listens_and_several_listen() -> None:
     """The words agree with the number."""
-    assert in_words(FIXED) == in_words(FIXED, 1) == "keeps its own time"
-    assert in_words(FIXED, 2) == "keep their own time"
+    assert in_words(OBEDIENT) == in_words(OBEDIENT, 1) == "listens"
+    assert in_words(OBEDIENT, 2) == "listen"
 
 
 def test_one_ttl_alone_proves_little_and_the_evidence_says_so(counting: Counting) -> None:

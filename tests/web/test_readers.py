@@ -61,7 +61,7 @@ def test_polls_of_the_real_front_reach_the_page(
     page = author.get("/readers").text
     assert "Hourly" in page
     assert "2.1" in page
-    assert "ignores what it fetched" in page
+    assert "downloads everything each time" in page
     assert "0 % of 7 repeated requests" in page
 
 
@@ -119,7 +119,7 @@ def test_the_feed_s_room_says_first_that_all_is_well(
     rebuild(site)
     page = author.get("/studio/feed").text
     assert "The feed is valid and up to date" in page
-    assert "Why 15 minutes" in page
+    assert "What apps are told now" in page
     assert "The last seven days" in page
     assert "/atom.xml" in page
     clock.forward(hours=1)
@@ -157,7 +157,7 @@ def test_readers_are_grouped_by_program_with_what_can_be_done(
     counting.fold()
     clock.forward(hours=12)
     page = author.get("/readers").text
-    assert "30 programs: 30 ignore what they fetched" in page
+    assert "30 programs: 30 download everything each time" in page
     assert page.count("<article") <= 8 * 4
     assert "All 30 with Hourly" in page
     assert "5 more programs" in page

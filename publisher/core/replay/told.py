@@ -14,11 +14,11 @@ from publisher.core.ttl.counts import WARM_UP_DAYS, WARM_UP_UPDATES
 from publisher.core.ttl.decision import WARM_UP, Decision
 from publisher.core.ttl.headers import TICK_SECONDS
 
-RARE, OFTEN = 0.05, 1.0  # updates an hour
+RARE, OFTEN = 0.25, 0.75  # updates an hour
 PURPOSE = (
     "This blog learns your hours: apps look soon when you usually post, and rarely while you sleep."
 )
-NOTHING_YET = f"{PURPOSE} After five posts this chart shows those hours, and when apps will look."
+NOTHING_YET = f"{PURPOSE} After five posts a chart here shows your hours, and when apps will look."
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +98,7 @@ def _reason(
     rate = _rate(now, decision.zone, hours)
     if rate < RARE:
         return "You rarely post at this hour."
-    if rate < OFTEN:
-        return f"At this hour you post about every {_hours(1 / rate)}."
-    return f"At this hour you usually post {_times(rate)}."
+    return f"You {'sometimes' if rate < OFTEN else 'usually'} post at this hour."
 
 
 def _simple(decision: Decision, now: datetime, hours: Sequence[DayHour]) -> str:
@@ -119,8 +117,8 @@ def _simple(decision: Decision, now: datetime, hours: Sequence[DayHour]) -> str:
     covered = [row for row in hours if now < row.starts_at < end]
     post = max(covered, key=lambda row: row.expected_updates).starts_at if covered else now
     said = "now" if post == now else f"at {time_of_day(post, now, decision.zone)}"
-    wait = round((end - post).total_seconds() / 60)
-    return f"{known}: with {span(longer)}, a post {said} could wait {span(wait)}."
+    wait = _long(round((end - post).total_seconds() / 60))
+    return f"{known}: with {span(longer)}, a post {said} could wait {wait}."
 
 
 def _again(decision: Decision, now: datetime) -> str:
@@ -133,10 +131,9 @@ def _rate(at: datetime, zone: str, hours: Sequence[DayHour]) -> float:
     return next((row.expected_updates for row in hours if row.hour == hour), 0.0)
 
 
-def _hours(count: float) -> str:
-    whole = max(round(count), 1)
-    return "hour" if whole == 1 else f"{whole} hours"
-
-
-def _times(rate: float) -> str:
-    return "once" if round(rate) == 1 else "twice" if round(rate) == 2 else f"{round(rate)} times"
+def _long(minutes: int) -> str:
+    """Minutes in words, in hours where they are many: 90 minutes, 3 hours 27 minutes."""
+    whole, rest = divmod(minutes, 60)
+    if minutes < 120 or not rest:
+        return span(minutes)
+    return f"{whole} hours {span(rest)}"

@@ -11,15 +11,15 @@ ABUSIVE, TOO_FEW = "abusive", "too-few"
 VERDICTS = (OBEDIENT, FIXED, UNCONDITIONAL, ABUSIVE, TOO_FEW)
 # The verdicts in words; the names above are used in JSON.
 _WORDS = {
-    OBEDIENT: "polite",
-    FIXED: "keeps its own time",
-    UNCONDITIONAL: "ignores what it fetched",
-    ABUSIVE: "abusive",
-    TOO_FEW: "too little known",
+    OBEDIENT: "listens",
+    FIXED: "fixed schedule",
+    UNCONDITIONAL: "downloads everything each time",
+    ABUSIVE: "far too often",
+    TOO_FEW: "too new to tell",
 }
 _WORDS_OF_SEVERAL = _WORDS | {
-    FIXED: "keep their own time",
-    UNCONDITIONAL: "ignore what they fetched",
+    OBEDIENT: "listen",
+    UNCONDITIONAL: "download everything each time",
 }
 
 HEAD_ONLY = "HEAD only"  # a kind beside those of `agents`
@@ -242,7 +242,7 @@ def _perhaps_several(honest: int) -> str:
 def _fixed(sums: ReaderSums) -> str:
     median = quantile(intervals(sums.spans), 0.5) or 0
     return (
-        f"keeps its own time, {_length(median)}: {_share(sums.early, sums.intervals)} of "
+        f"fixed schedule, {_length(median)}: {_share(sums.early, sums.intervals)} of "
         f"{counted(sums.intervals, 'interval')} shorter than the ttl it was told, "
         f"{_share(sums.on_time, sums.intervals)} in time; {_followed(sums)}"
     )

@@ -34,6 +34,8 @@ from publisher.web.studio import shared
 
 DAYS, MOST_READERS = 30, 200
 LEAST_INTERVALS, LEAST_DELIVERIES = 20, 20
+LATER = timedelta(hours=2)  # a forecast beyond this says why
+LOOKS_ALONE = "looks on its own schedule"
 LEAST_UPDATES = 5  # before these nothing is said of when to publish
 
 
@@ -81,7 +83,8 @@ def _who(have: int, people: int) -> str:
 
 def _who_by_when(there: Reach, now: datetime) -> str:
     has = "has" if there.people == 1 else "have"
-    return f"{_who(there.have, there.people)} {has} it by {_by(there.by, now)}"
+    why = ", when apps look again" if there.by - now > LATER else ""
+    return f"{_who(there.have, there.people)} {has} it by {_by(there.by, now)}{why}"
 
 
 def _by(at: datetime, now: datetime) -> str:
@@ -97,30 +100,32 @@ def had_in_words(there: Progress) -> str:
 
 
 def program_in_words(program: ProgramProgress, now: datetime) -> str:
-    """How far a post has come in one program: has it since 09:02; 3 have it, the next asks at
-    09:04; comes when it likes."""
+    """How far a post has come in one program: got it at 09:02; 3 got it at 09:02, the next looks at
+    09:04; looks on its own schedule."""
     words = []
     if program.have == program.people:
-        words.append("has it")
+        words.append("got it")
     elif program.have:
-        words.append(f"{program.have:,} {'has' if program.have == 1 else 'have'} it")
+        words.append(f"{program.have:,} got it")
     if words and program.since:
-        words[0] += f" since {_since(program.since, now)}"
+        words[0] += f" {_since(program.since, now)}"
     if program.have < program.people:
-        who = ("the next ", "the rest ") if program.have else ("", "")
+        left = program.people - program.have
+        who = ("the next ", f"{left:,} more ") if program.have else ("", "")
         if program.asks_at is None:
-            words.append(f"{who[1]}comes when it likes")
+            own = "look on their own schedule" if program.have and left > 1 else LOOKS_ALONE
+            words.append(f"{who[1]}{own}")
         elif program.asks_at <= now:
-            words.append(f"{who[0]}asks any moment")
+            words.append(f"{who[0]}looks any moment")
         else:
-            words.append(f"{who[0]}asks at {_by(program.asks_at, now)}")
+            words.append(f"{who[0]}looks at {_by(program.asks_at, now)}")
     return ", ".join(words)
 
 
 def _since(at: datetime, now: datetime) -> str:
     zone = settings().zone
     days = (now.astimezone(zone).date() - at.astimezone(zone).date()).days
-    return {0: clock(at), 1: f"yesterday, {clock(at)}"}.get(days) or moment(at)
+    return {0: f"at {clock(at)}", 1: f"yesterday, {clock(at)}"}.get(days) or moment(at)
 
 
 _months: dict[str, tuple[date, str]] = {}

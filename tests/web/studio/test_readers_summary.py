@@ -53,7 +53,7 @@ def test_a_post_on_its_way(author: FlaskClient, site: Site, clock: FakeClock) ->
     counting.fold()
     page = author.get("/studio/").text
     assert "0 of 44 people have it: “<a" in page
-    assert "<strong>Feedly</strong>, 42 people: asks at 10:30<" in page
+    assert "<strong>Feedly</strong> (42 people): looks at 10:30<" in page
     new = FakeDocument('W/"two"', last_modified=clock(), max_age_seconds=3600)
     clock.forward(minutes=12)
     for agent in (FEEDLY, "Newcomer/1", "hourly-script/0.3 (a@b.example)"):
@@ -63,8 +63,8 @@ def test_a_post_on_its_way(author: FlaskClient, site: Site, clock: FakeClock) ->
                     f"/studio/posts/{post}", f"/studio/reached?post={post}"):  # fmt: skip
         told = author.get(address).text
         assert "43 of 45 people have it" in told, address
-        assert "<strong>Feedly</strong>, 42 people: has it since 09:52<" in told, address
-        assert "<strong>NetNewsWire</strong>, 1 person: asks at 10:30<" in told, address
+        assert "<strong>Feedly</strong> (42 people): got it at 09:52<" in told, address
+        assert "<strong>NetNewsWire</strong> (1 person): looks at 10:30<" in told, address
         assert 'data-again="15"' in told, address
         assert not any(name in told for name in ("script/0", "curl", "UptimeRobot"))
     assert "<dt>people follow the blog now</dt><dd>45</dd>" in author.get("/readers").text
@@ -72,7 +72,8 @@ def test_a_post_on_its_way(author: FlaskClient, site: Site, clock: FakeClock) ->
     counting.poll(clock(), document=new, agent="newsboat/2")
     clock.forward(minutes=40)
     counting.fold()
-    assert "NetNewsWire</strong>, 1 person: comes when it likes<" in author.get("/studio/").text
+    page = author.get("/studio/").text
+    assert "NetNewsWire</strong> (1 person): looks on its own schedule<" in page
     counting.poll(clock(), document=new, agent="NetNewsWire/6")
     counting.fold()
     told = author.get("/studio/").text
@@ -136,7 +137,7 @@ def test_two_buttons(author: FlaskClient, site: Site, clock: FakeClock) -> None:
     counting.fold()
     for address in ("/studio/", "/studio/posts/new"):
         page = author.get(address).text
-        assert "all 2 people have it by 07:05<" in page, address
+        assert "all 2 people have it by 07:05, when apps look again<" in page, address
         assert 'value="later:2024-03-0' in page, address
         assert page.count('name="place" value="now"') == 1, address
     moment = page.partition('value="later:')[2].partition('"')[0]
@@ -179,13 +180,14 @@ def test_the_box_can_save_a_draft_and_take_a_date(
 @pytest.mark.parametrize(
     ("have", "asks", "words"),
     [
-        (0, 4, "asks at 09:34"),
-        (0, None, "comes when it likes"),
-        (0, -1, "asks any moment"),
-        (5, None, "has it since 09:20"),
-        (1, 4, "1 has it since 09:20, the next asks at 09:34"),
-        (3, None, "3 have it since 09:20, the rest comes when it likes"),
-        (0, 1440, "asks at 09:30 tomorrow"),
+        (0, 4, "looks at 09:34"),
+        (0, None, "looks on its own schedule"),
+        (0, -1, "looks any moment"),
+        (5, None, "got it at 09:20"),
+        (1, 4, "1 got it at 09:20, the next looks at 09:34"),
+        (3, None, "3 got it at 09:20, 2 more look on their own schedule"),
+        (4, None, "4 got it at 09:20, 1 more looks on its own schedule"),
+        (0, 1440, "looks at 09:30 tomorrow"),
     ],
 )
 def test_words_of_a_program(

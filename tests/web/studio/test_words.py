@@ -24,7 +24,7 @@ def test_the_undo_minute(ada: Browser, site: Site, clock: FakeClock) -> None:
     assert "Nothing has been published yet" not in page
     editor = ada.get("/studio/posts/1")
     assert 'name="place" value="now" data-save>Save<' in editor
-    assert "goes out" not in editor
+    assert 'id="goes-out"' not in editor
     clock.forward(seconds=61)
     refresh(site)
     assert 'aria-label="On its way: Hello' not in ada.get("/studio/")

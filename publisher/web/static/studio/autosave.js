@@ -101,7 +101,7 @@ export class Autosave {
   wait() {
     this.stopped = false;
     this.next = null;
-    this.unknown = "No answer came, so it is not known whether this was saved. The text is kept in this browser; trying again is safe, it makes no second post.";
+    this.unknown = "No connection. Your text is safe in this browser. Press Save again: it will not post twice.";
     this.failed(this.unknown);
   }
 

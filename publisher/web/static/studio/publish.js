@@ -31,7 +31,7 @@ export function bindPublish(form, ready = () => true) {
   if (!schedule) return;
   // Both are civil times of the author's zone, written alike; the page's own is when it was opened.
   const name = () => {
-    schedule.textContent = at.value && at.value <= form.dataset.now ? "Publish dated back" : "Schedule";
+    schedule.textContent = at.value && at.value <= form.dataset.now ? "Publish with this date" : "Schedule";
   };
   name();
   at.addEventListener("input", name);
