@@ -101,9 +101,9 @@ fuzz: $(EVERYTHING) ## fuzz whatever reads strangers' input, for FUZZ_SECONDS (6
 # Left out here: two start servers of their own wherever they run (storage/test_postgresql.py serves
 # a site of two machines), of some all SQL is in other tests, in the rest no database is part of the
 # claim: rules, documents, the wire, processes as such, what a command imports or a page shows.
-ON_ANY_DATABASE := river/fetching/test_machines.py storage/test_postgresql.py storage/test_bucket.py \
-	readers/test_real_readers.py readers/test_forecast.py river/test_simulated.py feed_reading \
-	river/test_our_publisher.py \
+ON_ANY_DATABASE := parts/river/fetching/test_machines.py storage/test_postgresql.py storage/test_bucket.py \
+	readers/test_real_readers.py readers/test_forecast.py parts/river/test_simulated.py feed_reading \
+	parts/river/test_our_publisher.py \
 	$(addprefix foreign/test_,stamp.py stamp_recipes.py) $(addprefix cli/test_,light.py simulation.py) \
 	$(addprefix parts/importing/test_,confined_reading.py html_to_markdown.py) \
 	blog/test_markdown.py delivery/test_stopping.py web/test_blog_clients.py web/test_rights.py \
@@ -115,12 +115,12 @@ ON_ANY_DATABASE := river/fetching/test_machines.py storage/test_postgresql.py st
 WITHOUT_DATABASE := $(addprefix tests/test_,ablation.py architecture.py civil_dates.py container.py \
 	day_in_the_life.py docs.py how_tos.py packaging.py parity.py same_figures.py second_set.py tutorial.py)
 # Of other files: what reads a log or an export, and what is sent.
-NOT_ON_POSTGRESQL := $(addprefix --deselect=tests/,river/polls/test_missed_items.py::test_a_busy_feed_is_had_whole \
+NOT_ON_POSTGRESQL := $(addprefix --deselect=tests/,parts/river/polls/test_missed_items.py::test_a_busy_feed_is_had_whole \
 	readers/access_logs/test_intake.py::test_a_hundred_thousand_lines_cost_little \
 	readers/test_served.py::test_hostile_agents_over_the_wire \
 	web/studio/test_moving.py::test_what_cannot_be_read_is_said)
 WITH_DATABASE ?= $(filter-out $(WITHOUT_DATABASE),$(wildcard tests/test_*.py)) $(addprefix tests/,blog cli \
-	delivery demo exchange foreign operations publishing readers river storage web)
+	delivery demo exchange foreign operations publishing readers parts storage web)
 
 test-postgresql: $(EVERYTHING) ## run the tests that use a database on a temporary PostgreSQL server; WITH_DATABASE=tests/browser for others
 	@$(BIN)/python -m tests.postgres $(PARALLEL) $(addprefix --ignore=tests/,$(ON_ANY_DATABASE)) $(NOT_ON_POSTGRESQL) $(WITH_DATABASE)
@@ -132,7 +132,7 @@ kills: $(EVERYTHING) ## test recovery: kill -9 at random moments, KILLS (200) ti
 	@KILLS=$${KILLS:-200} $(BIN)/python -m pytest -q tests/operations/test_kills.py
 
 kills-postgresql: $(EVERYTHING) ## test machines that share PostgreSQL: 50 killed, 20 frozen, 10 restarts (KILLS, FREEZES, RESTARTS)
-	@KILLS=$${KILLS:-50} FREEZES=$${FREEZES:-20} RESTARTS=$${RESTARTS:-10} $(BIN)/python -m pytest -q -s tests/river/fetching/test_machines.py
+	@KILLS=$${KILLS:-50} FREEZES=$${FREEZES:-20} RESTARTS=$${RESTARTS:-10} $(BIN)/python -m pytest -q -s tests/parts/river/fetching/test_machines.py
 
 weight: $(EVERYTHING) ## print the lines of code and of tests of each class and room
 	@$(BIN)/python scripts/weight.py

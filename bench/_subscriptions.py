@@ -5,9 +5,9 @@ from pathlib import Path
 
 from publisher.base.environment import Environment
 from publisher.installation import Site, open_site
-from publisher.river.following import subscriptions
-from publisher.river.options import RiverOptions
-from publisher.storage.tables.river import RiverFeed, RiverHost
+from publisher.parts.river.following import subscriptions
+from publisher.parts.river.options import RiverOptions
+from publisher.parts.river.tables import RiverFeed, RiverHost
 
 OPTIONS = RiverOptions(
     policy="fixed:60",

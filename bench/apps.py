@@ -21,7 +21,7 @@ def naive() -> Flask:
     @app.get("/rss.xml")
     def feed() -> Response:
         with site.database.read() as session:
-            body = document_at(session, site.site_url, utc_now())
+            body = document_at(session, site.site_url, utc_now(), site.parts)
         return Response(body, content_type=rss.CONTENT_TYPE)
 
     return app

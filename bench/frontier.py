@@ -17,10 +17,10 @@ from bench.river import feed_server
 from bench.table import Table
 from publisher.feed_fetching.address_book import AddressBook
 from publisher.installation import Site
-from publisher.river.fetching import frontier
-from publisher.river.polls import due_polls
-from publisher.river.worker import RiverWorker
-from tests.river.resolver import Loopback
+from publisher.parts.river.fetching import frontier
+from publisher.parts.river.polls import due_polls
+from publisher.parts.river.worker import RiverWorker
+from tests.parts.river.resolver import Loopback
 
 FEW, SUBSCRIPTIONS, MANY = 1_000, 100_000, 1_000_000
 POLLS, TURNS = 2_000, 300

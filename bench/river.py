@@ -22,9 +22,9 @@ from bench._subscriptions import OPTIONS, follow, open_river
 from bench.load import scratch
 from bench.table import Table
 from publisher.feed_fetching.address_book import AddressBook
-from publisher.river.worker import RiverWorker
-from publisher.storage.tables.river import RiverFeed, RiverHost
-from tests.river.resolver import Loopback
+from publisher.parts.river.tables import RiverFeed, RiverHost
+from publisher.parts.river.worker import RiverWorker
+from tests.parts.river.resolver import Loopback
 from tests.serving import descendants
 
 # RIVER_FEEDS=1000 is quicker. The other programs get a part of the feeds: they are slower, and

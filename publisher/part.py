@@ -42,6 +42,15 @@ class MenuLink:
 
 
 @dataclass(frozen=True)
+class Figure:
+    """A number that `/metrics` shows, or one for each state."""
+
+    name: str
+    meaning: str
+    value: float | Mapping[str, int]
+
+
+@dataclass(frozen=True)
 class Part:
     """Everything that the engine knows of a part; CONTRIBUTING.md has a recipe."""
 
@@ -79,6 +88,14 @@ class Part:
     end_logins: str = ""
     # The same for what the part gives out that is as good as a token.
     end_tokens: str = ""
+    # Takes a session, an author's id and a number: title and text of a new post about that.
+    text_about: str = ""
+    # Takes a session: the path of a public list of feeds that the blog's own feed names, or "".
+    blogroll: str = ""
+    # Takes a session and the present moment: yields Figures for `/metrics`.
+    figures: str = ""
+    # Takes a session: fills the part's search index, which is empty.
+    index_all: str = ""
 
     def load(self, reference: str) -> Any:
         """What a reference of this part leads to: a module, or a name in one."""

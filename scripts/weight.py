@@ -31,11 +31,9 @@ LIBRARIES = {
 }  # fmt: skip
 # Parts that are not in their folders yet.
 PARTS = {
-    "river": "river", "web/river": "river", "cli/river.py": "river",
-    "storage/tables/river.py": "river", "web/for_programs/reader_api": "river",
     "readers": "readers", "web/readers": "readers", "cli/readers.py": "readers",
     "storage/tables/readers.py": "readers", "web/studio/readers_summary.py": "readers",
-    "foreign": "mirror", "web/for_programs/mirror.py": "mirror", "cli/advise.py": "mirror",
+    "foreign": "mirror", "cli/advise.py": "mirror",
     "storage/tables/mirror.py": "mirror", "publishing/mention": "webmention",
     "web/studio/mentions.py": "webmention", "publishing/link_cards.py": "link_cards",
 }  # fmt: skip

@@ -28,7 +28,7 @@ FLOORS = (
     {"dynamic_ttl", "feed_fetching", "feed_reading", "part"},
     {"storage", "feeds", "simulator"},
     {"installation", "readers", "reader_test"},
-    {"blog", "river"},
+    {"blog"},
     {"publishing", "exchange"},
     {"delivery", "foreign"},
     {"web"},
@@ -100,7 +100,7 @@ OWNERS = {
     "psycopg": ["storage.postgresql"],
     "pygments": ["blog.markup.markdown", "blog.markup.safe_html"],
     "sqlalchemy": [
-        "storage", "installation", "readers", "blog", "river", "publishing", "exchange",
+        "storage", "installation", "readers", "blog", "publishing", "exchange",
         "delivery", "foreign", "web", "operations", "cli", "parts",
     ],
     "tinytag": ["blog.post_files.enclosures"],
@@ -230,7 +230,7 @@ def test_imports_follow_the_rules(path: Path) -> None:
         ("feeds.atom", "from publisher.readers import fold"),
         ("readers.reporting.report", "from publisher.installation import settings"),
         ("blog.writing.posts", "from publisher.web import context"),
-        ("blog.writing.posts", "from publisher.river import fetch"),
+        ("blog.writing.posts", "from publisher.parts.river import fetch"),
         ("river.fetching.fetch", "from publisher.blog.writing import posts"),
         ("publishing.feed_content", "from publisher.web import rendering"),
         ("publishing.rebuild", "from publisher.delivery import front"),
@@ -240,7 +240,7 @@ def test_imports_follow_the_rules(path: Path) -> None:
         ("simulator.replaying.engine", "from publisher.blog.writing import posts"),
         ("simulator.replaying.engine", "from publisher.feeds import rss"),
         ("feed_reading.parse", "from publisher.storage import tables"),
-        ("feed_reading.parse", "from publisher.river.polls import item_store"),
+        ("feed_reading.parse", "from publisher.parts.river.polls import item_store"),
         # nothing imports a part; a part only what it needs
         ("blog.members.authors", "from publisher.parts.passkeys import keys"),
         ("web.application", "from publisher.parts.passkeys.pages import blueprint"),
@@ -446,10 +446,10 @@ def test_who_writes_beside_the_other_writers() -> None:
     assert users == {
         "publisher.readers.poll_batches",  # adds rows alone
         "publisher.storage.leader",  # renews a row that one process has
-        "publisher.river.fetching.frontier",
-        "publisher.river.fetching.machines",
-        "publisher.river.following.on_demand",
-        "publisher.river.worker",
+        "publisher.parts.river.fetching.frontier",
+        "publisher.parts.river.fetching.machines",
+        "publisher.parts.river.following.on_demand",
+        "publisher.parts.river.worker",
     }
 
 

@@ -34,7 +34,7 @@ class Refuse:
 sys.meta_path.insert(0, Refuse())
 from publisher.web.application import create_app
 from publisher.operations import scheduler, supervisor
-from publisher.river import worker
+from publisher.parts.river import worker
 client = create_app().test_client()
 pages = ("/", "/about", "/archives", "/subscribe", "/search?q=a", "/sitemap.xml", "/studio/login")
 print(*(client.get(page).status_code for page in pages))

@@ -21,8 +21,8 @@ _UNSEEN = re.compile(r"<[^<>]*>|^ {0,3}\[[^\[\]]+\]:.*$|\bhttps?://\S+|\bwww\.\S
 # First path segments that the site itself and its parts use: no page may have one as its slug.
 RESERVED = frozenset(
     """
-    archive archives authors cards favicon feed healthz media metrics mirror opml
-    posts preview readers river robots rss search setup sitemap static studio style subscribe tags
+    archive archives authors cards favicon feed healthz media metrics
+    posts preview readers robots rss search setup sitemap static studio style subscribe tags
     webmention
     """.split()  # noqa: SIM905 - a list of thirty quoted words is harder to read
 ).union(*(part.reserved for part in known().values()))

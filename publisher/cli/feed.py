@@ -31,7 +31,7 @@ def build_feed(at: datetime | None) -> None:
     here = site()
     if at is not None:
         with here.database.read() as db:
-            sys.stdout.buffer.write(document_at(db, here.site_url, at))
+            sys.stdout.buffer.write(document_at(db, here.site_url, at, here.parts))
         return
     snapshot = rebuild(here)
     click.echo(f"built {len(snapshot.body)} bytes, ttl {counted(snapshot.ttl_minutes, 'minute')}")

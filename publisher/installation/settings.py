@@ -240,12 +240,6 @@ def _category(text: str) -> str:
     return wanted
 
 
-def _policy(text: str) -> str:
-    from publisher.core.polling import parse  # late: only needed where the policy is set
-
-    return parse(text.strip()).spec
-
-
 def setting(default: object, check: Callable[[str], object]) -> Any:
     """A field with its default, and what checks and converts its text, or raises InvalidInput."""
     return field(default=default, metadata={"check": check})
@@ -273,15 +267,6 @@ class Settings:
     freshness: str = setting(EXACT, choice(*FRESHNESS))
     etag: str = setting("renewed", choice("renewed", "document", "quiet"))
     old_feeds: str = setting("", paths)
-    river_policy: str = setting("attentive", _policy)
-    river_keep_days: int = setting(90, whole(1, 36500))
-    river_keep_items: int = setting(1000, whole(20, 1_000_000))
-    river_keep_visit_days: int = setting(90, whole(1, 36500))
-    river_host_delay_seconds: int = setting(2, whole(0, 3600))
-    river_on_demand_minutes: int = setting(60, whole(1, 10_080))
-    river_estimator: str = setting("changes", choice("changes", "nochanges"))
-    river_visits: int = setting(5, whole(2, 1000))
-    river_metadata: str = setting("", field_names)
     hubs: str = setting("", addresses(5))
     cloud: str = setting("", addresses(1))
     readers_days: int = setting(30, whole(1, 400))

@@ -18,14 +18,13 @@ from publisher.base.text import plain_text
 from publisher.blog import published
 from publisher.blog.published import is_public
 from publisher.installation import serving_lock
+from publisher.part import known
 from publisher.storage import sqlite_file
 from publisher.storage.database import Database
-from publisher.storage.full_text import ITEMS
 from publisher.storage.postgresql import on_server
 from publisher.storage.schema import check_known, upgrade
 from publisher.storage.tables import all_rooms
 from publisher.storage.tables.blog import Post
-from publisher.storage.tables.river import RiverItem
 
 ROWS = 1_000
 
@@ -161,17 +160,15 @@ def _count_on(new: Session) -> None:
 def _index(new: Session) -> None:
     """Fill the search indexes, which are not copied: they differ between the databases."""
     posts = new.scalars(select(Post), execution_options={"yield_per": ROWS})
-    for part in _parts(post for post in posts if is_public(post)):
+    for some in _parts(post for post in posts if is_public(post)):
         rows = (
             (post.id, post.title, published.searchable_text(post, plain_text(post.html)))
-            for post in part
+            for post in some
         )
         published.index_all(new, rows)
-    items = new.scalars(
-        select(RiverItem).where(~RiverItem.pruned), execution_options={"yield_per": ROWS}
-    )
-    for some in _parts(items):
-        ITEMS.add(new, ((item.id, item.title, plain_text(item.html)) for item in some))
+    for part in known().values():
+        if part.index_all:
+            part.load(part.index_all)(new)
 
 
 def _parts(values: Iterable[T]) -> Iterator[list[T]]:

@@ -1,4 +1,5 @@
-"""The scheduler process: hourly rebuild, due posts, outgoing pings, poll counts, river, clean-up.
+"""The scheduler process: hourly rebuild, due posts, outgoing pings, poll counts, clean-up, and
+the jobs of parts.
 
 `serve` starts exactly one beside its web workers. Each job is idempotent and checks itself whether
 anything is due, so that sleep, a restart or a second scheduler do no harm.
@@ -26,7 +27,6 @@ from publisher.base.system.logs import get_logger
 from publisher.base.system.processes import end_with_parent
 from publisher.blog.published import WEBMENTION
 from publisher.blog.writing import autosave, posts
-from publisher.foreign import mirror_poll
 from publisher.installation import Site, open_site, recall, remember
 from publisher.installation.settings import load_settings, smallest_ttl
 from publisher.operations import long_work
@@ -35,7 +35,6 @@ from publisher.publishing import link_cards, mentions, outbox, purge, snapshots
 from publisher.publishing.rebuild import refresh
 from publisher.readers import poll_batches, store
 from publisher.readers.fold import keep_up
-from publisher.river import service
 from publisher.storage.leader import Lease
 from publisher.storage.tables.publishing import Delivery
 
@@ -97,7 +96,7 @@ def look_at_mentions(site: Site) -> float:
 
 
 _SHORT = (
-    fold_polls, send_pings, mirror_poll.look_at_origins, look_at_mentions,
+    fold_polls, send_pings, look_at_mentions,
     link_cards.fetch_link_cards,
 )  # fmt: skip
 
@@ -174,11 +173,8 @@ def keep_tidy(site: Site) -> float:
     since = (now - datetime.fromisoformat(last)).total_seconds() if last else HOUR_SECONDS
     if 0.0 <= since < HOUR_SECONDS:  # else the clock went back
         return HOUR_SECONDS - since
-    for job in (
-        prune_polls,
-        service.tidy,
-        *(part.load(job) for part in known().values() for job in part.upkeep),
-    ):
+    upkeep = (part.load(job) for part in known().values() for job in part.upkeep)
+    for job in (prune_polls, *upkeep):
         try:
             job(site)
         except PublisherError as error:
@@ -236,8 +232,7 @@ def run_forever(beat: int, parent_pid: int) -> None:
     errands = [*short, Errand(worker.do_jobs, site)]  # a long job may take hours
     scheduler = make_scheduler(site, errands[0])
     gc.freeze()  # loaded modules stay: collections need not scan them
-    river = threading.Thread(target=service.keep_working, args=[site, stop], name="river")
-    workers = [river, *_workers(site, stop)]
+    workers = _workers(site, stop)
     for work in (scheduler, *workers, *errands):
         work.start()
     log.info("the scheduler works", pid=os.getpid())

@@ -4,6 +4,7 @@ Runs after every update and every hour, in any process: it is idempotent, and th
 one run at a time. A crash in the middle leaves the last good documents in place.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from types import ModuleType
@@ -18,9 +19,9 @@ from publisher.feeds import atom, jsonfeed, rss, validation
 from publisher.feeds.channel import NEVER, Channel, Podcast, content_hash, fingerprint, guid_of
 from publisher.installation import Site, content_state, public_address, recall, remember
 from publisher.installation.settings import Settings, load_settings
+from publisher.part import Part
 from publisher.publishing import feed_content, outbox, snapshots
 from publisher.publishing.signals import Signals, moment_of, signals_at
-from publisher.river.following import feed_list
 from publisher.storage import database
 from publisher.storage.tables.blog import MADE_HERE, Update
 from publisher.storage.tables.credentials import Author
@@ -48,7 +49,7 @@ def rebuild(site: Site) -> Snapshot:
         now = site.clock()
         posts.publish_due(session, now)
         update_log.settle(session)
-        snapshot = _build(session, public_address(session, site.environment), now)
+        snapshot = _build(session, public_address(session, site.environment), now, site.parts)
     log.info("feed built", serial=snapshot.serial, ttl_minutes=snapshot.ttl_minutes)
     return snapshot
 
@@ -66,14 +67,14 @@ def refresh(site: Site) -> bool:
     return True
 
 
-def document_at(session: Session, site_url: str, now: datetime) -> bytes:
+def document_at(session: Session, site_url: str, now: datetime, parts: Sequence[Part]) -> bytes:
     """The RSS document for `now`, from the posts published by then; stores nothing.
 
     For the present it is what is served. For the past, it has the posts' texts of today: older
     versions are not looked up.
     """
     settings = load_settings(session)
-    channel = _channel(session, settings, site_url, now)
+    channel = _channel(session, settings, site_url, now, parts)
     signals = signals_at(session, now)
     shown = session.get(Snapshot, RSS)
     same = shown is not None and shown.content_hash == content_hash(channel)
@@ -101,10 +102,10 @@ def _behind(session: Session, site: Site) -> bool:
     return built_from != content_state(session, site.environment)
 
 
-def _build(session: Session, site_url: str, now: datetime) -> Snapshot:
+def _build(session: Session, site_url: str, now: datetime, parts: Sequence[Part]) -> Snapshot:
     settings = load_settings(session)
     signals = signals_at(session, now)
-    bare = _channel(session, settings, site_url, now)
+    bare = _channel(session, settings, site_url, now, parts)
     if bare.podcast.guid and bare.podcast.guid != recall(session, PODCAST_GUID):
         remember(session, PODCAST_GUID, bare.podcast.guid)
     before = session.get(Snapshot, RSS)
@@ -162,8 +163,12 @@ def _queue_pings(
         outbox.announce(session, topics, build.built_at)
 
 
-def _channel(session: Session, settings: Settings, site_url: str, now: datetime) -> Channel:
+def _channel(
+    session: Session, settings: Settings, site_url: str, now: datetime, parts: Sequence[Part]
+) -> Channel:
     """The main feed's content, without posts dated in the future."""
+    blogrolls = (part.load(part.blogroll)(session) for part in parts if part.blogroll)
+    blogroll = next(filter(None, blogrolls), "")
     rows = published.newest_until(session, now, settings.feed_items)
     with_markdown = settings.source_markdown == "on"
     older = snapshots.newest(session, rows, settings.feed_items)
@@ -171,7 +176,7 @@ def _channel(session: Session, settings: Settings, site_url: str, now: datetime)
     channel = replace(
         feed_content.frame(settings, site_url),
         items=feed_content.items(rows, site_url, with_markdown),
-        blogroll_url=f"{site_url}/opml.xml" if feed_list.shown(session) else "",
+        blogroll_url=f"{site_url}{blogroll}" if blogroll else "",
         complete=older is None,
         older=snapshots.folder(site_url, older),
         deleted=feed_content.tombstones(deleted),

@@ -24,7 +24,6 @@ from publisher.web import (
     page_look,
     rendering,
     request_checks,
-    river,
     studio,
     style,
     translations,
@@ -35,8 +34,6 @@ from publisher.web.for_programs import (
     feeds,
     media,
     metrics,
-    mirror,
-    reader_api_items,
 )
 from publisher.web.readers import report, worth
 from publisher.web.request_checks import MOVING_BYTES, TEXT_BYTES, LimitedRequest
@@ -51,7 +48,6 @@ _HEADERS = {
 }
 
 _BLUEPRINTS = (
-    mirror.pages,
     worth.advise_blueprint,
     assets.blueprint,
     blog.blueprint,
@@ -62,11 +58,8 @@ _BLUEPRINTS = (
     login.blueprint,
     media.blueprint,
     metrics.blueprint,
-    mirror.blueprint,
     posts.preview_blueprint,
-    reader_api_items.blueprint,
     report.blueprint,
-    river.blueprint,
     setup.blueprint,
     worth.blueprint,
     studio.blueprint,

@@ -21,7 +21,6 @@ from publisher.blog.writing.posts import path, path_of
 from publisher.core.replay.told import span
 from publisher.installation.settings import Settings
 from publisher.part import MenuLink
-from publisher.river.polls.schedule import in_words
 from publisher.storage.tables.blog import Post
 from publisher.web import context
 from publisher.web.assets import asset
@@ -32,7 +31,6 @@ _MENU = (
     MenuLink("write", "Write", "/studio/", 10),
     MenuLink("posts", "Posts", "/studio/posts", 20),
     MenuLink("readers", "Readers", "/readers", 30),
-    MenuLink("river", "Following", "/river", 50),
 )
 _DESCRIPTION_LENGTH = 200  # characters, for cards and search engines
 
@@ -60,7 +58,7 @@ def prepare(app: Flask) -> None:
         parts_at=parts_at,
         part_is_on=part_is_on,
     )
-    app.jinja_env.filters |= {"poll_problem": in_words, "rfc3339": _to_the_second}
+    app.jinja_env.filters |= {"rfc3339": _to_the_second}
     for plain in (
         sentence, span, counted, first_words, first_picture, description, reading_minutes,
         kilobytes, minutes, agent,

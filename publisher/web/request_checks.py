@@ -42,7 +42,7 @@ _ELSEWHERE = "this was not sent from a page of this site, so nothing was done"
 _SAFE = ("GET", "HEAD", "OPTIONS")
 # Blueprints that take no cookie: neither the origin nor a form key is checked there.
 PROGRAMS = {
-    "mirror", "reader_api", "webmention",
+    "webmention",
     *(name for part in known().values() for name in part.programs),
 }  # fmt: skip
 
@@ -143,9 +143,6 @@ _BY_PREFIX = (
     ("/studio/media", UPLOAD_BYTES),
     ("/studio/moving/import", MOVING_BYTES),
     ("/studio/", TEXT_BYTES),  # the login, too: it carries the text of a form sent too late
-    ("/river/import", TEXT_BYTES),
-    ("/mirror/ping", FORM_BYTES),
-    ("/mirror/", TEXT_BYTES),  # a hub sends whole documents
     *(limit for part in known().values() for limit in part.body_limits),
 )
 _LONG_FORMS = {path for part in known().values() for path in part.long_forms}

@@ -14,10 +14,10 @@ from playwright.sync_api import Page
 from publisher.blog.published import request_delivery
 from publisher.blog.writing import posts
 from publisher.installation.settings import store_settings
+from publisher.parts.river.following import subscriptions
 from publisher.publishing.outbox import WEBSUB
 from publisher.publishing.rebuild import rebuild
 from publisher.reader_test.testers import ReaderTests
-from publisher.river.following import subscriptions
 from tests.browser.conftest import Browse, Live, overflow, violations
 from tests.factories import content, make_post
 from tests.readers.polls import NOT_MODIFIED, Counting

@@ -18,7 +18,7 @@ from publisher.feed_reading.parse import (
     read_document,
 )
 from publisher.feed_reading.scan import UnsafeDocument, first_tag
-from tests.river.origin import rss
+from tests.parts.river.origin import rss
 
 GOLDEN = Path(__file__).parents[1] / "feeds" / "golden"
 XML = "application/xml"

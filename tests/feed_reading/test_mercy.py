@@ -7,7 +7,7 @@ import pytest
 from publisher.feed_reading.feed_document import FeedDocument, NotAFeed
 from publisher.feed_reading.parse import parse_document
 from publisher.feed_reading.scan import UnsafeDocument, to_text
-from tests.river.origin import rss
+from tests.parts.river.origin import rss
 
 URL = "http://a.example/feed"
 

@@ -10,7 +10,7 @@ from publisher.base.dates import format_rfc822
 from publisher.feed_reading.feed_document import NotAFeed, plausible
 from publisher.feed_reading.parse import parse_document
 from publisher.feed_reading.scan import DocumentHints, UnsafeDocument
-from tests.river.origin import rss
+from tests.parts.river.origin import rss
 
 URL = "http://feed.example/dir/feed"
 XML = "application/xml"

@@ -23,7 +23,7 @@ from publisher.web.readers import background_commands
 from tests.dynamic_ttl.engines import ENGINES, document
 from tests.factories import PASSWORD, make_author
 from tests.foreign.test_stamp import feed_of
-from tests.river.origin import Origin, Reply
+from tests.parts.river.origin import Origin, Reply
 
 NOW = datetime.now(UTC).replace(hour=12, minute=10, second=0, microsecond=0) - timedelta(days=1)
 DATES: list[datetime | None] = [

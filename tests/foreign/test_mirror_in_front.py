@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.river.origin import Origin, Reply
+from tests.parts.river.origin import Origin, Reply
 from tests.serving import free_port, wait_until
 
 PAGE = (Path(__file__).parents[2] / "docs" / "mirror.md").read_text("utf-8")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.foreign.test_wordpress import PLUGIN, told
-from tests.river.origin import Origin, Reply
+from tests.parts.river.origin import Origin, Reply
 from tests.serving import free_port, wait_until
 
 ORIGINAL = Path("/usr/share/wordpress")

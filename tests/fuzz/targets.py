@@ -26,11 +26,11 @@ from publisher.installation import Site
 from publisher.parts.importing import dry_run
 from publisher.parts.importing.formats import recognition
 from publisher.parts.importing.sources import Document
+from publisher.parts.river.following import opml, subscriptions
 from publisher.publishing.rebuild import rebuild
 from publisher.reader_test import scorecard
 from publisher.reader_test.answering import WeekPlace, answer
 from publisher.reader_test.tester_trace import read_trace
-from publisher.river.following import opml, subscriptions
 from publisher.simulator.timelines import read_timeline
 from tests.conftest import MONDAY_MORNING
 from tests.fuzz import samples

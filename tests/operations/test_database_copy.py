@@ -13,11 +13,11 @@ from publisher.blog import published
 from publisher.installation import Site, open_site, serving_lock
 from publisher.operations import database_copy
 from publisher.operations.database_copy import copy_site
+from publisher.parts.river.following.subscriptions import subscribe
+from publisher.parts.river.tables import RiverFeed
 from publisher.publishing.rebuild import rebuild
-from publisher.river.following.subscriptions import subscribe
 from publisher.storage.database import Database
 from publisher.storage.tables import all_rooms
-from publisher.storage.tables.river import RiverFeed
 from tests.factories import make_author, make_post
 from tests.postgres import Server
 

@@ -20,7 +20,7 @@ from publisher.base.environment import read_environment
 from publisher.foreign import mirrors
 from publisher.installation import open_site
 from publisher.installation.settings import store_settings
-from publisher.river.following import subscriptions
+from publisher.parts.river.following import subscriptions
 from tests.databases import settings_of
 from tests.factories import PASSWORD, make_author, make_post
 from tests.serving import Server, serving, wait_until

@@ -12,9 +12,9 @@ from publisher.blog.writing import posts
 from publisher.feeds.channel import guid_of
 from publisher.installation import Site
 from publisher.installation.settings import CATEGORIES, store_settings
+from publisher.parts.river.following import subscriptions
 from publisher.publishing.feed_content import accounts
 from publisher.publishing.rebuild import rebuild
-from publisher.river.following import subscriptions
 from publisher.storage.tables.publishing import Snapshot
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_author, make_post

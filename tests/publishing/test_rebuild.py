@@ -168,14 +168,14 @@ def test_the_present_can_be_asked_for(blog: Site, clock: FakeClock) -> None:
     shown = rebuild(blog)
     clock.forward(minutes=20)
     with blog.database.read() as db:
-        assert document_at(db, SITE_URL, clock()) == shown.body
+        assert document_at(db, SITE_URL, clock(), blog.parts) == shown.body
         assert db.get_one(Snapshot, "rss").built_at == shown.built_at
 
 
 def test_the_past_can_be_asked_for(blog: Site, clock: FakeClock) -> None:
     """The document for a past moment has the posts and the ttl of then."""
     with blog.database.read() as db:
-        document = document_at(db, SITE_URL, clock() - timedelta(minutes=90))
+        document = document_at(db, SITE_URL, clock() - timedelta(minutes=90), blog.parts)
     assert texts(parse(document), "channel/item/title") == ["T2", "T3"]
     assert texts(parse(document), "channel/ttl") == ["15"]
 

@@ -8,15 +8,15 @@ from sqlalchemy import select
 
 from publisher.feed_fetching import fetch
 from publisher.installation import Site
+from publisher.parts.river.tables import RiverFeed
 from publisher.reader_test.scorecard import lines, score
 from publisher.reader_test.script import WEEK_HOURS
 from publisher.reader_test.tester_server import serving
 from publisher.reader_test.tester_trace import FROM_AFAR
 from publisher.reader_test.testers import RunDesk
-from publisher.storage.tables.river import RiverFeed
 from tests.conftest import FakeClock
+from tests.parts.river.test_worker import OPTIONS, River
 from tests.reader_test.invented import MONDAY
-from tests.river.test_worker import OPTIONS, River
 
 
 @pytest.mark.parametrize("policy", ["attentive", "ttl"])

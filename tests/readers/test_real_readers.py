@@ -26,8 +26,8 @@ from publisher.readers.fold import fold
 from publisher.readers.reporting.report import make
 from tests.conftest import FakeClock
 from tests.databases import database_url
+from tests.parts.river.test_worker import River
 from tests.readers.simulated import Reader, Week, ask, fixed, strict
-from tests.river.test_worker import River
 
 MONDAY = datetime(2024, 3, 4, 6, tzinfo=UTC)
 DAYS = 7

@@ -9,8 +9,8 @@ import pytest
 
 from publisher.dynamic_ttl.feed_head import HeadChange, edit
 from tests.dynamic_ttl.engines import ENGINES, document
+from tests.parts.river.origin import Origin, Reply
 from tests.real_readers.test_real_readers import needs, run
-from tests.river.origin import Origin, Reply
 
 CHANGE = HeadChange(45, "https://mirror.example/feed?a=1&b=2", ("https://hub.example/",), ())
 HEAD = "SELECT title, url FROM rss_feed"

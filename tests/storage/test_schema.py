@@ -22,11 +22,11 @@ from publisher.blog.members import authors
 from publisher.blog.writing import autosave, posts, revisions
 from publisher.installation import Site, open_site
 from publisher.installation.settings import Settings, load_settings
+from publisher.parts.river.following import subscriptions
 from publisher.publishing.rebuild import rebuild
 from publisher.readers import poll_batches
 from publisher.readers.fold import fold
 from publisher.readers.reporting.reach import Reached, reached
-from publisher.river.following import subscriptions
 from publisher.storage import schema
 from publisher.storage.database import Database
 from publisher.storage.schema import newest_revision, upgrade

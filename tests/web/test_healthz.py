@@ -12,8 +12,8 @@ from publisher.base.errors import StorageUnavailable
 from publisher.blog.members import authors, tokens
 from publisher.installation import Site
 from publisher.operations.doctor import ask_app, examine_http, examine_processes
+from publisher.parts.river.following.subscriptions import subscribe
 from publisher.publishing.rebuild import rebuild
-from publisher.river.following.subscriptions import subscribe
 from publisher.storage.schema import newest_revision
 from publisher.storage.tables.publishing import Delivery
 from tests.conftest import FakeClock

@@ -21,8 +21,8 @@ from publisher.blog.members import authors, tokens
 from publisher.blog.writing import autosave, posts
 from publisher.installation import Site
 from publisher.parts.passkeys.tables import Passkey
+from publisher.parts.river.following import subscriptions
 from publisher.publishing.rebuild import rebuild
-from publisher.river.following import subscriptions
 from publisher.storage.tables.blog import Media, Post
 from publisher.storage.tables.credentials import Author, LoginSession
 from publisher.storage.tables.publishing import Mention

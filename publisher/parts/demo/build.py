@@ -34,8 +34,8 @@ from publisher.parts.importing import dry_run, writer
 from publisher.parts.importing.dry_run import ready
 from publisher.parts.importing.formats import markdown_files
 from publisher.parts.importing.imported import Batch, ImportedPost
-from publisher.river.following import subscriptions
-from publisher.river.polls import item_store
+from publisher.parts.river.following import subscriptions
+from publisher.parts.river.polls import item_store
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
 

@@ -18,7 +18,6 @@ def all_rooms() -> MetaData:
         mirror,
         publishing,
         readers,
-        river,
     )
 
     part.load_tables()

@@ -9,7 +9,7 @@ Without that folder (another WSGI server, a test) each process reports only its 
 
 import os
 from collections import Counter as Sums
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,6 @@ from publisher.storage import leader, schema
 from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.credentials import LoginSession
 from publisher.storage.tables.publishing import Delivery, Snapshot
-from publisher.storage.tables.river import RiverFeed, RiverHost
 from publisher.web.context import asked_at, bearer_of, is_loopback, now, sent_token, site
 
 blueprint = Blueprint("metrics", __name__)
@@ -72,9 +71,11 @@ class SiteCollector(Collector):
         updates = self._number(select(func.count()).select_from(Update))
         yield CounterMetricFamily("publisher_updates", "Updates in the log.", updates)
         yield from self._snapshots()
-        yield self._by_state("publisher_river_feeds", "Subscriptions.", RiverFeed.state)
         for name, words, value in self._figures():
             yield GaugeMetricFamily(f"publisher_{name}", words, value)
+        for part in (one for one in site().parts if one.figures):
+            for figure in part.load(part.figures)(self._db, self._now):
+                yield _gauge(f"publisher_{figure.name}", figure.meaning, figure.value)
 
     def _figures(self) -> Iterator[tuple[str, str, float]]:
         """Name, meaning and value of the gauges without a label."""
@@ -89,19 +90,13 @@ class SiteCollector(Collector):
         count, first = self._db.execute(waiting.where(Delivery.next_at.is_not(None))).one()
         yield "pings_waiting", "Pings not delivered yet.", count
         yield "pings_oldest_seconds", "Age of the oldest of them.", self._since(first)
-        failing = select(func.count()).where(RiverFeed.state == "active", RiverFeed.failures > 0)
-        yield "river_failing", "Feeds whose last poll failed.", self._number(failing)
-        due = self._db.scalar(select(func.min(RiverHost.free_at)))
-        yield "river_overdue_seconds", "How late the next host is.", self._since(due)
 
     def _number(self, query: Select[int]) -> int:
         return self._db.scalar(query) or 0
 
     def _by_state(self, name: str, words: str, column: Any) -> GaugeMetricFamily:
-        states = GaugeMetricFamily(name, words, labels=["state"])
-        for state, count in self._db.execute(select(column, func.count()).group_by(column)):
-            states.add_metric([state], count)
-        return states
+        counted = select(column, func.count()).group_by(column)
+        return _gauge(name, words, dict(self._db.execute(counted).all()))
 
     def _since(self, moment: datetime | None) -> float:
         return max(0.0, (self._now - moment).total_seconds()) if moment else 0.0
@@ -234,3 +229,13 @@ def healthz() -> Any:
         "schema": known,
     }
     return jsonify(status=status, **facts), 200 if status == "ok" else 503
+
+
+def _gauge(name: str, words: str, value: float | Mapping[str, int]) -> GaugeMetricFamily:
+    """A gauge, or one for each state."""
+    if not isinstance(value, Mapping):
+        return GaugeMetricFamily(name, words, value)
+    states = GaugeMetricFamily(name, words, labels=["state"])
+    for state, count in value.items():
+        states.add_metric([state], count)
+    return states

@@ -14,8 +14,6 @@ from publisher.blog.slugs import slugify
 from publisher.blog.writing import autosave, editing, revisions
 from publisher.blog.writing.content import MAX_SOURCE
 from publisher.blog.writing.revisions import Piece, difference
-from publisher.river.following import reading_list
-from publisher.river.following.reading_list import quotation
 from publisher.storage.tables.blog import Post
 from publisher.web.context import count_polls, me, now, settings, site
 from publisher.web.rendering import clock
@@ -28,14 +26,14 @@ blueprint = Blueprint("post_editor", __name__)
 
 @blueprint.get("/posts/new")
 def new() -> str:
-    """The editor with an empty form, with a link to an item of the river (`?about=`), or with the
-    unsaved text of a new post (`?unsaved=`)."""
+    """The editor with an empty form, with a text about something that a part keeps (`?about=`), or
+    with the unsaved text of a new post (`?unsaved=`)."""
     kind = "page" if request.args.get("kind") == "page" else "post"
     texts = {"kind": kind, "slug": request.args.get("slug", "")[:100]}
     if (item := whole_number(request.args.get("about", ""), 2**63 - 1)) is not None:
-        with site().database.read() as db:
-            entry = reading_list.one(db, me().id, item)
-        texts["title"], texts["source"] = quotation(entry)
+        for part in (one for one in site().parts if one.text_about):
+            with site().database.read() as db:
+                texts["title"], texts["source"] = part.load(part.text_about)(db, me().id, item)
     count_polls()
     typed = Typed(place="draft").with_texts(texts)
     if (number := whole_number(request.args.get("unsaved", ""))) is None:

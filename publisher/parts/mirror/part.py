@@ -1,0 +1,19 @@
+"""What the engine knows of mirrors."""
+
+from publisher.part import Command, Part
+
+PING_BYTES = 256 * 1024
+HUB_BYTES = 8 * 1024 * 1024  # a hub sends whole documents
+
+PART = Part(
+    name="mirror",
+    needs=("river",),
+    reserved=("mirror",),
+    blueprints=("pages:pages", "pages:blueprint"),
+    programs=("mirror",),
+    body_limits=(("/mirror/ping", PING_BYTES), ("/mirror/", HUB_BYTES)),
+    commands={
+        "mirror": Command("command:mirror", "serve the feeds of other sites, with a ttl"),
+    },
+    jobs=("mirror_poll:look_at_origins",),
+)

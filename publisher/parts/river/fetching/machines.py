@@ -1,0 +1,148 @@
+"""Machines: which host names share one (an IP address), which is sent one request at a time.
+
+The locks on machines are shared by all processes of a site. With SQLite a lock is a locked file,
+which the kernel releases when its process ends. With a database server it is a row that is leased
+for longer than any request may take.
+"""
+
+import asyncio
+import fcntl
+import os
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from hashlib import blake2b
+from pathlib import Path
+
+from sqlalchemy import text
+
+from publisher.base.errors import StorageUnavailable
+from publisher.base.system.logs import get_logger
+from publisher.feed_fetching.address_book import AddressBook
+from publisher.parts.river.options import RiverOptions
+from publisher.storage.database import Database
+
+_FILES = 4096
+_LOOK_AGAIN_SECONDS = 0.02
+_ASK_AGAIN_SECONDS = 0.2
+_FREE = text("DELETE FROM river_machines WHERE owner = :owner AND address = ANY(:machines)")
+# By the server's clock, and always in one order, so that two transactions cannot deadlock.
+_TAKE = text(
+    "INSERT INTO river_machines (address, owner, leased_until)"
+    " SELECT machine, :owner, clock_timestamp() AT TIME ZONE 'UTC' + :seconds * interval '1 s'"
+    " FROM unnest(CAST(:machines AS text[])) AS machine ORDER BY machine"
+    " ON CONFLICT (address) DO UPDATE"
+    " SET owner = excluded.owner, leased_until = excluded.leased_until"
+    " WHERE river_machines.leased_until <= clock_timestamp() AT TIME ZONE 'UTC'"
+    " RETURNING address"
+)
+
+log = get_logger("river")
+
+
+class MachineLocks:
+    """At most `places` holders for each machine, in all processes that use this folder.
+
+    The lock files are empty. Machines are hashed onto them, so two may share a file and wait for
+    each other.
+    """
+
+    def __init__(self, folder: Path, places: int) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._places = places
+
+    @asynccontextmanager
+    async def turn(self, machine: str) -> AsyncIterator[None]:
+        """Wait for a place at the machine and hold it."""
+        while (handle := self._locked(machine)) is None:  # noqa: ASYNC110 - locks send no event
+            await asyncio.sleep(_LOOK_AGAIN_SECONDS * (0.5 + random.random()))  # noqa: S311
+        try:
+            yield
+        finally:
+            os.close(handle)
+
+    def _locked(self, machine: str) -> int | None:
+        """A handle that holds one of the machine's places; None when all are taken."""
+        digest = int.from_bytes(blake2b(machine.encode(), digest_size=4).digest())
+        for place in range(self._places):
+            path = self._folder / f"{(digest + place) % _FILES:03x}"
+            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(handle)
+                continue
+            return handle
+        return None
+
+
+class MachineRows:
+    """One holder for each machine, in all processes of a database server; for one event loop.
+
+    Locks that are requested or released during a transaction go into the next one.
+    """
+
+    def __init__(self, database: Database, lease_seconds: float) -> None:
+        self._database = database
+        self._seconds = lease_seconds
+        self._owner = f"{os.getpid()}-{os.urandom(4).hex()}"
+        self._wanted: dict[str, asyncio.Future[bool]] = {}
+        self._given: dict[str, asyncio.Future[bool]] = {}
+        self._telling: asyncio.Task[None] | None = None
+
+    @asynccontextmanager
+    async def turn(self, machine: str) -> AsyncIterator[None]:
+        """Wait for the machine and hold it; one task of this process at a time may do so."""
+        while not await self._tell(self._wanted, machine):  # noqa: ASYNC110 - as above
+            await asyncio.sleep(_ASK_AGAIN_SECONDS * (0.5 + random.random()))  # noqa: S311
+        try:
+            yield
+        finally:
+            await asyncio.shield(self._tell(self._given, machine))
+
+    def _tell(self, wishes: dict[str, asyncio.Future[bool]], machine: str) -> asyncio.Future[bool]:
+        answer = wishes[machine] = asyncio.get_running_loop().create_future()
+        if self._telling is None:
+            self._telling = asyncio.create_task(self._tell_all())
+        return answer
+
+    async def _tell_all(self) -> None:
+        while self._wanted or self._given:
+            wanted, given = self._wanted, self._given
+            self._wanted, self._given = {}, {}
+            taken = set[str]()
+            try:
+                taken = await asyncio.to_thread(self._write, list(wanted), list(given))
+            except StorageUnavailable as problem:  # locks that were given back end by their lease
+                log.warning("could not take turns at machines", reason=str(problem))
+            for answer in given.values():
+                answer.set_result(True)
+            for machine, answer in wanted.items():
+                if not answer.cancelled():
+                    answer.set_result(machine in taken)
+                elif machine in taken:  # nobody waits for it any more
+                    self._given[machine] = asyncio.get_running_loop().create_future()
+        self._telling = None
+
+    def _write(self, wanted: list[str], given: list[str]) -> set[str]:
+        """Release and take locks; returns those taken. Two transactions, as one could deadlock."""
+        mine = {"owner": self._owner, "seconds": self._seconds}
+        if given:
+            with self._database.write_rows() as session:
+                session.execute(_FREE, {"machines": given, "owner": self._owner})
+        if not wanted:
+            return set()
+        with self._database.write_rows() as session:
+            return set(session.scalars(_TAKE, mine | {"machines": wanted}))
+
+
+def address_book(database: Database, options: RiverOptions) -> AddressBook:
+    """A DNS cache with the locks of all processes of a site; none with SQLite and no folder for
+    them."""
+    turns: MachineLocks | MachineRows | None = None
+    if database.on_server:
+        turns = MachineRows(database, options.lease_real_seconds)
+    elif options.locks_folder:
+        turns = MachineLocks(options.locks_folder, options.per_address)
+    return AddressBook(per_address=options.per_address, turns=turns)

@@ -1,0 +1,141 @@
+"""Lists of subscriptions as OPML 2.0, in and out."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from xml.etree.ElementTree import Element, ParseError, SubElement, register_namespace, tostring
+
+from publisher.base import safe_xml
+from publisher.base.errors import InvalidData, InvalidInput
+from publisher.base.system.confined import Limits, read
+from publisher.core.specs import SpecError
+from publisher.feed_fetching.addresses import tidy_url
+from publisher.feed_reading.feed_document import web_address
+from publisher.feed_reading.scan import to_utf8
+from publisher.parts.river.following.subscriptions import Outline, tidy_folder
+from publisher.parts.river.observe import check_policy
+from publisher.parts.river.tables import RiverFeed
+
+LIST_LIMITS = Limits(seconds=10.0)
+_OURS = "urn:publisher:river"
+_POLICY, _STATE = f"{{{_OURS}}}policy", f"{{{_OURS}}}state"
+register_namespace("river", _OURS)
+
+
+@dataclass(frozen=True, slots=True)
+class FeedList:
+    """The subscriptions of a list, each address once, and messages about refused entries."""
+
+    title: str
+    outlines: list[Outline]
+    refused: list[str]
+
+
+def read_list(document: bytes) -> FeedList:
+    """As `read_opml`, in a confined process."""
+    return read(read_opml, LIST_LIMITS, document)
+
+
+def read_opml(document: bytes) -> FeedList:
+    """The list in an OPML file.
+
+    Outlines may nest; those without an address name the folder, with a slash between. One of the
+    type `include` names another list. Our own attributes (policy, paused) are read too.
+    Raises InvalidData when it is no OPML.
+    """
+    try:
+        root = safe_xml.tree(to_utf8(document))
+    except (ParseError, ValueError) as problem:
+        raise InvalidData(f"this is not an OPML file: {problem}") from problem
+    if root.tag.lower() != "opml":
+        raise InvalidData("this is not an OPML file: its first element is not opml")
+    found: dict[str, Outline] = {}
+    refused: list[str] = []
+    pending: list[tuple[Element, str]] = [(root, "")]
+    while pending:
+        parent, folder = pending.pop()
+        for element in reversed(parent):
+            url = _address(element)
+            name = " ".join((element.get("text") or element.get("title") or "").split())
+            inside = f"{folder}/{name.replace('/', '-')}" if name and not url else folder
+            pending.append((element, inside))
+        if url := _address(parent):
+            _take(parent, url, folder, found, refused)
+    title = " ".join((root.findtext("head/title") or "").split())
+    return FeedList(title[:500], list(found.values()), refused)
+
+
+def _address(element: Element) -> str:
+    """The address that an outline names, of a feed or of another list; else ""."""
+    if _is_list(element):
+        return element.get("url") or ""
+    return element.get("xmlUrl") or element.get("xmlurl") or ""
+
+
+def _is_list(element: Element) -> bool:
+    return (element.get("type") or "").lower() == "include"
+
+
+def _take(
+    element: Element, url: str, folder: str, found: dict[str, Outline], refused: list[str]
+) -> None:
+    try:
+        tidy, secret = tidy_url(url)
+    except InvalidInput as problem:
+        refused.append(str(problem))
+        return
+    title = " ".join((element.get("text") or element.get("title") or "").split())
+    policy = element.get(_POLICY) or ""
+    try:
+        check_policy(policy)
+    except SpecError as problem:
+        refused.append(f"the policy of {tidy}: {problem}")
+        policy = ""
+    outline = Outline(
+        tidy,
+        "" if title in (url, tidy) else title[:500],
+        web_address(tidy, element.get("htmlUrl")),
+        tidy_folder(folder),
+        secret,
+        policy,
+        element.get(_STATE) == "paused",
+        _is_list(element),
+    )
+    found.setdefault(tidy, outline)
+
+
+def write_opml(title: str, feeds: Iterable[RiverFeed], *, complete: bool = True) -> bytes:
+    """An OPML 2.0 document with a folder per outline; the same feeds give the same bytes.
+
+    A complete one has attributes of our own, from which another river can go on: policies, and
+    which feeds are paused. Logins are never written.
+    """
+    root = Element("opml", version="2.0")
+    SubElement(SubElement(root, "head"), "title").text = title
+    body = SubElement(root, "body")
+    folders: dict[str, Element] = {"": body}
+    for feed in feeds:
+        name = feed.title or feed.url
+        outline = SubElement(
+            _folder(folders, feed.folder),
+            "outline",
+            text=name,
+            title=feed.feed_title or name,
+            type="include" if feed.is_list else "rss",
+        )
+        outline.set("url" if feed.is_list else "xmlUrl", feed.url)
+        if feed.site_url:
+            outline.set("htmlUrl", feed.site_url)
+        if complete and feed.policy:
+            outline.set(_POLICY, feed.policy)
+        if complete and feed.state == "paused":
+            outline.set(_STATE, feed.state)
+    text: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    return text
+
+
+def _folder(folders: dict[str, Element], path: str) -> Element:
+    """The outline of a folder, created with its parents if it is missing."""
+    if path not in folders:
+        around, _, name = path.rpartition("/")
+        folders[path] = SubElement(_folder(folders, around), "outline", text=name)
+    return folders[path]

@@ -1,0 +1,585 @@
+"""Mirrors: an origin on loopback, served from here with our head and our headers."""
+
+import gzip
+import hashlib
+import hmac
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+from click.testing import CliRunner, Result
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+from werkzeug.test import TestResponse
+
+from publisher.base.environment import Environment
+from publisher.base.errors import Conflict, InvalidData, InvalidInput, NotFound, PublisherError
+from publisher.cli import cli
+from publisher.dynamic_ttl.feed_head import outline_of
+from publisher.feed_fetching.answers import Validators
+from publisher.feed_reading.feed_document import FeedDocument
+from publisher.feed_reading.scan import scan
+from publisher.foreign import mirrors
+from publisher.installation import Site
+from publisher.installation.settings import store_setting
+from publisher.parts.mirror import mirror_poll
+from publisher.parts.river.following.on_demand import OnDemandPoller
+from publisher.parts.river.polls import due_polls
+from publisher.parts.river.polls.feed_visit import Visit
+from publisher.storage.tables.mirror import Mirror
+from publisher.storage.tables.publishing import Delivery
+from publisher.web.application import close_app, create_app
+from tests.conftest import FakeClock
+from tests.dynamic_ttl.test_feed_head import outside
+from tests.foreign.test_stamp import feed_of
+from tests.parts.river.origin import Origin, Reply
+
+
+class Elsewhere:
+    """A blog of somebody else: its feed, what is wrong with it, who asked for it."""
+
+    def __init__(self, origin: Origin, clock: FakeClock) -> None:
+        self.origin, self.clock = origin, clock
+        self.dates: list[datetime] = [
+            clock() - timedelta(days=day, minutes=30) for day in range(20, 0, -1)
+        ]
+        self.reply: Reply | None = None
+        self.extra = ""
+        self.asked = 0
+        origin.routes["/feed"] = self.answer
+
+    @property
+    def url(self) -> str:
+        return f"{self.origin.url}/feed"
+
+    @property
+    def body(self) -> bytes:
+        title = b"<title>A</title>"
+        return feed_of(self.dates).replace(title, title + self.extra.encode(), 1)
+
+    def answer(self, headers: Mapping[str, str]) -> Reply:
+        self.asked += 1
+        kind = {"Content-Type": "application/rss+xml", "ETag": f'"{len(self.dates)}"'}
+        if self.reply is not None:
+            return self.reply
+        if headers.get("if-none-match") == kind["ETag"]:
+            return Reply(304, headers=kind)
+        return Reply(200, self.body, kind)
+
+    def post(self) -> None:
+        """Write something now."""
+        self.dates.append(self.clock())
+
+
+@pytest.fixture
+def environment(environment: Environment) -> Environment:
+    """One that may fetch from loopback."""
+    return replace(environment, allow_private=True)
+
+
+@pytest.fixture
+def elsewhere(clock: FakeClock) -> Iterator[Elsewhere]:
+    """The origin."""
+    origin = Origin()
+    yield Elsewhere(origin, clock)
+    origin.close()
+
+
+@pytest.fixture
+def mirrored(site: Site, elsewhere: Elsewhere) -> str:
+    """A mirror of it, read once; its token."""
+    with site.database.write() as session:
+        made, token = mirrors.add(session, elsewhere.url, "tides", "UTC", site.clock())
+        assert made.name == "tides"
+    mirror_poll.look(site, "tides")
+    return token
+
+
+def row(site: Site) -> Mirror:
+    with site.database.read() as session:
+        found = mirrors.named(session, "tides")
+        session.expunge_all()
+        return found
+
+
+def get(app: Flask, **headers: str) -> TestResponse:
+    """The mirrored document, as a reader fetches it."""
+    app.extensions["front"].refresh()
+    sent = {name.replace("_", "-"): value for name, value in headers.items()}
+    return app.test_client().get("/mirror/tides.xml", headers=sent)
+
+
+@pytest.mark.usefixtures("mirrored")
+def test_the_origin_s_bytes_with_our_head(app: Flask, elsewhere: Elsewhere) -> None:
+    """Everything but ttl, sy, self, hub and cloud is the origin's; the headers are ours."""
+    got = get(app)
+    assert got.status_code == 200
+    assert outside(got.data) == outside(elsewhere.body)
+    assert scan(got.data).hints.ttl_minutes in (15, 60, 480)
+    assert b'rel="self"' in got.data
+    assert b"https://blog.example/mirror/tides.xml" in got.data
+    assert got.headers["Content-Type"] == "application/rss+xml"
+    assert got.headers["Cache-Control"].startswith("public, max-age=")
+    again = get(app, If_None_Match=got.headers["ETag"])
+    assert (again.status_code, again.data) == (304, b"")
+    assert again.headers["Cache-Control"] == got.headers["Cache-Control"]
+    packed = get(app, Accept_Encoding="gzip")
+    assert gzip.decompress(packed.data) == got.data
+
+
+@pytest.mark.usefixtures("mirrored")
+def test_the_ttl_moves_without_the_origin(app: Flask, site: Site, clock: FakeClock) -> None:
+    """Each hour has its document; max-age says the minute."""
+    first = get(app)
+    seen = set()
+    for _ in range(24):
+        clock.forward(hours=1)
+        mirror_poll.refresh(site, "tides")
+        seen.add(scan(get(app).data).hints.ttl_minutes)
+    assert len(seen) > 1
+    assert outline_of(first.data).kind == "rss"
+
+
+def test_a_ping_with_the_token_brings_news_at_once(
+    app: Flask, site: Site, clock: FakeClock, elsewhere: Elsewhere, mirrored: str
+) -> None:
+    """The token opens it, nothing else does; the update is learned at its own date."""
+    client = app.test_client()
+    clock.forward(minutes=2)
+    elsewhere.post()
+    assert client.post("/mirror/tides/ping").status_code == 403
+    wrong = {"Authorization": "Bearer wrong"}
+    assert client.post("/mirror/tides/ping", headers=wrong).status_code == 403
+    assert mirror_poll.look_at_origins(site) > 0
+    assert elsewhere.asked == 1  # neither told nor due
+    told = client.post("/mirror/tides/ping", headers={"Authorization": f"Bearer {mirrored}"})
+    assert told.status_code == 202
+    mirror_poll.look_at_origins(site)
+    assert elsewhere.asked == 2
+    got = get(app)
+    assert outside(got.data) == outside(elsewhere.body)
+    assert mirrors.history_of(row(site)).updates[-1] == elsewhere.dates[-1]
+    assert row(site).asked_at is None
+    assert client.post("/mirror/nothing/ping", data={"token": mirrored}).status_code == 404
+
+
+def test_an_xml_rpc_ping_is_heard(
+    app: Flask, site: Site, clock: FakeClock, elsewhere: Elsewhere, mirrored: str
+) -> None:
+    """WordPress' update services: by the blog's address; a minute apart at least."""
+    assert mirrored
+    call = (
+        "<?xml version='1.0'?><methodCall><methodName>weblogUpdates.ping</methodName><params>"
+        f"<param><value>A</value></param><param><value><string>{elsewhere.origin.url}/</string>"
+        "</value></param></params></methodCall>"
+    )
+    client = app.test_client()
+    elsewhere.post()
+    answer = client.post("/mirror/ping", data=call)
+    assert b"<boolean>0</boolean>" in answer.data
+    mirror_poll.look_at_origins(site)
+    assert elsewhere.asked == 1  # it was looked at just now
+    clock.forward(seconds=61)
+    mirror_poll.look_at_origins(site)
+    assert elsewhere.asked == 2
+    other = call.replace(elsewhere.origin.url, "https://other.example")
+    assert b"<boolean>1</boolean>" in client.post("/mirror/ping", data=other).data
+    thousands = call.replace("<params>", "<params>" + "<param><value>http://a</value></param>" * 5)
+    assert b"<boolean>1</boolean>" in client.post("/mirror/ping", data=thousands).data
+    unknown = call.replace("weblogUpdates.ping", "system.shutdown")
+    assert b"<boolean>1</boolean>" in client.post("/mirror/ping", data=unknown).data
+    entity = "<!DOCTYPE a [<!ENTITY b 'c'>]>" + call.partition("?>")[2]
+    for garbage in (b"", b"<", entity.encode(), b"\xff\xfe<"):
+        assert client.post("/mirror/ping", data=garbage).status_code == 400
+
+
+def test_a_hub_tells_us(app: Flask, site: Site, clock: FakeClock, elsewhere: Elsewhere) -> None:
+    """Subscribed with a secret, the intent verified, only what is signed counts."""
+
+    def hub(headers: Mapping[str, str]) -> Reply:
+        return Reply(202)
+
+    elsewhere.origin.routes["/hub"] = hub
+    elsewhere.extra = (
+        '<a:link xmlns:a="http://www.w3.org/2005/Atom" rel="hub" '
+        f'href="{elsewhere.origin.url}/hub"/>'
+    )
+    with site.database.write() as session:
+        mirrors.add(session, elsewhere.url, "tides", "UTC", clock())
+    mirror_poll.look(site, "tides")
+    mirror = row(site)
+    assert mirror.hub_url.endswith("/hub")
+    assert mirror.hub_asked_at == clock()
+    assert any(entry.target == "/hub" for entry in elsewhere.origin.log)
+    client, path = app.test_client(), f"/mirror/tides/websub/{mirror.hub_key}"
+    asked = {"hub.mode": "subscribe", "hub.topic": elsewhere.url, "hub.challenge": "c1",
+             "hub.lease_seconds": "86400"}  # fmt: skip
+    assert client.get(path, query_string=asked | {"hub.topic": "https://x/"}).status_code == 404
+    assert client.get(path[:-3] + "abc", query_string=asked).status_code == 404
+    verified = client.get(path, query_string=asked)
+    assert (verified.status_code, verified.data) == (200, b"c1")
+    assert row(site).hub_until == clock() + timedelta(days=1)
+    clock.forward(minutes=1)
+    assert mirror_poll.wait_minutes(row(site), clock()) >= mirror_poll.TOLD_MINUTES
+    assert client.post(path, data=b"news", headers={"X-Hub-Signature": "sha1=0"}).status_code == 202
+    assert row(site).asked_at is None
+    signature = hmac.new(mirror.hub_secret.encode(), b"news", hashlib.sha256).hexdigest()
+    client.post(path, data=b"news", headers={"X-Hub-Signature": f"sha256={signature}"})
+    assert row(site).asked_at == clock()
+    elsewhere.extra = elsewhere.extra.replace("/hub", "/other")  # the former hub is not heard again
+    clock.forward(hours=1)
+    elsewhere.post()
+    mirror_poll.look(site, "tides")
+    assert row(site).hub_url.endswith("/other")
+    assert row(site).hub_secret != mirror.hub_secret
+    assert client.get(path, query_string=asked).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [
+        (Reply(500), "status 500"),
+        (Reply(200, b"<html><body>Maintenance</body></html>"), "not a feed"),
+        (Reply(200, b"<rss><channel><item><title>cut"), "the document is not well-formed"),
+        (Reply(200, b"x" * 10_000_001), "too large"),
+        (Reply(429, headers={"Retry-After": "7200"}), "asked to slow down (429)"),
+    ],
+)
+def test_the_last_good_document_is_served_on(
+    app: Flask, site: Site, clock: FakeClock, elsewhere: Elsewhere, mirrored: str, reply: Reply,
+    problem: str,
+) -> None:  # fmt: skip
+    """Whatever the origin does; it is said, backed off from, and over when it answers again."""
+    assert mirrored
+    good = elsewhere.body
+    clock.forward(minutes=40)
+    elsewhere.reply = reply
+    mirror_poll.look(site, "tides")
+    assert row(site).problem.startswith(problem)
+    wait = 7200 if "429" in problem else 300
+    assert row(site).next_poll_at == clock() + timedelta(seconds=wait)
+    assert outside(get(app).data) == outside(good)
+    assert app.test_client().get("/mirror/tides/ttl.json").get_json()["problem"]
+    elsewhere.reply = None
+    elsewhere.post()
+    clock.forward(seconds=wait)
+    mirror_poll.look_at_origins(site)
+    assert row(site).problem == ""
+    assert outside(get(app).data) == outside(elsewhere.body)
+
+
+@pytest.mark.usefixtures("mirrored")
+def test_a_build_date_alone_is_no_news(
+    app: Flask, site: Site, clock: FakeClock, elsewhere: Elsewhere
+) -> None:
+    """An origin that is never the same twice costs its readers nothing here."""
+    clock.forward(minutes=1)
+    before = get(app)
+    elsewhere.extra = "<lastBuildDate>Mon, 04 Mar 2024 09:31:00 GMT</lastBuildDate>"
+    elsewhere.reply = Reply(200, elsewhere.body, {"Content-Type": "application/rss+xml"})
+    mirror_poll.look(site, "tides")
+    assert get(app, If_None_Match=before.headers["ETag"]).status_code == 304
+
+
+@pytest.mark.usefixtures("mirrored")
+def test_the_older_of_two_answers_is_not_stored_last(
+    site: Site, clock: FakeClock, elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two look at once: what the origin said first is dropped where it comes to be stored last."""
+    ask = OnDemandPoller.poll_once
+
+    def overtaken(self: OnDemandPoller, url: str, known: Validators) -> Visit:
+        monkeypatch.setattr(OnDemandPoller, "poll_once", ask)
+        clock.forward(minutes=1)
+        older = ask(self, url, known)
+        clock.forward(minutes=1)
+        elsewhere.post()
+        mirror_poll.look(site, "tides")
+        return older
+
+    elsewhere.post()
+    monkeypatch.setattr(OnDemandPoller, "poll_once", overtaken)
+    mirror_poll.look(site, "tides")
+    assert row(site).body == elsewhere.body
+    assert (elsewhere.asked, row(site).last_polled_at) == (3, clock())
+    with site.database.write() as session:  # from before the clock was set back: stops nothing
+        mirrors.named(session, "tides").last_polled_at = clock() + timedelta(hours=1)
+    clock.forward(minutes=1)
+    elsewhere.post()
+    assert mirror_poll.look(site, "tides").body == elsewhere.body
+
+
+@pytest.mark.usefixtures("mirrored")
+def test_hubs_of_ours_are_told_of_the_origin_s_news(
+    site: Site, clock: FakeClock, elsewhere: Elsewhere
+) -> None:
+    """Of a new item, not of a new hour."""
+    with site.database.write() as session:
+        store_setting(session, "hubs", "https://hub.example/")
+    clock.forward(hours=2)
+    mirror_poll.refresh(site, "tides")
+    with site.database.read() as session:
+        assert session.scalars(select(Delivery)).all() == []
+    elsewhere.post()
+    mirror_poll.look(site, "tides")
+    with site.database.read() as session:
+        (owed,) = session.scalars(select(Delivery))
+        assert owed.topic == "https://blog.example/mirror/tides.xml"
+    assert row(site).last_new_at == clock()
+
+
+def test_it_looks_by_itself_when_nobody_tells(
+    site: Site, clock: FakeClock, elsewhere: Elsewhere, mirrored: str
+) -> None:
+    """By its own forecast: between 5 minutes and 4 hours, conditionally."""
+    assert mirrored
+    for _ in range(3):
+        rest = (row(site).next_poll_at or clock()) - clock()
+        assert timedelta(minutes=5) <= rest <= timedelta(hours=4)
+        clock.forward(seconds=rest.total_seconds())
+        mirror_poll.look_at_origins(site)
+    assert elsewhere.asked == 4
+    assert row(site).status == 304
+
+
+def test_a_poll_planned_while_the_clock_was_ahead_waits_for_no_second_day(
+    site: Site, clock: FakeClock, elsewhere: Elsewhere, mirrored: str
+) -> None:
+    """The clock goes two days ahead, the origin is polled, and the clock is set right."""
+    assert mirrored
+    clock.forward(days=2)
+    mirror_poll.look_at_origins(site)
+    clock.forward(days=-2)
+    with site.database.write() as session:
+        due_polls.repair(session, clock())  # as the river does at that moment
+    mirror_poll.look_at_origins(site)
+    assert elsewhere.asked == 3
+    assert (row(site).next_poll_at or clock()) - clock() <= timedelta(hours=4)
+
+
+def test_several_feeds_and_names(site: Site, clock: FakeClock) -> None:
+    """Names are made from hosts, told apart, and checked; a feed is mirrored once."""
+    with site.database.write() as session:
+        names = [
+            mirrors.add(session, url, "", "UTC", clock())[0].name
+            for url in ("https://www.a.example/feed", "https://a.example/comments/feed")
+        ]
+        assert names == ["a-example", "a-example-2"]
+        with pytest.raises(Conflict):
+            mirrors.add(session, "https://a.example/comments/feed", "other", "UTC", clock())
+        for bad in ("ping", "../x", "a/b", "A", "-", "x" * 41):
+            with pytest.raises(InvalidInput):
+                mirrors.add(session, f"https://{len(bad)}.example/", bad, "UTC", clock())
+        assert {m.name for m in mirrors.told_of(session, "https://a.example/")} == {"a-example-2"}
+        for path, found in (("/comments", 1), ("/comments/", 1), ("/comm", 0), ("/comments/fe", 0)):
+            assert len(mirrors.told_of(session, f"https://a.example{path}")) == found
+
+
+def test_what_is_removed_is_gone(app: Flask, site: Site, mirrored: str) -> None:
+    """The document with it, in every process that looks."""
+    assert mirrored
+    assert get(app).status_code == 200
+    with site.database.write() as session:
+        mirrors.remove(session, "tides")
+    assert get(app).status_code == 404
+    with pytest.raises(NotFound):
+        row(site)
+
+
+def test_the_page_needs_a_login(client: FlaskClient, mirrored: str) -> None:
+    """What is known of somebody's feed is not for everybody; the ttl is."""
+    assert mirrored
+    assert client.get("/mirror").status_code == 302
+    told = client.get("/mirror/tides/ttl.json").get_json()
+    assert told["ttl_minutes"] in (15, 60, 480)
+    assert told["update_period"] in ("hourly", "daily")
+    assert len(told["good_until"]) == 12
+    assert client.get("/mirror/other/ttl.json").status_code == 404
+
+
+def run(environment: Environment, *arguments: str) -> Result:
+    """The command line on the instance of this test."""
+    return CliRunner().invoke(cli, ["mirror", *arguments], env=environment.variables())
+
+
+def test_the_commands(environment: Environment, elsewhere: Elsewhere) -> None:
+    """Add, list, why, ping, remove; a page offers its feeds, and nothing is left of it."""
+    done = run(environment, "add", elsewhere.url, "--name", "tides", "--timezone", "berlin")
+    assert done.exit_code == 0, done.exception
+    address, token = done.output.splitlines()
+    assert address == "https://blog.example/mirror/tides.xml"
+    assert len(token.removeprefix("token: ")) == 32
+    listed = json.loads(run(environment, "list", "--json").output)
+    assert [(one["name"], one["url"], one["problem"]) for one in listed] == [
+        ("tides", elsewhere.url, "")
+    ]
+    assert "Next check" in run(environment, "why", "tides").output
+    assert json.loads(run(environment, "why", "tides", "--json").output)["updates"] == 20
+    assert run(environment, "remove", "tides").exit_code == 0
+    assert json.loads(run(environment, "list", "--json").output) == []
+    page = b'<html><link rel="alternate" type="application/rss+xml" href="/feed"></html>'
+    elsewhere.origin.routes["/"] = lambda _: Reply(200, page, {"Content-Type": "text/html"})
+    refused = run(environment, "add", elsewhere.origin.url + "/")
+    assert isinstance(refused.exception, PublisherError)
+    assert elsewhere.url in str(refused.exception)
+    assert json.loads(run(environment, "list", "--json").output) == []
+    assert run(environment, "why", "nothing").exception is not None
+
+
+def test_a_new_mirror_is_read_by_its_command_alone(
+    environment: Environment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scheduler of a served site asked the origin as well, in the same second."""
+
+    def look(site: Site, name: str) -> Mirror:
+        with site.database.read() as session:
+            due.append(mirrors.due_at(mirrors.named(session, name)))
+            assert due[0] is not None
+            assert due[0] > site.clock()
+        raise InvalidData("enough")
+
+    due: list[datetime | None] = []
+    monkeypatch.setattr(mirror_poll, "look", look)
+    assert isinstance(run(environment, "add", "https://a.example/").exception, InvalidData)
+    assert due
+
+
+def test_private_addresses_stay_closed(
+    environment: Environment, elsewhere: Elsewhere, clock: FakeClock
+) -> None:
+    """Without the permission for loopback nothing is asked there."""
+    closed = create_app(replace(environment, allow_private=False), clock)
+    site: Site = closed.extensions["publisher"]
+    with site.database.write() as session:
+        mirrors.add(session, elsewhere.url, "tides", "UTC", clock())
+    assert mirror_poll.look(site, "tides").problem.startswith("private address")
+    assert elsewhere.asked == 0
+    close_app(closed)
+
+
+@pytest.mark.usefixtures("mirrored")
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("text/html", "application/xml"),
+        ("image/svg+xml; charset=ISO-8859-1", "application/xml; charset=ISO-8859-1"),
+        ('Application/Atom+XML; x="\t"; charset="utf-8"', "application/atom+xml; charset=utf-8"),
+        ("", "application/xml"),
+    ],
+)
+def test_no_mirrored_document_is_a_page_of_this_site(
+    app: Flask, site: Site, clock: FakeClock, elsewhere: Elsewhere, said: str, told: str
+) -> None:
+    """As text/html, or in elements of XHTML, an origin's scripts would have the author's login."""
+    clock.forward(minutes=1)
+    elsewhere.post()
+    elsewhere.extra = '<script xmlns="http://www.w3.org/1999/xhtml">alert(1)</script>'
+    elsewhere.reply = Reply(200, elsewhere.body, {"Content-Type": said})
+    mirror_poll.look(site, "tides")
+    got = get(app, A_IM="feed", If_None_Match='W/"other"')
+    assert got.headers["Content-Type"] == told
+    held = get(app, If_None_Match=got.headers["ETag"])
+    for answer in (got, held):
+        assert answer.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert (got.status_code, held.status_code) == (200, 304)
+
+
+@pytest.mark.usefixtures("mirrored")
+def test_a_mirrored_document_is_never_taken_apart_here(
+    app: Flask, site: Site, clock: FakeClock, elsewhere: Elsewhere
+) -> None:
+    """A namespace that libxml2 cannot put in order was an error at every look; thousands of them
+    in a small document held the database for minutes."""
+    clock.forward(minutes=1)
+    elsewhere.post()
+    elsewhere.extra = '<x xmlns:a="relative"/>'
+    body = elsewhere.body.replace(b"<item>", b'<item><a:b xmlns:a="../relative"/>')
+    elsewhere.reply = Reply(200, body, {"Content-Type": "application/rss+xml"})
+    assert mirror_poll.look(site, "tides").problem == ""
+    assert b"../relative" in get(app).data
+
+
+@pytest.mark.usefixtures("mirrored")
+def test_one_mirror_s_error_is_not_the_others(
+    site: Site, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is its origin asked again and again for it."""
+    with site.database.write() as session:
+        mirrors.add(session, "https://b.example/feed", "b", "UTC", clock())
+        mirrors.add(session, "https://z.example/feed", "z", "UTC", clock())
+    looked = []
+
+    def broken(site: Site, name: str) -> None:
+        looked.append(name)
+        if name == "b":
+            raise KeyError(name)
+
+    monkeypatch.setattr(mirror_poll, "look", broken)
+    for _ in range(3):
+        mirror_poll.look_at_origins(site)
+    assert looked == ["b", "z", "z", "z"]
+    with site.database.read() as session:
+        assert mirrors.named(session, "b").problem.startswith("an error of this program")
+
+
+@pytest.mark.usefixtures("mirrored")
+def test_a_blog_that_moves_to_https_is_followed(
+    app: Flask, site: Site, clock: FakeClock, elsewhere: Elsewhere
+) -> None:
+    """With other guids throughout and another address of its own: what is at the address is its
+    feed, whatever was there before."""
+    moved = elsewhere.body.replace(b"https://", b"http://")
+    elsewhere.reply = Reply(200, moved, {"Content-Type": "application/rss+xml"})
+    clock.forward(minutes=400)
+    mirror_poll.look_at_origins(site)
+    assert row(site).problem == ""
+    assert outside(get(app).data) == outside(moved)
+    assert mirrors.history_of(row(site)).updates[-1] == clock()
+
+
+@pytest.mark.usefixtures("mirrored")
+def test_an_address_that_leads_elsewhere_is_told(
+    site: Site, clock: FakeClock, elsewhere: Elsewhere
+) -> None:
+    """Else nobody would know until the old address is gone."""
+    assert not any("leads to" in line for line in mirror_poll.why(row(site), clock(), str))
+    there = f"{elsewhere.origin.url}/new"
+    elsewhere.origin.serve("/new", Reply(200, elsewhere.body, {"Content-Type": "text/xml"}))
+    elsewhere.reply = Reply(301, b"", {"Location": there})
+    clock.forward(minutes=5)
+    mirror_poll.look(site, "tides")
+    assert any(f"leads to {there}" in line for line in mirror_poll.why(row(site), clock(), str))
+
+
+@pytest.mark.usefixtures("mirrored")
+def test_a_document_that_cannot_be_stored_is_not_fetched_again_at_once(
+    site: Site, clock: FakeClock, elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The origin would be asked every second, and nobody told."""
+
+    def refuse(*_: object) -> None:
+        raise InvalidData("no")
+
+    monkeypatch.setattr(mirror_poll, "settle", refuse)
+    clock.forward(minutes=400)
+    asked = elsewhere.asked
+    for _ in range(3):
+        mirror_poll.look_at_origins(site)
+    assert (elsewhere.asked, row(site).problem) == (asked + 1, "no")
+
+
+def test_a_link_header_without_an_end(site: Site, elsewhere: Elsewhere) -> None:
+    """Looking for a hub in it takes its length, not the square of it: hours for this one."""
+    with site.database.write() as session:
+        made, _ = mirrors.add(session, elsewhere.url, "tides", "UTC", site.clock())
+        document = FeedDocument("rss")
+        for part in ("<a>;", "<<<>; re", "<a>; rel ", "<a>" + " " * 60):
+            mirrors.note_hub(made, document, {"link": part * 100_000}, elsewhere.body)
+            assert made.hub_url == ""
+        hub = '<https://a.example/json>; rel="https://api.w.org/", <https://hub.example>; rel=hub'
+        mirrors.note_hub(made, document, {"link": hub}, elsewhere.body)
+        assert made.hub_url == "https://hub.example"
