@@ -46,6 +46,9 @@ EXPORTS = (
     b"AUTHOR: Ada\nTITLE: One\nBASENAME: 2025/01/one\nSTATUS: Publish\nCONVERT BREAKS: 1\n"
     b'CATEGORY: News\nDATE: 09/23/2010 04:01:17 AM\nTAGS: a,"b c"\n-----\nBODY:\nOne\n\nTwo\n'
     b"-----\nEXTENDED BODY:\n<p>More</p>\n-----\nCOMMENT:\nAUTHOR: Bob\nHello\n-----\n--------\n",
+    b"id,web_title,status,audience,content_tags,url,web_subtitle,content_html,created_at\n"
+    b"a,T,confirmed,free,X; Y,https://a.example/p/t,S,<table><tr id='content-blocks'><p>One</p>"
+    b"</table>,2023-01-18 21:25:27\n",
     b'{"username":"ada","posts":[{"id":"abc","slug":"hello","appearance":"norm","created":'
     b'"2020-01-02T10:00:00Z","title":"Hello","body":"Text *md*","tags":["x"],"collection":{"alias":'
     b'"a"}}],"collections":[{"alias":"ada","url":"https://a.example/","posts":[{"body":"b"}]}]}',

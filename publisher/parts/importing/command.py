@@ -14,7 +14,9 @@ from publisher.cli.parameters import (
 )
 
 # READERS of formats/recognition
-FORMATS = ["rss", "atom", "json", "wxr", "markdown", "ghost", "bear", "movabletype", "writeas"]
+FORMATS = [
+    "rss", "atom", "json", "wxr", "markdown", "ghost", "bear", "beehiiv", "movabletype", "writeas"
+]  # fmt: skip
 
 
 @click.command("import")

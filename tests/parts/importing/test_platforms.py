@@ -8,7 +8,7 @@ import pytest
 from publisher.base.errors import InvalidData
 from publisher.parts.importing.formats import recognition
 from publisher.parts.importing.imported import ImportedPost
-from tests.parts.importing.conftest import Importer, folder, read
+from tests.parts.importing.conftest import Importer, document, folder, read
 
 TABLE = (
     "post_id,post_date,is_published,email_sent_at,type,audience,title,subtitle,podcast_url\n"
@@ -253,3 +253,48 @@ def test_they_come_in_and_come_again(importer: Importer) -> None:
     for files in sources:
         assert importer(recognition.read(folder(files), None, UTC)).new
         assert not importer(recognition.read(folder(files), None, UTC)).new
+
+
+BEEHIIV = (
+    "id,web_title,status,audience,content_tags,url,web_subtitle,content_html,thumbnail_url,"
+    "created_at\n"
+    "a1,Sample Post,confirmed,free,Tea; Black tea,https://a.example/p/sample,Sub,"
+    "\"<html><style>p {}</style><table><tr id='content-blocks'><td><p>One {{name}}</p></td></tr>"
+    '</table><p>Unsubscribe</p></html>",uploads/x.png,2023-01-18 21:25:27\n'
+    "a2,Paid,confirmed,premium,,https://a.example/p/paid,,<p>Two</p>,,2023-01-19 21:25:27\n"
+    "a3,Not yet,draft,free,,,,<p>Three</p>,,2023-01-19 21:25:27\n"
+)
+
+
+def test_beehiiv() -> None:
+    """The blocks of the text without the frame of the mail."""
+    post, paid, draft = read(BEEHIIV).posts
+    assert (post.title, post.summary, post.slug) == ("Sample Post", "Sub", "sample")
+    assert post.guid == post.address == "https://a.example/p/sample"
+    assert (post.source, post.tags) == ("<p>One {{name}}</p>", ("Tea", "Black tea"))
+    assert "{{ and }}" in post.needs[0]
+    assert (post.published_at, post.image) == (datetime(2023, 1, 18, 21, 25, 27, tzinfo=UTC), "")
+    assert (paid.status, draft.status, draft.source) == ("draft", "draft", "<p>Three</p>")
+
+
+def test_buttondown() -> None:
+    """The table and the Markdown beside it; what was not sent is a draft."""
+    sent, draft = posts_of({
+        "emails.csv": "id,secondary_id,subject,publish_date,source,slug\n"
+        "abc,1,Plain,2023-01-02 16:55:00+00:00,app,plain\ndef,2,Later,,app,later\n",
+        "emails/plain.md": "<!-- buttondown-editor-mode: plaintext -->Some *words*.",
+        "emails/later.md": "More.",
+    })  # fmt: skip
+    assert (sent.title, sent.source, sent.source_format) == ("Plain", "Some *words*.", "markdown")
+    assert (sent.status, sent.address, sent.guid) == ("published", "/archive/plain/", "abc")
+    assert sent.published_at == datetime(2023, 1, 2, 16, 55, tzinfo=UTC)
+    assert (draft.status, draft.source) == ("draft", "More.")
+
+
+def test_a_pattern_makes_the_addresses_that_a_source_lacks() -> None:
+    """`--permalink` holds for exports as for folders; an address of the source stays."""
+    text = MT.format(breaks="0").replace("STATUS: Draft", "STATUS: Publish")
+    for change, address in (("UNIQUE URL", "http://ada"), ("X URL", "/2010/01/first-entry.html")):
+        source = document(text.replace("UNIQUE URL", change))
+        first, *_ = recognition.read(source, None, UTC, "/:year/:month/:basename.html").posts
+        assert first.address.startswith(address)

@@ -3,6 +3,7 @@
 import io
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import tzinfo
 
 from publisher.base.errors import InvalidData, InvalidInput
@@ -19,6 +20,7 @@ from publisher.parts.importing.formats import (
     wxr,
 )
 from publisher.parts.importing.imported import Batch, ImportedPost, Notes
+from publisher.parts.importing.sites import permalinks
 from publisher.parts.importing.sources import MAX_DOCUMENT_BYTES, Document, Folder
 
 READERS: dict[str, Callable[[Document, tzinfo, Notes], Iterator[ImportedPost]]] = {
@@ -29,6 +31,7 @@ READERS: dict[str, Callable[[Document, tzinfo, Notes], Iterator[ImportedPost]]] 
     "markdown": markdown_files.read_file,
     "ghost": ghost.read,
     "bear": bear.read,
+    "beehiiv": web_exports.read_beehiiv,
     "movabletype": movable_type.read,
     "writeas": writeas.read,
 }
@@ -42,7 +45,7 @@ def read(
     source: Document | Folder, format_: str | None, zone: tzinfo, permalink: str = ""
 ) -> Batch:
     """Read a source, as `format_` or as what it looks like; `zone` is for dates without an offset,
-    `permalink` the pattern of the old addresses of a folder of texts.
+    `permalink` the pattern of the old addresses of posts that name none.
 
     Raises InvalidData for what is broken or no format we know, InvalidInput when `format_` is
     impossible for it.
@@ -53,7 +56,7 @@ def read(
         return (
             own_export.read(source)
             or _archive(source)
-            or _pages(source)
+            or _pages(source, zone, permalink)
             or _files(source, zone, permalink)
         )
     with _named(source.name):
@@ -61,7 +64,21 @@ def read(
     if format_ not in READERS:
         raise InvalidInput(f"no format is called {format_!r} (known: {', '.join(READERS)})")
     notes = Notes()
-    return notes.batch(_each_named(source.name, READERS[format_](source, zone, notes)))
+    posts = _each_named(source.name, READERS[format_](source, zone, notes))
+    return notes.batch(_with_addresses(posts, permalink, zone))
+
+
+def _with_addresses(
+    posts: Iterable[ImportedPost], pattern: str, zone: tzinfo
+) -> Iterator[ImportedPost]:
+    """The posts; a published one without an address gets the one that `pattern` makes."""
+    for post in posts:
+        if pattern and not post.address and (post.status, post.kind) == ("published", "post"):
+            words = dict.fromkeys(("title", "slug", "basename"), post.slug)
+            date = post.published_at and post.published_at.astimezone(zone)
+            path = permalinks.filled(pattern, words, date) if post.slug else ""
+            post = replace(post, address=permalinks.escaped(path))  # noqa: PLW2901
+        yield post
 
 
 @contextmanager
@@ -89,6 +106,8 @@ def sniff(source: Document) -> str:
     text = start.decode("utf-8", "replace")
     if bear.is_one(text):
         return "bear"
+    if web_exports.is_beehiiv(text):
+        return "beehiiv"
     if movable_type.is_one(text):
         return "movabletype"
     name, namespaces = fields.root(source.stream)
@@ -118,13 +137,14 @@ def _archive(folder: Folder) -> Batch | None:
     return Batch(_each_named(f"{folder.name}: {found}", posts))
 
 
-def _pages(folder: Folder) -> Batch | None:
+def _pages(folder: Folder, zone: tzinfo, permalink: str) -> Batch | None:
     """The posts of an export that consists of web pages; None where it is none."""
     reader = web_exports.reader_of(folder)
     if reader is None:
         return None
     notes = Notes()
-    return notes.batch(_each_named(folder.name, reader(folder, notes)))
+    posts = _each_named(folder.name, reader(folder, notes))
+    return notes.batch(_with_addresses(posts, permalink, zone))
 
 
 def _files(folder: Folder, zone: tzinfo, permalink: str) -> Batch:

@@ -1,9 +1,10 @@
-"""Exports whose posts are web pages: the zips of Substack and of Medium."""
+"""Exports of newsletters and of Medium: pages, alone or with a table that says what they are."""
 
 import csv
 import io
 import re
 from collections.abc import Iterator
+from datetime import tzinfo
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -14,25 +15,35 @@ from publisher.base.errors import InvalidData
 from publisher.exchange.front_matter import MAX_FILE_BYTES
 from publisher.parts.importing.formats import fields
 from publisher.parts.importing.imported import ImportedPost, Notes
-from publisher.parts.importing.sources import MAX_DOCUMENT_BYTES, Folder
+from publisher.parts.importing.sources import MAX_DOCUMENT_BYTES, Document, Folder
 
-_TABLE = "posts.csv"
-_NEEDED = {"post_id", "post_date", "is_published", "title"}
+_BEEHIIV = {"web_title", "content_html", "status"}
 _ENTRY = re.compile(rb"""class=["'][^"'<>]{0,99}\bh-entry\b""")
 _MEDIUM_ID = re.compile(r"(?:^|[-_/])([0-9a-f]{8,14})(?:\.html)?$")
-_PLACEHOLDER = re.compile(r"%%\w{1,60}%%")
+_PLACEHOLDER = re.compile(r"%%\w{1,60}%%|\{\{[^{}\n]{1,60}\}\}")
+_MODE = re.compile(r"^\s*<!-- buttondown-editor-mode: \w+ -->")
 _HEAD_BYTES = 20_000  # of a page, in which Medium's styles and the entry's beginning stand
 
 
 def reader_of(folder: Folder) -> Any:
-    """The function that reads this folder; None where it is an export of neither."""
-    names = [name for name in folder.names if PurePosixPath(name).name == _TABLE]
-    if names and set(_rows(folder, names[0])[0]) >= _NEEDED:
-        return _substack
+    """The function that reads this folder; None where it is none of these exports."""
+    for table, needed, reader in _TABLES:
+        if (name := _named(folder, table)) and set(_rows_of(folder, name)[0]) >= needed:
+            return reader
     pages = [name for name in folder.names if _is_page(name)]
     if pages and _ENTRY.search(folder.read(pages[0], MAX_FILE_BYTES)[:_HEAD_BYTES]):
         return _medium
     return None
+
+
+def is_beehiiv(head: str) -> bool:
+    """Whether a text begins as the table of beehiiv's posts does."""
+    return {name.strip(' "') for name in head.partition("\n")[0].strip().split(",")} >= _BEEHIIV
+
+
+def _named(folder: Folder, name: str) -> str:
+    """The first file called so, in whichever folder; "" for none."""
+    return next((one for one in folder.names if PurePosixPath(one).name == name), "")
 
 
 def _is_page(name: str) -> bool:
@@ -44,23 +55,26 @@ def _text(folder: Folder, name: str, limit: int = MAX_FILE_BYTES) -> str:
     return folder.read(name, limit).decode("utf-8-sig", "replace")
 
 
-def _rows(folder: Folder, name: str) -> tuple[list[str], list[dict[str, str]]]:
+def _rows_of(folder: Folder, name: str) -> tuple[list[str], list[dict[str, str]]]:
+    return _rows(_text(folder, name, MAX_DOCUMENT_BYTES), f"{name}: ")
+
+
+def _rows(text: str, where: str = "") -> tuple[list[str], list[dict[str, str]]]:
     """The columns of a table and its rows."""
     csv.field_size_limit(MAX_FILE_BYTES)
-    table = csv.DictReader(io.StringIO(_text(folder, name, MAX_DOCUMENT_BYTES), newline=""))
+    table = csv.DictReader(io.StringIO(text, newline=""))
     try:
         rows = [{key: value or "" for key, value in row.items() if key} for row in table]
     except csv.Error as error:
-        raise InvalidData(f"{name}: the CSV cannot be read: {error}") from error
+        raise InvalidData(f"{where}the CSV cannot be read: {error}") from error
     return list(table.fieldnames or ()), rows
 
 
 def _substack(folder: Folder, notes: Notes) -> Iterator[ImportedPost]:
     """The posts of the table, each with the page that has its text."""
-    table = next(name for name in folder.names if PurePosixPath(name).name == _TABLE)
     notes.old_feeds.append("/feed")
     pages = {PurePosixPath(name).name: name for name in folder.names if name.endswith(".html")}
-    for row in _rows(folder, table)[1]:
+    for row in _rows_of(folder, _named(folder, "posts.csv"))[1]:
         known = row.get("post_id", "")
         name = pages.get(f"{known}.html")
         slug = known.partition(".")[2]
@@ -75,7 +89,7 @@ def _substack(folder: Folder, notes: Notes) -> Iterator[ImportedPost]:
         if not text and sound is None:
             needs.append("its text is not in the export")
         if _PLACEHOLDER.search(text):
-            needs.append("words of Substack's own between %% and %%")
+            needs.append(_WORDS)
         title = " ".join(row.get("title", "").split())
         yield ImportedPost(
             where=f"{known[:60]} ({title[:40]})",
@@ -92,6 +106,93 @@ def _substack(folder: Folder, notes: Notes) -> Iterator[ImportedPost]:
             published_at=moment,
             address=f"/p/{slug}" if slug and public else "",
         )
+
+
+def _buttondown(folder: Folder, notes: Notes) -> Iterator[ImportedPost]:
+    """The emails of the table, each with the Markdown file that has its text."""
+    notes.old_feeds.append("/rss")
+    texts = {PurePosixPath(name).stem: name for name in folder.names if name.endswith(".md")}
+    for row in _rows_of(folder, _named(folder, "emails.csv"))[1]:
+        slug, title = row.get("slug", ""), " ".join(row.get("subject", "").split())
+        moment, problem = fields.dated(row.get("publish_date", ""))
+        text = _MODE.sub("", _text(folder, texts[slug])) if slug in texts else ""
+        needs = [problem] if problem else []
+        if not text:
+            needs.append("its text is not in the export")
+        if _PLACEHOLDER.search(text):
+            needs.append(_WORDS)
+        public = moment is not None and row.get("status", "") not in ("draft", "scheduled")
+        yield ImportedPost(
+            where=f"{slug[:60]} ({title[:40]})",
+            guid=fields.identity(row.get("id", ""), "", text),
+            source=text,
+            source_format="markdown",
+            needs=tuple(needs),
+            status="published" if public else "draft",
+            title=title,
+            slug=slug,
+            published_at=moment,
+            address=f"/archive/{slug}/" if slug and public else "",
+        )
+
+
+_WORDS = "words of the mailing program's own, between %% and %% or {{ and }}"
+_TABLES = (
+    ("posts.csv", {"post_id", "post_date", "is_published", "title"}, _substack),
+    ("emails.csv", {"subject", "publish_date", "slug"}, _buttondown),
+)
+
+
+def read_beehiiv(document: Document, zone: tzinfo, notes: Notes) -> Iterator[ImportedPost]:
+    """The posts of the table, whose texts are pages as they are mailed: the blocks of the text."""
+    notes.old_feeds.append("/feed")
+    for row in _rows(document.stream.read().decode("utf-8-sig", "replace"))[1]:
+        title, address = " ".join(row.get("web_title", "").split()), row.get("url", "").strip()
+        audience = row.get("audience") or row.get("web_audiences", "")
+        members = any(word in audience.lower() for word in ("premium", "paid"))
+        if members:
+            notes["post for members becomes a draft"] += 1
+        moment, problem = fields.dated(row.get("created_at", ""), zone)
+        text = _blocks(row.get("content_html", ""))
+        needs = [problem] if problem else []
+        if _PLACEHOLDER.search(text):
+            needs.append(_WORDS)
+        public = row.get("status") == "confirmed" and not members and not problem
+        picture = row.get("thumbnail_url", "")
+        yield ImportedPost(
+            where=f"{row.get('id', '')[:40]} ({title[:40]})",
+            guid=fields.identity(address, row.get("id", ""), text),
+            source=text,
+            as_markdown=True,
+            needs=tuple(needs),
+            status="published" if public else "draft",
+            title=title,
+            slug=fields.slug_of(address),
+            summary=fields.plain(row.get("web_subtitle")),
+            image=picture if fields.is_web_address(picture) else "",
+            tags=tuple(
+                tag for one in row.get("content_tags", "").split(";") if (tag := one.strip())
+            ),
+            published_at=moment,
+            address=address if public else "",
+        )
+
+
+def _blocks(page: str) -> str:
+    """The part of a mailed page that is the text, without the tables that lay it out."""
+    if not page.strip():
+        return ""
+    try:
+        root = lxml_html.document_fromstring(page)
+        found = root.get_element_by_id("content-blocks", None)
+    except (LxmlError, ValueError):
+        return page
+    if found is None:
+        return page
+    for element in [*found.iter("table", "tbody", "tr", "td", "div", "style")]:
+        if element is not found:
+            (element.drop_tree if element.tag == "style" else element.drop_tag)()
+    return _inside(found)
 
 
 def _medium(folder: Folder, notes: Notes) -> Iterator[ImportedPost]:
@@ -179,5 +280,15 @@ def _medium_text(body: Any, summary: str) -> str:
     for element in [*body.iter("section", "div")]:
         if element is not body:
             element.drop_tag()
-    parts = (lxml_html.tostring(child, encoding="unicode") for child in body)
-    return f"{body.text or ''}{''.join(parts)}".strip()
+    linked = {link.get("href", "").removeprefix("#") for link in body.iter("a")}
+    for element in body.iter():  # marks of Medium's editor, each paragraph's own
+        for name in {*element.attrib} & {"class", "name", "style", "id"}:
+            if name != "id" or element.get("id") not in linked:
+                del element.attrib[name]
+    return _inside(body)
+
+
+def _inside(element: Any) -> str:
+    """An element's content as HTML."""
+    parts = (lxml_html.tostring(child, encoding="unicode") for child in element)
+    return f"{element.text or ''}{''.join(parts)}".strip()
