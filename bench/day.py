@@ -22,10 +22,10 @@ from publisher.base.environment import Environment
 from publisher.blog.writing import posts
 from publisher.blog.writing.content import Content, checked
 from publisher.installation import open_site
+from publisher.parts.readers.fold import fold
+from publisher.parts.readers.tables import PollHour, ReaderClient
 from publisher.publishing.rebuild import rebuild
-from publisher.readers.fold import fold
 from publisher.storage.database import Database
-from publisher.storage.tables.readers import PollHour, ReaderClient
 
 READERS, DAY_SECONDS, QUARTER_SECONDS = 5_000, 86_400, 900
 POLLS = READERS * DAY_SECONDS // QUARTER_SECONDS

@@ -16,10 +16,10 @@ from publisher.base.environment import Environment
 from publisher.feeds.conditional import Served
 from publisher.feeds.feed_answer import FeedAnswer
 from publisher.installation import Site, open_site
-from publisher.operations.scheduler import FOLD_SECONDS
-from publisher.readers import poll_batches
-from publisher.readers.counter import FLUSH_SECONDS, PollCounter
-from publisher.readers.fold import fold
+from publisher.parts.readers import poll_batches
+from publisher.parts.readers.counter import FLUSH_SECONDS, PollCounter
+from publisher.parts.readers.fold import fold
+from publisher.parts.readers.jobs import FOLD_SECONDS
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 READERS, AGENTS, QUARTER_SECONDS = 5_000, 200, 900

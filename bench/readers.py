@@ -26,12 +26,12 @@ from publisher.blog.members import authors
 from publisher.feeds.conditional import Served
 from publisher.feeds.feed_answer import FeedAnswer
 from publisher.installation import Site, open_site
-from publisher.readers import poll_batches, store
-from publisher.readers.counter import PollCounter
-from publisher.readers.fold import fold
-from publisher.readers.sums import DAY_SECONDS, ReaderSums, Told
+from publisher.parts.readers import poll_batches, store
+from publisher.parts.readers.counter import PollCounter
+from publisher.parts.readers.fold import fold
+from publisher.parts.readers.sums import DAY_SECONDS, ReaderSums, Told
+from publisher.parts.readers.tables import reader_days
 from publisher.storage.postgresql import overwrite
-from publisher.storage.tables.readers import reader_days
 from publisher.web.application import create_app
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

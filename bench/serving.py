@@ -27,10 +27,10 @@ from bench.load import (
     whole_cpu_seconds,
 )
 from bench.table import Table
-from publisher.readers.fold import fold
-from publisher.readers.poll_batches import FlushedPolls
+from publisher.parts.readers.fold import fold
+from publisher.parts.readers.poll_batches import FlushedPolls
+from publisher.parts.readers.tables import PollFlush, PollHour
 from publisher.storage.database import Database
-from publisher.storage.tables.readers import PollFlush, PollHour
 
 Command = Callable[[int], list[str]]
 APP = "bench.apps:counting"

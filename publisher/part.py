@@ -84,6 +84,13 @@ class Part:
     menu: tuple[MenuLink, ...] = ()
     # Places on the engine's pages, and the function that returns the HTML for each.
     places: Mapping[str, str] = field(default_factory=dict)
+    # Takes a site, returns what is told of each answered poll (`delivery.front.PollListener`); of
+    # one part at the most.
+    poll_listener: str = ""
+    # Takes a session: first steps for a new author (words, address of the page, whether done).
+    first_steps: str = ""
+    # Takes a session and the name of a feed of somebody else's that is no longer served here.
+    forget_feed: str = ""
     # Takes a session and an author: ends the ways in that the part gives, besides the password.
     end_logins: str = ""
     # The same for what the part gives out that is as good as a token.

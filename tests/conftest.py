@@ -27,8 +27,8 @@ from publisher.blog.members import passwords
 from publisher.installation import Site, open_site
 from publisher.storage import database, postgresql
 from publisher.storage.columns import Base, EncryptedText
+from publisher.web import background_commands
 from publisher.web.application import close_app, create_app
-from publisher.web.readers import background_commands
 from tests.databases import SERVER, database_url, drop_database, make_ready
 from tests.postgres import Server, running_server
 
@@ -102,8 +102,10 @@ SYSTEM = (
     "operations/test_tls.py::test_each_worker_knows_the_sessions_of_the_others",
     "operations/test_unit.py", "operations/test_waiting.py",
     "reader_test/test_command.py", "reader_test/test_our_river.py", "reader_test/test_wheel.py",
-    "readers/access_logs/test_intake.py::test_a_hundred_thousand_lines_cost_little",
-    "readers/test_forecast.py", "readers/test_real_readers.py", "readers/test_served.py",
+    "parts/readers/access_logs/test_intake.py::test_a_hundred_thousand_lines_cost_little",
+    "parts/readers/test_forecast.py", "parts/readers/test_in_browser.py",
+    "parts/readers/test_real_readers.py", "parts/readers/test_served.py",
+    "parts/passkeys/test_passkeys_in_browser.py",
     "real_readers", "river/fetching/test_host_limits.py", "river/fetching/test_host_turns.py",
     "river/fetching/test_machines.py",
     "river/polls/test_missed_items.py::test_a_busy_feed_is_had_whole",

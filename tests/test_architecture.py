@@ -25,9 +25,9 @@ MODULES = {module_name(path, ROOT) for path in SOURCES}
 # Each folder of `parts` is a room of the floor "parts": whatever it is built on can do without it.
 FLOORS = (
     {"base", "core"},
-    {"dynamic_ttl", "feed_fetching", "feed_reading", "part"},
+    {"access_logs", "dynamic_ttl", "feed_fetching", "feed_reading", "part"},
     {"storage", "feeds", "simulator"},
-    {"installation", "readers", "reader_test"},
+    {"installation", "reader_test"},
     {"blog"},
     {"publishing", "exchange"},
     {"delivery", "foreign"},
@@ -45,7 +45,8 @@ KNOWS_ONLY = {
     "base": set[str](),
     "dynamic_ttl": {"core"},  # it is a wheel of its own besides
     "feeds": {"base", "core", "dynamic_ttl"},  # documents are made of values, not of rows
-    "feed_fetching": {"base", "core"},  # neither a database nor a blog
+    "access_logs": {"base"},  # neither a database nor a blog
+    "feed_fetching": {"base", "core"},  # likewise
     "feed_reading": {"base"},  # likewise
     "simulator": {"base", "core", "feed_reading"},
     "part": {"base"},
@@ -100,7 +101,7 @@ OWNERS = {
     "psycopg": ["storage.postgresql"],
     "pygments": ["blog.markup.markdown", "blog.markup.safe_html"],
     "sqlalchemy": [
-        "storage", "installation", "readers", "blog", "publishing", "exchange",
+        "storage", "installation", "blog", "publishing", "exchange",
         "delivery", "foreign", "web", "operations", "cli", "parts",
     ],
     "tinytag": ["blog.post_files.enclosures"],
@@ -227,8 +228,8 @@ def test_imports_follow_the_rules(path: Path) -> None:
         ("dynamic_ttl.freshener", "from publisher.base import dates"),
         ("dynamic_ttl.wsgi", "import werkzeug"),
         ("feeds.atom", "from publisher.storage.tables.blog import Post"),
-        ("feeds.atom", "from publisher.readers import fold"),
-        ("readers.reporting.report", "from publisher.installation import settings"),
+        ("feeds.atom", "from publisher.parts.readers import fold"),
+        ("access_logs.line_formats", "from publisher.storage import database"),
         ("blog.writing.posts", "from publisher.web import context"),
         ("blog.writing.posts", "from publisher.parts.river import fetch"),
         ("river.fetching.fetch", "from publisher.blog.writing import posts"),
@@ -343,7 +344,8 @@ def test_every_part_has_a_value_and_what_it_names() -> None:
         assert part.name == name
         assert set(part.needs) <= folders
         references = [
-            part.tables, part.settings, part.controls, part.end_logins, *part.blueprints,
+            part.tables, part.settings, part.controls, part.end_logins, part.poll_listener,
+            part.first_steps, part.forget_feed, *part.blueprints,
             *part.jobs, *part.workers, *part.upkeep, *part.senders.values(),
             *part.places.values(), *(command.function for command in part.commands.values()),
         ]  # fmt: skip
@@ -444,7 +446,7 @@ def test_who_writes_beside_the_other_writers() -> None:
     door = re.compile(r"\.write_rows\(")
     users = {module_name(path, ROOT) for path in SOURCES if door.search(path.read_text("utf-8"))}
     assert users == {
-        "publisher.readers.poll_batches",  # adds rows alone
+        "publisher.parts.readers.poll_batches",  # adds rows alone
         "publisher.storage.leader",  # renews a row that one process has
         "publisher.parts.river.fetching.frontier",
         "publisher.parts.river.fetching.machines",

@@ -61,7 +61,14 @@ def test_addresses_of_parts_that_are_off_are_not_there(app: Flask, client: Flask
     theirs = {str(rule) for rule in every.url_map.iter_rules()}
     theirs -= {str(rule) for rule in app.url_map.iter_rules()}
     close_app(every)
-    known = {"/xmlrpc", "/micropub", "/indieauth/token", "/studio/login/passkey", "/reader-test"}
+    known = {
+        "/xmlrpc",
+        "/micropub",
+        "/indieauth/token",
+        "/studio/login/passkey",
+        "/reader-test",
+        "/readers",
+    }
     assert known <= theirs
     for path in sorted(path for path in theirs if "<" not in path):
         assert client.get(path).status_code == 404, path
@@ -99,10 +106,11 @@ def test_a_blog_without_parts(site: Site, client: FlaskClient) -> None:
     client.environ_base["HTTP_HOST"] = "blog.example"
     ada = Browser(client)
     ada.log_in()
-    paths = ("/", "/studio/", "/studio/account", "/studio/account/tokens", "/studio/settings")
-    for path in paths:
+    pages = ("", "posts", "feed", "account", "account/tokens", "settings")
+    for path in ("/", *(f"/studio/{page}" for page in pages)):
         page = ada.get(path)
         assert "asskey" not in page
         assert "xmlrpc" not in page
         assert "icropub" not in page
         assert "indieauth" not in page
+        assert 'href="/readers"' not in page

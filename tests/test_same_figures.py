@@ -20,10 +20,11 @@ from publisher.cli import cli
 from publisher.core.replay import knob
 from publisher.installation import Site, open_site
 from publisher.installation.settings import load_settings, store_settings
+from publisher.parts.readers.fold import fold
+from publisher.parts.readers.pages import worth
+from publisher.parts.readers.reporting.report import make
 from publisher.publishing.rebuild import rebuild
-from publisher.readers.fold import fold
-from publisher.readers.reporting.report import make
-from publisher.web.readers import background_commands, worth
+from publisher.web import background_commands
 from tests.conftest import FakeClock
 from tests.databases import settings_of
 from tests.factories import PASSWORD, make_author

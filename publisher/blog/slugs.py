@@ -22,7 +22,7 @@ _UNSEEN = re.compile(r"<[^<>]*>|^ {0,3}\[[^\[\]]+\]:.*$|\bhttps?://\S+|\bwww\.\S
 RESERVED = frozenset(
     """
     archive archives authors cards favicon feed healthz media metrics
-    posts preview readers robots rss search setup sitemap static studio style subscribe tags
+    posts preview robots rss search setup sitemap static studio style subscribe tags
     webmention
     """.split()  # noqa: SIM905 - a list of thirty quoted words is harder to read
 ).union(*(part.reserved for part in known().values()))

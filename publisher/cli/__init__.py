@@ -29,7 +29,6 @@ COMMANDS = {
         "publisher.cli.simulate:simulate",
         "replay update histories: delays and polls of readers",
     ),
-    "readers": ("publisher.cli.readers:readers", "who reads, how they poll, what the ttl saves"),
     "feed": ("publisher.cli.feed:feed", "build the feed once, or print it as of any moment"),
     "reader-test": (
         "publisher.cli.reader_test:reader_test",

@@ -60,10 +60,10 @@ def _is_address(source: str) -> bool:
 
 
 def _subject(source: str, zone: str) -> "Subject":
+    from publisher.access_logs.guessed_updates import is_access_log
     from publisher.base.environment import read_environment
     from publisher.core.civil import instant
     from publisher.foreign import advise as advice
-    from publisher.readers.access_logs.guessed_updates import is_access_log
 
     now = utc_now()
     if _is_address(source):

@@ -18,8 +18,8 @@ from publisher.cli.parameters import site
 from publisher.part import PartOff, chosen
 
 if TYPE_CHECKING:
+    from publisher.access_logs.guessed_updates import GuessedUpdates
     from publisher.installation.settings import Settings
-    from publisher.readers.access_logs.guessed_updates import GuessedUpdates
     from publisher.simulator.grid import Source
     from publisher.simulator.timelines import Timeline
 
@@ -118,7 +118,7 @@ def scored_days(text: str | None) -> tuple[float, float] | None:
 
 
 def _read(name: str, zone: str | None) -> Timeline:
-    from publisher.readers.access_logs.guessed_updates import is_access_log
+    from publisher.access_logs.guessed_updates import is_access_log
     from publisher.simulator.timelines import read_timeline
 
     path = Path(name)
@@ -137,7 +137,7 @@ def _logged(path: Path, zone: str | None) -> Timeline:
 
 def guessed_updates(path: Path) -> GuessedUpdates:
     """The updates that an access log shows; says on standard error how exact they are."""
-    from publisher.readers.access_logs.guessed_updates import guess_updates
+    from publisher.access_logs.guessed_updates import guess_updates
 
     found = guess_updates(path)
     click.echo(f"{path.name}: {found.in_words()}", err=True)

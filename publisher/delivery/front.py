@@ -7,29 +7,29 @@ newer than those in memory. A worker that has just answered a form checks at onc
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import parse_qs
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from publisher.base.dates import EPOCH
 from publisher.base.errors import PublisherError
 from publisher.base.system.logs import get_logger
 from publisher.delivery.tag_feeds import TagFeeds
-from publisher.delivery.trusted_proxies import LOG, believe
+from publisher.delivery.trusted_proxies import LOG, SOURCE, believe
 from publisher.delivery.watch import Watch
 from publisher.feeds.conditional import Served
 from publisher.feeds.feed_answer import PREFLIGHT, FeedAnswer, Moved, as_page, navigates, too_soon
 from publisher.installation import Site
-from publisher.installation.settings import Settings, allow_invalid, load_settings
+from publisher.installation.settings import allow_invalid, load_settings
 from publisher.publishing.outbox import link_headers
 from publisher.publishing.rebuild import ADDRESSES, ATOM, JSON, RSS
 from publisher.publishing.snapshots import served
-from publisher.readers.counter import SOURCE, Fairness, Like, PollCounter, asked_by
 from publisher.storage.bell import ChangeCounter
 from publisher.storage.tables.publishing import Snapshot
 
@@ -40,6 +40,36 @@ StartResponse = Callable[..., Any]
 WsgiApp = Callable[[Environ, StartResponse], Iterable[bytes]]
 
 log = get_logger("front")
+
+
+class PollListener(Protocol):
+    """Told of each poll of a feed after its answer is decided; it never blocks."""
+
+    # Whether each poll has to be examined, as one may have to wait (see `wait_seconds`).
+    examines_each: bool
+
+    def start(self) -> None:
+        """Begin, in each process at its first request; again after a fork."""
+
+    def stop(self) -> None:
+        """End, and store what is left; harmless when nothing runs."""
+
+    def refreshed(self, session: Session) -> None:
+        """Something was committed: the settings may be others."""
+
+    def wait_seconds(self, document: Served, environ: dict[str, Any], now: datetime) -> int:
+        """How long who is about to get a whole document has to wait instead; 0 for not at all."""
+
+    def count(
+        self, document: Served, answer: FeedAnswer, environ: dict[str, Any], now: datetime
+    ) -> Hashable:
+        """Note one answered poll; returns its group, for `again`."""
+
+    def again(self, group: Any, document: Served, now: datetime) -> None:
+        """Note one more poll of a group."""
+
+    def of_peer(self, group: Any, peer: str) -> Hashable:
+        """The group of the equal polls of another peer."""
 
 
 @dataclass(slots=True)
@@ -57,20 +87,19 @@ class Poll:
     document: weakref.ref[Served] | None = None
     etag: str = ""
     kind: int = 0
-    group: Like | None = None  # in which it is counted
+    group: Hashable | None = None  # in which it is counted
 
 
 class FeedFront:
     """A WSGI application around another one: answers the feeds, passes everything else on.
 
-    `polls`, if given, counts each answer after it is decided. Our own server calls `poll` first, on
-    its event loop, and runs the application for all other requests.
+    `polls`, if given, is told of each answer after it is decided. Our own server calls `poll`
+    first, on its event loop, and runs the application for all other requests.
     """
 
-    def __init__(self, app: WsgiApp, site: Site, polls: PollCounter | None = None) -> None:
+    def __init__(self, app: WsgiApp, site: Site, polls: PollListener | None = None) -> None:
         self._app = app
         self._polls = polls
-        self._fairness: Fairness | None = None
         self._site = site
         self.clock = site.clock
         self._documents: dict[str, Served | Moved] = {}
@@ -115,10 +144,10 @@ class FeedFront:
             second = document.second(now)
             # Another peer gets the same answer, unless it may be a proxy, whose headers count.
             same = poll.peer == peer or not self._site.environment.trusted_proxies
-            if same and second.etag == poll.etag and self._fairness is None:
+            if same and second.etag == poll.etag and not self._examines_each():
                 if poll.group is not None and self._polls is not None:
                     if poll.peer != peer:
-                        poll.peer, poll.group = peer, asked_by(poll.group, peer)
+                        poll.peer, poll.group = peer, self._polls.of_peer(poll.group, peer)
                     self._polls.again(poll.group, document, now)
                 return second.answer(poll.kind)
         environ = {**poll.environ, "REMOTE_ADDR": peer}
@@ -137,13 +166,13 @@ class FeedFront:
 
     def _answer(
         self, document: Served | Moved, environ: Environ, now: datetime
-    ) -> tuple[FeedAnswer, Like | None]:
+    ) -> tuple[FeedAnswer, Hashable | None]:
         """The answer of one document, and the group in which it was counted."""
         answer = document.respond(environ, now)
         if isinstance(document, Moved) or answer is PREFLIGHT:
             return answer, None
-        if self._fairness is not None and answer.code == 200:
-            wait_seconds = self._fairness.wait_seconds(document, environ, now)
+        if self._polls is not None and self._polls.examines_each and answer.code == 200:
+            wait_seconds = self._polls.wait_seconds(document, environ, now)
             answer = too_soon(wait_seconds) if wait_seconds else answer
         group = None
         if self._polls is not None and environ.get(SOURCE) != LOG:
@@ -180,6 +209,8 @@ class FeedFront:
             new = [name for name, serial in current if self._serials.get(name) != serial]
             allow_invalid(session)  # what was built before is served on
             settings = load_settings(session)
+            if self._polls is not None:
+                self._polls.refreshed(session)
             found = select(Snapshot).where(Snapshot.name.in_(new))
             rows = session.scalars(found).all() if new else []
             for row in rows:
@@ -196,7 +227,6 @@ class FeedFront:
             if unpacked and (self._packer is None or not self._packer.is_alive()):
                 self._packer = threading.Thread(target=self._pack, name="packing", daemon=True)
                 self._packer.start()
-        self._be_fair(settings)
 
     def _pack(self) -> None:
         """In a thread: replace each document by its packed form (`Served.packed`)."""
@@ -214,13 +244,8 @@ class FeedFront:
                 if self._documents.get(path) is document:
                     self._documents = {**self._documents, path: packed}
 
-    def _be_fair(self, settings: Settings) -> None:
-        """Start or stop refusing polls that come too early (setting `fairness`)."""
-        least_seconds = settings.rule.menu.smallest * 60
-        if settings.fairness == "off":
-            self._fairness = None
-        elif self._fairness is None or self._fairness.least_seconds != least_seconds:
-            self._fairness = Fairness(least_seconds)
+    def _examines_each(self) -> bool:
+        return self._polls is not None and self._polls.examines_each
 
     def _old_addresses(self, paths: str) -> dict[str, Moved]:
         """The feed's former addresses (setting `old_feeds`), with and without a slash at their end;

@@ -8,9 +8,10 @@ from typing import Any
 
 from publisher.base.environment import Network
 from publisher.base.net import ip_of
-from publisher.readers.counter import PROXY, SOURCE
 
-LOG = "log"
+SOURCE = "publisher.source"  # key in a request's environment: who passed it on, if anybody did
+PROXY = "proxy"  # a proxy that is trusted
+LOG = "log"  # a proxy from whose log this request is counted
 
 
 def believe(environ: dict[str, Any], trusted: Sequence[Network]) -> None:

@@ -270,7 +270,6 @@ class Settings:
     hubs: str = setting("", addresses(5))
     cloud: str = setting("", addresses(1))
     readers_days: int = setting(30, whole(1, 400))
-    fairness: str = setting("off", choice("off", "on"))
     look: str = setting("book", choice(*LOOKS))
     accent: str = setting("", colour)  # empty: the look's own
     logo: str = setting("", file)  # addresses of files under /media/

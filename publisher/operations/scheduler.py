@@ -28,21 +28,17 @@ from publisher.base.system.processes import end_with_parent
 from publisher.blog.published import WEBMENTION
 from publisher.blog.writing import autosave, posts
 from publisher.installation import Site, open_site, recall, remember
-from publisher.installation.settings import load_settings, smallest_ttl
+from publisher.installation.settings import load_settings
 from publisher.operations import long_work
 from publisher.part import known
 from publisher.publishing import link_cards, mentions, outbox, purge, snapshots
 from publisher.publishing.rebuild import refresh
-from publisher.readers import poll_batches, store
-from publisher.readers.fold import keep_up
 from publisher.storage.leader import Lease
 from publisher.storage.tables.publishing import Delivery
 
 HOUR_SECONDS, QUARTER_SECONDS = 3600.0, 900.0
 SHORTEST_REST_SECONDS, LONGEST_REST_SECONDS = 0.05, 60.0
 AGAIN_SECONDS = 1.0
-FOLD_SECONDS = 3 * HOUR_SECONDS  # by the site's clock
-LOOK_SECONDS = 60.0  # real seconds between looks whether a fold is due
 LONGEST_JOB_SECONDS = 300.0  # of most jobs; then the heartbeat stops, and the process is replaced
 LONGEST_REFRESH_SECONDS, LONGEST_UPKEEP_SECONDS = 60.0, 3600.0
 UPKEPT_AT = "upkept_at"  # in `meta`
@@ -73,12 +69,6 @@ def refresh_feeds(site: Site) -> float:
     return rest
 
 
-def fold_polls(site: Site) -> float:
-    """Add the polls that the workers have counted to the readers' tables."""
-    rest = keep_up(site.database, site.clock, smallest_ttl, FOLD_SECONDS)
-    return min(rest, LOOK_SECONDS / real_seconds(site.clock, 1.0))
-
-
 def send_pings(site: Site) -> float:
     """Send what waits in the outbox: pings, mentions, purge requests; retry what failed."""
     purge.request_calls(site)
@@ -96,7 +86,7 @@ def look_at_mentions(site: Site) -> float:
 
 
 _SHORT = (
-    fold_polls, send_pings, look_at_mentions,
+    send_pings, look_at_mentions,
     link_cards.fetch_link_cards,
 )  # fmt: skip
 
@@ -151,14 +141,12 @@ class Errand(threading.Thread):
             self._asked.wait(max(SHORTEST_REST_SECONDS, min(rest, LONGEST_REST_SECONDS)))
 
 
-def prune_polls(site: Site) -> None:
-    """Delete poll counts, versions and messages older than the setting `readers_days`, and unsaved
-    texts that were offered long enough."""
+def tidy_up(site: Site) -> None:
+    """Delete versions and messages older than the setting `readers_days`, and unsaved texts that
+    were offered long enough."""
     now = site.clock()
     with site.database.write() as session:
         days = load_settings(session).readers_days
-        store.prune(session, now, days)
-        poll_batches.take_over(session)
         snapshots.prune_versions(session, now - timedelta(days=days))
         outbox.prune(session, now - timedelta(days=days))
         autosave.prune(session, now)
@@ -174,7 +162,7 @@ def keep_tidy(site: Site) -> float:
     if 0.0 <= since < HOUR_SECONDS:  # else the clock went back
         return HOUR_SECONDS - since
     upkeep = (part.load(job) for part in known().values() for job in part.upkeep)
-    for job in (prune_polls, *upkeep):
+    for job in (tidy_up, *upkeep):
         try:
             job(site)
         except PublisherError as error:

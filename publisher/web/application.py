@@ -7,15 +7,13 @@ from flask import Flask, Response, request
 from flask.sessions import SecureCookieSessionInterface, SessionMixin
 from werkzeug.routing import IntegerConverter, Map
 
-from publisher.base.clock import Clock, real_seconds
+from publisher.base.clock import Clock
 from publisher.base.environment import Environment, read_environment, secret_key
 from publisher.base.errors import StorageUnavailable
 from publisher.base.media_files import NOT_SNIFFED
 from publisher.base.text import LARGEST_ROW
 from publisher.delivery.front import FeedFront
 from publisher.installation import Site, open_site
-from publisher.readers import poll_batches
-from publisher.readers.counter import PollCounter, Polls
 from publisher.web import (
     assets,
     blog,
@@ -35,7 +33,6 @@ from publisher.web.for_programs import (
     media,
     metrics,
 )
-from publisher.web.readers import report, worth
 from publisher.web.request_checks import MOVING_BYTES, TEXT_BYTES, LimitedRequest
 from publisher.web.studio import mentions
 from publisher.web.studio.account_pages import login, setup
@@ -48,7 +45,6 @@ _HEADERS = {
 }
 
 _BLUEPRINTS = (
-    worth.advise_blueprint,
     assets.blueprint,
     blog.blueprint,
     media.card_blueprint,
@@ -59,9 +55,7 @@ _BLUEPRINTS = (
     media.blueprint,
     metrics.blueprint,
     posts.preview_blueprint,
-    report.blueprint,
     setup.blueprint,
-    worth.blueprint,
     studio.blueprint,
     style.blueprint,
     mentions.webmention_blueprint,
@@ -95,23 +89,18 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
     for part in site.parts:
         for reference in part.blueprints:
             app.register_blueprint(part.load(reference))
-    polls = PollCounter(lambda counted: _store(site, counted), real_seconds(site.clock, 1.0))
-    app.extensions["polls"] = polls
+    listening = (part.load(part.poll_listener)(site) for part in site.parts if part.poll_listener)
+    app.extensions["polls"] = polls = next(listening, None)
     front = FeedFront(app.wsgi_app, site, polls)
     app.extensions["front"] = front
     app.wsgi_app = front  # type: ignore[method-assign]
     return app
 
 
-def _store(site: Site, polls: Polls) -> None:
-    """Store a batch of polls for the readers report, then count it for `/metrics`."""
-    poll_batches.store(site.database, polls, site.clock())
-    metrics.count_polls(polls)
-
-
 def close_app(app: Flask) -> None:
     """Stop what an application has running: its threads first, then what they use."""
-    app.extensions["polls"].stop()
+    if (polls := app.extensions["polls"]) is not None:
+        polls.stop()
     app.extensions["front"].close()
     current_site(app).database.close()
 

@@ -29,12 +29,9 @@ from publisher.base.text import LARGEST_ROW, whole_number
 from publisher.blog import published
 from publisher.blog.members import authors, permissions, tokens
 from publisher.installation import Site
-from publisher.installation.settings import Settings, allow_invalid, load_settings, smallest_ttl
-from publisher.readers.fold import keep_up
+from publisher.installation.settings import Settings, allow_invalid, load_settings
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import ApiToken, Author
-
-POLLS_BEHIND_SECONDS = 60.0
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -71,13 +68,6 @@ def now() -> datetime:
         g.now = site().clock()
     moment: datetime = g.now
     return moment
-
-
-def count_polls() -> None:
-    """For pages that show readers: polls that wait for a minute are added to what is shown; where
-    that fails, it is as old as the last hour."""
-    with suppress(PublisherError):
-        keep_up(site().database, site().clock, smallest_ttl, POLLS_BEHIND_SECONDS)
 
 
 def page_start(db: Session) -> Post | None:

@@ -30,7 +30,6 @@ from publisher.web.translations import date_in, month_in, month_of_year_in
 _MENU = (
     MenuLink("write", "Write", "/studio/", 10),
     MenuLink("posts", "Posts", "/studio/posts", 20),
-    MenuLink("readers", "Readers", "/readers", 30),
 )
 _DESCRIPTION_LENGTH = 200  # characters, for cards and search engines
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from publisher.blog import update_log
 from publisher.blog.members import authors
 from publisher.installation.settings import load_settings
-from publisher.web.readers import background_commands
+from publisher.web import background_commands
 from tests.browser.conftest import Browse, Live, Scheme, overflow, violations
 
 PLACES = [

@@ -20,7 +20,7 @@ from publisher.publishing.rebuild import rebuild
 from publisher.reader_test.testers import ReaderTests
 from tests.browser.conftest import Browse, Live, overflow, violations
 from tests.factories import content, make_post
-from tests.readers.polls import NOT_MODIFIED, Counting
+from tests.parts.readers.polls import NOT_MODIFIED, Counting
 from tests.web.test_rights import TABLE
 
 Form = Literal["light", "dark"]

@@ -30,6 +30,7 @@ from publisher.delivery.wire import wire
 from publisher.feeds.feed_answer import FeedAnswer
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
+from publisher.parts.readers.counter import PollCounter
 from publisher.publishing.rebuild import ADDRESSES, rebuild
 from publisher.web.application import close_app, create_app
 from tests.conftest import SITE_URL, FakeClock
@@ -422,7 +423,7 @@ def test_remembered_heads_keep_no_old_documents(
     front: FeedFront, site: Site, clock: FakeClock, client: FlaskClient
 ) -> None:
     """Nor those of tags, which are made anew for whoever asks for more of them than are held."""
-    assert front._polls is not None
+    assert isinstance(front._polls, PollCounter)
     known, served = [], []
     for path in ("/rss.xml", "/tags/web/rss.xml"):
         client.get(path)
@@ -447,7 +448,7 @@ def test_remembered_heads_keep_no_old_documents(
 
 def counted(front: FeedFront) -> dict[str, int]:
     """How many polls of each address were counted since the last flush."""
-    assert front._polls is not None
+    assert isinstance(front._polls, PollCounter)
     sums: dict[str, int] = {}
     for group, bursts in front._polls._polls.groups():
         sums[group.peer] = sums.get(group.peer, 0) + sum(polls for _, polls in bursts)

@@ -20,8 +20,8 @@ import sys, threading
 from dataclasses import replace
 from publisher.base.environment import read_environment
 from publisher.delivery import front as module
-from publisher.readers import poll_batches
-from publisher.readers.counter import PollCounter
+from publisher.parts.readers import poll_batches
+from publisher.parts.readers.counter import PollCounter
 from publisher.installation import open_site
 from publisher.storage.database import Database
 

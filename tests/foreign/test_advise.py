@@ -19,7 +19,7 @@ from publisher.feeds import validation
 from publisher.foreign import advise
 from publisher.foreign.stamp import StampOptions, stamp
 from publisher.installation import Site
-from publisher.web.readers import background_commands
+from publisher.web import background_commands
 from tests.dynamic_ttl.engines import ENGINES, document
 from tests.factories import PASSWORD, make_author
 from tests.foreign.test_stamp import feed_of

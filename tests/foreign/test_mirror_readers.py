@@ -19,18 +19,19 @@ from publisher.foreign.learning import FeedHistory
 from publisher.foreign.mirrors import build
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
+from publisher.parts.readers.pages import worth
+from publisher.parts.readers.reporting.push_arrivals import results
+from publisher.parts.readers.reporting.report import make
+from publisher.parts.readers.tables import Reach, ReaderOrigin
 from publisher.publishing import snapshots
-from publisher.readers.reporting.push_arrivals import results
-from publisher.readers.reporting.report import make
 from publisher.simulator.timelines import Timeline
 from publisher.storage.tables.mirror import Mirror
 from publisher.storage.tables.publishing import Delivery
-from publisher.storage.tables.readers import Reach, ReaderOrigin
-from publisher.web.readers import background_commands, worth
+from publisher.web import background_commands
 from tests.conftest import FakeClock
 from tests.databases import work_on
 from tests.factories import PASSWORD, make_author, make_post
-from tests.readers.polls import FULL, NOT_MODIFIED, Counting, FakeDocument
+from tests.parts.readers.polls import FULL, NOT_MODIFIED, Counting, FakeDocument
 
 TIDES, OWN = "/mirror/tides.xml", "/rss.xml"
 

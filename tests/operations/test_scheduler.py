@@ -43,7 +43,7 @@ def test_upkeep_that_fails_stops_no_other(site: Site, monkeypatch: pytest.Monkey
     def broken(_: Site) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(scheduler, "prune_polls", broken)
+    monkeypatch.setattr(scheduler, "tidy_up", broken)
     monkeypatch.setattr(
         "publisher.operations.scheduler.service.tidy", lambda _: done.append("river")
     )

@@ -22,15 +22,15 @@ from publisher.blog.members import authors
 from publisher.blog.writing import autosave, posts, revisions
 from publisher.installation import Site, open_site
 from publisher.installation.settings import Settings, load_settings
+from publisher.parts.readers import poll_batches
+from publisher.parts.readers.fold import fold
+from publisher.parts.readers.reporting.reach import Reached, reached
+from publisher.parts.readers.tables import PollHour, Reach
 from publisher.parts.river.following import subscriptions
 from publisher.publishing.rebuild import rebuild
-from publisher.readers import poll_batches
-from publisher.readers.fold import fold
-from publisher.readers.reporting.reach import Reached, reached
 from publisher.storage import schema
 from publisher.storage.database import Database
 from publisher.storage.schema import newest_revision, upgrade
-from publisher.storage.tables.readers import PollHour, Reach
 from tests.postgres import Server
 from tests.storage import released
 

@@ -4,6 +4,6 @@ from publisher.part import Command, Part
 
 PART = Part(
     name="demo",
-    needs=("importing", "river"),
+    needs=("importing", "readers", "river"),
     commands={"demo": Command("command:demo", "fill an empty instance with an example blog")},
 )

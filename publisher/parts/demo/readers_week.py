@@ -21,10 +21,10 @@ from publisher.core.ttl.headers import Expiries
 from publisher.feeds.conditional import Freshness, Served
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
+from publisher.parts.readers.counter import SITE, CountedGroup, Polls
+from publisher.parts.readers.fold import fold
+from publisher.parts.readers.poll_batches import store
 from publisher.publishing.rebuild import RSS
-from publisher.readers.counter import SITE, CountedGroup, Polls
-from publisher.readers.fold import fold
-from publisher.readers.poll_batches import store
 from publisher.storage.tables.blog import Update
 from publisher.storage.tables.publishing import Delivery, DocumentVersion
 

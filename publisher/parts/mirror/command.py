@@ -83,12 +83,14 @@ def list_mirrors(as_json: bool) -> None:
 def remove(name: str) -> None:
     """Stop serving NAME; delete its update history and the counts of its readers."""
     from publisher.foreign import mirrors
-    from publisher.readers import store
+    from publisher.part import known
 
     here = site()
     with here.database.write() as db:
         mirrors.remove(db, name)
-        store.forget_mirror(db, name)
+        for part in known().values():
+            if part.forget_feed:
+                part.load(part.forget_feed)(db, name)
 
 
 @mirror.command()

@@ -17,7 +17,6 @@ def all_rooms() -> MetaData:
         credentials,
         mirror,
         publishing,
-        readers,
     )
 
     part.load_tables()

@@ -8,7 +8,6 @@ Without that folder (another WSGI server, a test) each process reports only its 
 """
 
 import os
-from collections import Counter as Sums
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -37,7 +36,6 @@ from publisher.blog.members import permissions
 from publisher.blog.writing import posts
 from publisher.publishing.rebuild import RSS
 from publisher.publishing.signals import moment_of
-from publisher.readers.counter import Polls
 from publisher.storage import leader, schema
 from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.credentials import LoginSession
@@ -154,18 +152,13 @@ def prepare(app: Flask) -> None:
     app.after_request(_end)
 
 
-def count_polls(polls: Polls) -> None:
-    """Count a batch of polls after it was stored, so that no poll waits for this."""
-    statuses: Sums[int] = Sums()
-    sent_bytes = 0
-    for group, bursts in polls.groups():
-        number = sum(count for _, count in bursts)
-        statuses[group.status] += number
-        sent_bytes += group.sent_bytes * number
+def count_polls(statuses: Mapping[int, int], sent_bytes: int, lost: int) -> None:
+    """Count a batch of polls after it was stored, so that no poll waits for this: how many had each
+    status, the bytes that were sent to them, and how many more came than could be stored."""
     for status, count in statuses.items():
         _polls.labels(str(status)).inc(count)
     _poll_bytes.inc(sent_bytes)
-    _polls_lost.inc(polls.lost)
+    _polls_lost.inc(lost)
 
 
 def register_in(registry: CollectorRegistry) -> None:

@@ -7,7 +7,7 @@ the page in the answer still contains what was typed. All pages are behind the l
 from flask import Blueprint
 
 from publisher.web.context import need_login
-from publisher.web.studio import home, media, mentions, posts, readers_summary
+from publisher.web.studio import home, media, mentions, posts
 from publisher.web.studio.account_pages import account, people
 from publisher.web.studio.editor import autosave, post_actions, post_editor
 from publisher.web.studio.preferences import feed, look, moving, settings
@@ -15,7 +15,7 @@ from publisher.web.studio.preferences import feed, look, moving, settings
 blueprint = Blueprint("studio", __name__, url_prefix="/studio")
 blueprint.before_request(need_login)
 for module in (
-    home, feed, posts, readers_summary, post_editor, autosave, media, post_actions, account, people,
+    home, feed, posts, post_editor, autosave, media, post_actions, account, people,
     settings, look, mentions, moving,
 ):  # fmt: skip
     blueprint.register_blueprint(module.blueprint)

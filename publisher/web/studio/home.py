@@ -16,20 +16,17 @@ from publisher.installation import recall, remember
 from publisher.installation.settings import Settings, load_settings
 from publisher.publishing import mentions, snapshots
 from publisher.storage.tables.blog import Post, Update
-from publisher.storage.tables.readers import ReaderClient
 from publisher.web.context import (
     admin_required,
-    count_polls,
     me,
     now,
     settings,
     site,
 )
 from publisher.web.day_strip import strip
-from publisher.web.studio import readers_summary, shared
+from publisher.web.studio import shared
 from publisher.web.studio.editor import forms, post_editor
 from publisher.web.studio.editor.forms import Typed
-from publisher.web.studio.readers_summary import month
 
 blueprint = Blueprint("home", __name__)
 
@@ -71,7 +68,6 @@ def write() -> Any:
 def _show(typed: Typed, problem: str = "") -> str:
     author = me()
     mine = None if permissions.is_admin(author) else author.id
-    count_polls()
     with site().database.read() as db:
         lists = {
             state: overview.rows(
@@ -96,9 +92,7 @@ def _show(typed: Typed, problem: str = "") -> str:
             leaving=waiting,
             seconds_left=shared.seconds_left,
             today=strip(db, now()),
-            moment=readers_summary.publishing_moment(db),
             opened=forms.civil(now(), settings().zone),
-            month=month(site(), db, now()),
             steps=first_steps(db),
             mentions_waiting=mentions.waiting(db, author),
             feed_broken=bool(snapshots.known_problems(db)[1]),
@@ -128,9 +122,9 @@ def first_steps(db: Session) -> list[tuple[str, str, bool]]:
          bool(me().bio) or there(about)),
         ("Import what you wrote elsewhere", "/studio/moving",
          there(select(Update.id).where(Update.kind == "import"))),
-        ("Subscribe to your own feed, to see what readers see", "/subscribe",
-         there(select(ReaderClient))),
     ]  # fmt: skip
+    for part in site().parts:
+        steps += part.load(part.first_steps)(db) if part.first_steps else []
     return [] if all(done for *_, done in steps) else steps
 
 

@@ -7,13 +7,12 @@ from flask import Blueprint, render_template, request
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import FieldErrors
 from publisher.base.text import clean, whole_number
-from publisher.blog import published, tags
+from publisher.blog import tags
 from publisher.blog.members import authors, permissions
 from publisher.blog.writing import autosave, overview
 from publisher.publishing import mentions
-from publisher.readers.reporting.reach import reached
 from publisher.storage.tables.blog import KINDS, STATUSES, Post
-from publisher.web.context import admin_required, count_polls, done, me, now, place_in_list, site
+from publisher.web.context import admin_required, done, me, now, place_in_list, site
 from publisher.web.studio import shared
 
 blueprint = Blueprint("posts", __name__)
@@ -23,7 +22,6 @@ blueprint = Blueprint("posts", __name__)
 def page() -> str:
     """One page of the list; authors see their own posts, admins everybody's."""
     wanted, cursor = _filter(), place_in_list(request.args.get("after", ""))
-    count_polls()
     with site().database.read() as db:
         gone = db.get(Post, whole_number(request.args.get("gone", ""), 2**31) or 0)
         if gone and not (gone.status == "deleted" and permissions.may_edit(me(), gone)):
@@ -33,7 +31,6 @@ def page() -> str:
         waiting = shared.leaving(db, me())
         mentions_waiting = mentions.waiting(db, me())
         unsaved_texts = bool(autosave.everything(db, me().id))
-        reach = reached(db, [row.id for row in rows if published.is_public(row)])
     more = rows[overview.PAGE - 1] if len(rows) > overview.PAGE else None
     return render_template(
         "studio/posts.html",
@@ -45,7 +42,6 @@ def page() -> str:
         after=f"{format_rfc3339(more.when)}~{more.id}" if more else "",
         first=cursor is None,
         leaving=waiting,
-        reach=reach,
         unsaved_texts=unsaved_texts,
         mentions_waiting=mentions_waiting,
         seconds_left=shared.seconds_left,

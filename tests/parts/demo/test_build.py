@@ -18,12 +18,12 @@ from publisher.blog.post_files.media import Accepted
 from publisher.blog.writing import posts
 from publisher.installation import Site, open_site
 from publisher.parts.demo import build, readers_week
+from publisher.parts.readers.reporting.programs import by_program
+from publisher.parts.readers.reporting.push_arrivals import results
+from publisher.parts.readers.reporting.report import make
 from publisher.parts.river.tables import RiverFeed, RiverItem
 from publisher.publishing.rebuild import rebuild
 from publisher.publishing.signals import signals_at
-from publisher.readers.reporting.programs import by_program
-from publisher.readers.reporting.push_arrivals import results
-from publisher.readers.reporting.report import make
 from publisher.storage.tables.blog import Media, Post, Revision, Update
 from tests.conftest import SITE_URL, FakeClock
 from tests.databases import database_url

@@ -16,7 +16,7 @@ from publisher.installation.settings import Settings, load_settings, names_of, s
 from publisher.parts.passkeys.tables import Passkey
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import Post, Revision
-from publisher.web.readers import background_commands
+from publisher.web import background_commands
 from publisher.web.studio.preferences import setting_controls
 from tests.conftest import FakeClock
 from tests.databases import SERVER

@@ -6,7 +6,7 @@ from datetime import timedelta
 from publisher.installation import Site
 from tests.conftest import FakeClock
 from tests.factories import make_post
-from tests.readers.polls import Counting, FakeDocument
+from tests.parts.readers.polls import Counting, FakeDocument
 from tests.web.studio.browser import Browser
 
 

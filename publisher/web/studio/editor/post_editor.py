@@ -15,9 +15,9 @@ from publisher.blog.writing import autosave, editing, revisions
 from publisher.blog.writing.content import MAX_SOURCE
 from publisher.blog.writing.revisions import Piece, difference
 from publisher.storage.tables.blog import Post
-from publisher.web.context import count_polls, me, now, settings, site
+from publisher.web.context import me, now, settings, site
 from publisher.web.rendering import clock
-from publisher.web.studio import media, readers_summary, shared
+from publisher.web.studio import media, shared
 from publisher.web.studio.editor import forms
 from publisher.web.studio.editor.forms import Typed, from_mapping
 
@@ -34,7 +34,6 @@ def new() -> str:
         for part in (one for one in site().parts if one.text_about):
             with site().database.read() as db:
                 texts["title"], texts["source"] = part.load(part.text_about)(db, me().id, item)
-    count_polls()
     typed = Typed(place="draft").with_texts(texts)
     if (number := whole_number(request.args.get("unsaved", ""))) is None:
         return show(typed, 0)
@@ -47,7 +46,6 @@ def new() -> str:
 @blueprint.get("/posts/<int:post_id>")
 def edit(post_id: int) -> str:
     """The editor with a post, and with what was typed since it was last saved."""
-    count_polls()
     with site().database.read() as db:
         post = permissions.editable(db, me(), post_id)
         typed = forms.from_post(db, post, settings().zone)
@@ -126,7 +124,7 @@ def show(
             else "",
             leaving=[found for found in shared.leaving(db, me()) if found.id == post_id],
             seconds_left=shared.seconds_left,
-            moment=readers_summary.publishing_moment(db, post_id),
+            post_id=post_id,
             known_tags=permissions.tags_seen(db, me()),
             opened=forms.civil(now(), settings().zone),
         )

@@ -13,9 +13,8 @@ from publisher.core.ttl.decision import build_moment
 from publisher.installation.settings import load_settings
 from publisher.publishing import snapshots
 from publisher.publishing.rebuild import ADDRESSES, RSS
-from publisher.readers.reporting.charts import last_week
 from publisher.storage.tables.publishing import Delivery, Snapshot
-from publisher.web.context import count_polls, now, site
+from publisher.web.context import now, site
 from publisher.web.day_strip import strip
 
 blueprint = Blueprint("feed", __name__)
@@ -26,20 +25,17 @@ DELIVERIES_SHOWN = 8
 @blueprint.get("/feed")
 def page() -> str:
     """The feed as it stands; `current`: whether the documents were decided for this hour."""
-    count_polls()
     with site().database.read() as session:
         settings = load_settings(session)
         documents = {row.name: row for row in session.scalars(select(Snapshot))}
         main = documents.get(RSS)
         due_since = build_moment(update_log.last_update(session, now()), now(), settings.timezone)
-        week = snapshots.versions_since(session, RSS, now() - timedelta(days=7))
         since, problems = snapshots.known_problems(session)
         deliveries = select(Delivery).order_by(Delivery.id.desc()).limit(DELIVERIES_SHOWN)
         feed = {
             "current": main is not None and main.decided_at >= due_since,
             "told": strip(session, now()).told,
             "reasons": main.decision.get("reasons", ()) if main else (),
-            "week": last_week(session, week, now(), settings.zone),
             "documents": [
                 _health(session, address, documents[name])
                 for name, address in ADDRESSES.items()

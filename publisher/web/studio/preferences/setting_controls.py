@@ -161,12 +161,6 @@ _GROUPS = (
         "Visits",
         (
             Control(
-                "fairness",
-                "Apps that look too often",
-                kind="radios",
-                options=(("off", "answer anyway"), ("on", "ask them to slow down")),
-            ),
-            Control(
                 "readers_days", "Days to keep the counts of visits", kind="number"
             ),
         ),

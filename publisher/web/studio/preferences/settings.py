@@ -20,9 +20,9 @@ from publisher.installation.settings import (
     store_settings,
     values_of_all,
 )
+from publisher.web import background_commands
 from publisher.web.context import done, need_admin, now, site
 from publisher.web.day_strip import strip
-from publisher.web.readers import background_commands
 from publisher.web.studio.preferences.setting_controls import TABS, groups, shown
 from publisher.web.studio.shared import feeds_changed
 

@@ -1,0 +1,127 @@
+"""`/readers`: who reads, how they poll, what the ttl saves; also erases all counts."""
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from flask import Blueprint, render_template, request
+
+from publisher.base.errors import InvalidInput
+from publisher.base.text import whole_number
+from publisher.foreign import mirrors
+from publisher.installation.settings import load, load_settings
+from publisher.parts.readers import store
+from publisher.parts.readers.pages.counted import count_polls
+from publisher.parts.readers.reporting import reach
+from publisher.parts.readers.reporting.audience import audience, people_in
+from publisher.parts.readers.reporting.charts import chart
+from publisher.parts.readers.reporting.programs import Program, by_program
+from publisher.parts.readers.reporting.push_arrivals import results
+from publisher.parts.readers.reporting.reader import Reader, Remedy, remedy
+from publisher.parts.readers.reporting.report import make
+from publisher.parts.readers.reporting.verdicts import VERDICTS, in_words
+from publisher.parts.readers.settings import ReadersSettings
+from publisher.publishing.rebuild import ADDRESSES, RSS
+from publisher.web.context import admin_required, done, login_required, now, site
+
+blueprint = Blueprint("readers", __name__)
+
+DAYS = (1, 7, 30)
+PROGRAMS, OF_EACH, OF_ONE = 8, 4, 60  # programs; readers of each; readers of a chosen program
+MEANING = {
+    "obedient": "comes back when the feed asks it to",
+    "fixed": "comes at intervals of its own",
+    "unconditional": "fetches the whole document every time",
+    "abusive": "comes faster than the feed ever asks, without validators",
+    "too-few": "has not come often enough to tell, or cannot be told apart",
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The filters of the page; empty ones match all. mirror: "" for the blog's own feeds."""
+
+    days: int
+    program: str
+    verdict: str
+    mirror: str
+
+    def matches(self, reader: Reader) -> bool:
+        """Whether a reader passes the filters."""
+        return self.program in ("", reader.agent) and self.verdict in ("", reader.verdict)
+
+    def readers(self, everybody: list[Reader]) -> list[Reader]:
+        """The readers to show with all their figures."""
+        wanted = [reader for reader in everybody if self.matches(reader)]
+        if self.program:
+            return wanted[:OF_ONE]
+        groups = islice(by_program(wanted), PROGRAMS)
+        return [reader for program in groups for reader in program.readers[:OF_EACH]]
+
+
+@blueprint.get("/readers")
+@login_required
+def report() -> str:
+    """The readers of the last days, by program."""
+    shown = Shown(
+        _days(request.args.get("days", "7")),
+        request.args.get("program", "")[:100],
+        _verdict(request.args.get("verdict", "")),
+        request.args.get("mirror", ""),
+    )
+    count_polls()
+    with site().database.read() as session:
+        settings = load_settings(session)
+        mirror = mirrors.named(session, shown.mirror) if shown.mirror else None
+        feed_url = site().site_url + (mirror.path if mirror else ADDRESSES[RSS])
+        smallest = settings.rule.menu.smallest
+        found = make(session, now(), shown.days, smallest, shown.readers, shown.mirror)
+        groups = by_program(reader for reader in found.readers if shown.matches(reader))
+        full = {id(reader) for reader in shown.readers(found.readers)}
+
+        def rows(program: Program) -> list[tuple[dict[str, Any], Remedy]]:
+            return [
+                (reader.to_dict(found.smallest_ttl_minutes), remedy(reader, feed_url))
+                for reader in program.readers
+                if id(reader) in full
+            ]
+
+        return render_template(
+            "readers/report.html",
+            shown=shown,
+            mirror=mirror,
+            programs=[(program, rows(program)) for program in groups[:PROGRAMS]],
+            more_programs=groups[PROGRAMS:],
+            totals=found.totals(),
+            people=people_in(audience(session, now(), shown.mirror)),
+            delays=reach.delays_summary(found.delays),
+            chart=None if mirror else chart(session, found.begin, found.end, shown.program),
+            push=results(session, found.begin, shown.mirror),
+            fairness=load(session, ReadersSettings).fairness,
+            choices=DAYS,
+            verdicts=VERDICTS,
+            words=in_words,
+            meaning=MEANING,
+            privacy=store.privacy_text(settings.readers_days),
+        )
+
+
+@blueprint.post("/readers/erase")
+@admin_required
+def erase() -> Any:
+    """Forget every count."""
+    with site().database.write() as session:
+        store.erase(session)
+    return done("All counts have been erased.", "readers.report")
+
+
+def _days(text: str) -> int:
+    if not (days := whole_number(text, 400)):
+        raise InvalidInput("the number of days is a whole number from 1 to 400")
+    return days
+
+
+def _verdict(text: str) -> str:
+    if text and text not in VERDICTS:
+        raise InvalidInput(f"there is no such verdict; known are {', '.join(VERDICTS)}")
+    return text

@@ -1,0 +1,185 @@
+"""`/readers/worth`: how much is knowing your day worth? `/readers/simulated` redirects here.
+
+Runs the command `publisher simulate --mine` in a process of its own; the page waits by reloading.
+
+`/readers/advise`: which ttl any feed should have. Runs the command `publisher advise`, one at a
+time, behind the guard against private addresses, and keeps each answer for an hour.
+"""
+
+import threading
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from sqlalchemy.orm import Session
+
+from publisher.base.dates import cities, find_zone
+from publisher.base.errors import InvalidData, InvalidInput, TooMany
+from publisher.blog import update_log
+from publisher.core.ttl.decision import warming_up
+from publisher.feed_fetching.addresses import tidy_url
+from publisher.foreign import mirrors
+from publisher.foreign.advise import CLIENTS, in_words
+from publisher.installation import Site
+from publisher.installation.settings import Settings, load_settings
+from publisher.parts.readers.pages.counted import count_polls
+from publisher.parts.readers.reporting.report import make
+from publisher.parts.readers.reporting.verdicts import OBEDIENT
+from publisher.web import background_commands
+from publisher.web.context import login_required, now, site
+
+blueprint = Blueprint("readers_worth", __name__)
+
+NAME = "readers_worth"
+RELOAD_SECONDS = "5"
+DAYS, MOST_READERS = 7, 200
+HOUR = "fixed:60"
+WHOLE = "population"
+
+
+@blueprint.get("/readers/simulated")
+def simulated() -> Any:
+    """The page's former address."""
+    return redirect(url_for(".worth"), 301)
+
+
+@blueprint.get("/readers/worth")
+@login_required
+def worth() -> Response:
+    """The answer, or the progress; starts the command if there is no answer for today yet."""
+    here, moment, name = site(), now(), request.args.get("mirror", "")
+    count_polls()
+    with here.database.read() as session:
+        settings = load_settings(session)
+        key = update_log.replay_key(session, moment)
+        if name:
+            mirror = mirrors.named(session, name)
+            history = mirrors.history_of(mirror)
+            known = mirrors.activity_of(history, mirror.timezone, moment)
+            key += f" {mirror.url}"
+        else:
+            known = update_log.load(session)
+        state = background_commands.load(session, f"{NAME}:{name}" if name else NAME)
+    learning = known.last_update is None or warming_up(known, moment)
+
+    def ask() -> background_commands.Rows:
+        with here.database.read() as session:
+            mix = population(session, settings, moment, name)
+        return simulate(here, update_log.as_publisher(settings), mix, name)
+
+    if not learning:
+        state = background_commands.answered(here, state, key, moment, ask)
+    text = render_template(
+        "readers/worth.html",
+        learning=learning,
+        updates=known.updates,
+        waited_seconds=max(round(state.waited_seconds(moment)), 0),
+        problem=state.problem,
+        worth=read(state.rows) if state.rows else None,
+        mirror=name,
+    )
+    # As a header, not in the page: this works for assistive programs and without a script.
+    return make_response(text, {"Refresh": RELOAD_SECONDS} if state.at_work(moment) else {})
+
+
+def population(session: Session, settings: Settings, moment: datetime, mirror: str = "") -> str:
+    """The feed's own readers for `--population`: polite ones follow max-age, others poll at their
+    own fixed interval."""
+    report = make(
+        session, moment, DAYS, settings.rule.menu.smallest, lambda every: every[:MOST_READERS],
+        mirror,
+    )  # fmt: skip
+    lines = []
+    for reader in report.readers[:MOST_READERS]:
+        minutes = reader.to_dict(report.smallest_ttl_minutes)["median_interval_minutes"]
+        if reader.kind == "reader" and minutes:
+            share = max(reader.subscribers, 1)
+            polite = reader.verdict == OBEDIENT
+            lines.append(f"{share} {'max-age' if polite else f'fixed:{max(round(minutes), 1)}'}")
+    return "\n".join(lines)
+
+
+def simulate(here: Site, publisher: str, mix: str, mirror: str = "") -> background_commands.Rows:
+    """Run the simulator for polite readers and for the mix; PublisherError with its message."""
+    asked = ["simulate", "--format", "json", "--publisher", publisher, "--publisher", HOUR]
+    asked += ["--mirror", mirror] if mirror else ["--mine"]
+    rows = background_commands.run(here, *asked, "--client", "max-age", "--client", "ttl")
+    if mix:
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "readers.txt"
+            file.write_text(mix, "utf-8")
+            everybody = background_commands.run(here, *asked, "--population", str(file))
+            rows += [row for row in everybody if row["client"] == WHOLE]
+    wanted = ("publisher", "client", "polls_per_day", "delay_mean_minutes")
+    return [{name: row[name] for name in wanted} for row in rows]
+
+
+def read(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float] | None]:
+    """The answer, read from the simulator's rows: polite readers with the present ttl, and with a
+    fixed `hour`; the blog's `own` readers as they really poll, None while they are unknown.
+
+    `fixed_delay_minutes`: half of the fixed interval that gives the same number of visits.
+    """
+    found = {
+        (row["publisher"] == HOUR, row["client"]): {
+            "polls_per_day": row["polls_per_day"],
+            "delay_minutes": row["delay_mean_minutes"],
+            "fixed_delay_minutes": 720.0 / row["polls_per_day"] if row["polls_per_day"] else 0.0,
+        }
+        for row in rows
+    }
+    return {
+        "polite": found[False, "max-age"], "hour": found[True, "ttl"],
+        "own": found.get((False, WHOLE)), "own_hour": found.get((True, WHOLE)),
+    }  # fmt: skip
+
+
+advise_blueprint = Blueprint("advise", __name__)
+
+ADVICE_SECONDS, KEPT, MOST_KEPT = 120, timedelta(hours=1), 50
+_asking = threading.Lock()
+_known: dict[tuple[str, str], tuple[datetime, dict[str, Any]]] = {}
+
+
+def advice(here: Site, url: str, zone: str, at: datetime) -> dict[str, Any]:
+    """The advice of the last hour, or the command's; TooMany while another feed is checked."""
+    known = _known.get((url, zone))
+    if known is not None and known[0] <= at < known[0] + KEPT:
+        return known[1]
+    if not _asking.acquire(blocking=False):
+        raise TooMany("another feed is being checked; try again in a moment", 10)
+    try:
+        found: dict[str, Any] = background_commands.run(
+            here, "advise", url, "--timezone", zone, "--json", seconds=ADVICE_SECONDS,
+            late="this took too long; try again later",
+        )  # fmt: skip
+    finally:
+        _asking.release()
+    while len(_known) >= MOST_KEPT:
+        del _known[next(iter(_known))]
+    _known[url, zone] = at, found
+    return found
+
+
+@advise_blueprint.get("/readers/advise")
+@login_required
+def form() -> tuple[str, int] | str:
+    """The form, and with `?url=` the answer below it."""
+    typed, zone = request.args.get("url", "").strip(), request.args.get("timezone", "").strip()
+    with site().database.read() as db:
+        zone = zone or load_settings(db).timezone
+    found, problem = None, ""
+    if typed:
+        try:
+            zone = find_zone(zone)
+            found = advice(site(), tidy_url(typed)[0], zone, now())
+        except (InvalidInput, InvalidData) as error:
+            problem = str(error)
+    page = render_template(
+        "readers/advise.html", url=typed, zone=zone, zones=cities(), found=found, problem=problem,
+        clients=CLIENTS, in_words=in_words,
+    )  # fmt: skip
+    return (page, 422) if problem else page

@@ -1,0 +1,37 @@
+"""What the engine knows of the part that counts readers."""
+
+from publisher.part import Command, MenuLink, Part
+
+PART = Part(
+    name="readers",
+    reserved=("readers",),
+    tables="tables",
+    blueprints=(
+        "pages.report:blueprint",
+        "pages.worth:blueprint",
+        "pages.worth:advise_blueprint",
+        "pages.summary:blueprint",
+    ),
+    commands={
+        "readers": Command("command:readers", "who reads, how they poll, what the ttl saves")
+    },
+    jobs=("jobs:fold_polls",),
+    upkeep=("jobs:prune_polls",),
+    settings="settings:ReadersSettings",
+    controls="pages.controls:GROUPS",
+    menu=(MenuLink("readers", "Readers", "/readers", 30),),
+    poll_listener="jobs:poll_listener",
+    forget_feed="store:forget_mirror",
+    first_steps="pages.places:first_steps",
+    places={
+        "publish-now": "pages.places:publish_now",
+        "publish-later": "pages.places:publish_later",
+        "progress": "pages.places:progress",
+        "post-link": "pages.places:post_link",
+        "home-month": "pages.places:home_month",
+        "posts-heads": "pages.places:posts_heads",
+        "posts-cells": "pages.places:posts_cells",
+        "posts-note": "pages.places:posts_note",
+        "feed-week": "pages.places:feed_week",
+    },
+)

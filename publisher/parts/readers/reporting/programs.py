@@ -1,0 +1,117 @@
+"""The readers report by program: the readers of one program are one line, with their verdicts.
+
+A program that never sends a validator can be recognised by its address alone. Where that changes
+(a mobile network, a cloud function, the many addresses of a service), each address would be a
+reader of its own: dozens, about which nothing is known. They are merged: one reader or several,
+from so many addresses.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+from publisher.parts.readers.agents import parse_agent
+from publisher.parts.readers.reporting.reader import Reader
+from publisher.parts.readers.reporting.verdicts import (
+    ABUSIVE,
+    TOO_FEW,
+    VERDICTS,
+    has_no_rhythm,
+    names_nothing,
+)
+from publisher.parts.readers.sums import COUNTS, ReaderSums, told_sum
+
+
+@dataclass(frozen=True)
+class Program:
+    """All readers of one program, the busiest first."""
+
+    name: str
+    kind: str
+    readers: Sequence[Reader]
+
+    @cached_property
+    def verdicts(self) -> dict[str, int]:
+        """How many readers there are of each verdict that occurs."""
+        found = Counter(reader.verdict for reader in self.readers)
+        return {name: found[name] for name in VERDICTS if found[name]}
+
+    @property
+    def requests_per_day(self) -> float:
+        """Of all its readers together."""
+        return sum(reader.sums.requests / reader.days for reader in self.readers)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes sent to all its readers."""
+        return sum(reader.sums.bytes for reader in self.readers)
+
+    @property
+    def subscribers(self) -> int:
+        """The subscribers that its readers claim, added up."""
+        return sum(reader.subscribers for reader in self.readers)
+
+
+def by_program(readers: Iterable[Reader]) -> list[Program]:
+    """The programs and the other visitors, those with the most requests first."""
+    groups: dict[tuple[str, str], list[Reader]] = defaultdict(list)
+    for reader in readers:
+        groups[reader.agent, reader.kind].append(reader)
+    found = [Program(name, kind, group) for (name, kind), group in groups.items()]
+    return sorted(found, key=lambda program: -sum(r.sums.requests for r in program.readers))
+
+
+FEWEST, FEWEST_IN_TURN = 3, 5  # addresses of a program to merge; of one that uses them in turn
+EVEN_SHARE = 0.2  # by which the times between such addresses may deviate
+LEAST_APART = 60.0  # seconds between such addresses; readers that poll on the hour come closer
+
+
+def together(readers: Iterable[Reader]) -> list[Reader]:
+    """The readers, with one in place of several that cannot be told apart."""
+    told_apart: list[Reader] = []
+    groups: dict[str, list[Reader]] = defaultdict(list)
+    for reader in readers:
+        if reader.kind == "reader" and reader.verdict != ABUSIVE and names_nothing(reader.sums):
+            groups[parse_agent(reader.text).without_claim].append(reader)
+        else:
+            told_apart.append(reader)
+    for group in groups.values():
+        own_rhythm = [reader for reader in group if not has_no_rhythm(reader.sums)]
+        loose = [reader for reader in group if has_no_rhythm(reader.sums)]
+        if _in_turn(own_rhythm):
+            own_rhythm, loose = [], group
+        told_apart += own_rhythm
+        told_apart += [_one(loose)] if len(loose) >= FEWEST else loose
+    return told_apart
+
+
+def _in_turn(readers: Sequence[Reader]) -> bool:
+    """Whether their last polls are evenly spaced: one program that uses its addresses in turn."""
+    if len(readers) < FEWEST_IN_TURN:
+        return False
+    last = sorted(reader.last_at for reader in readers)
+    gaps = [later - earlier for earlier, later in pairwise(last)]
+    round_seconds = min(r.sums.interval_seconds / r.sums.intervals for r in readers)
+    even = sum(gaps) / len(gaps)
+    return (
+        even >= LEAST_APART
+        and last[-1] - last[0] < round_seconds
+        and all(abs(gap - even) <= EVEN_SHARE * even for gap in gaps)
+    )
+
+
+def _one(readers: Sequence[Reader]) -> Reader:
+    """The busiest of them, with the sums of all."""
+    sums = ReaderSums(**{name: sum(getattr(r.sums, name) for r in readers) for name in COUNTS})
+    for reader in readers:
+        sums.told = told_sum(sums.told, reader.sums.told)
+    return replace(
+        max(readers, key=lambda reader: reader.sums.requests),
+        days=max(reader.days for reader in readers),
+        last_at=max(reader.last_at for reader in readers),
+        verdict=TOO_FEW,
+        sums=sums,
+        addresses=len(readers),
+    )

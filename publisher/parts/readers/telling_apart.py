@@ -1,0 +1,297 @@
+"""Which reader made a poll: found by address, User-Agent and the validators that are sent back.
+
+For each reader and document, the ETag that it was given last is stored, and when. From this:
+
+- A poll from a new address, with the ETag that one reader of that program holds, is by that
+  reader: it has moved, as a phone does.
+- A poll that comes too early for the reader at its address, and not at that reader's own interval,
+  may be by a reader that is due: by one that moves, or by any where readers move.
+- A copy that went to an address with a known reader is remembered (`given`). If its ETag comes back
+  at a moment that fits that copy and not the known reader, or after the known reader has got
+  another ETag, a second reader is at that address.
+- A reader that sends the ETag before its last one does not keep what it fetches, unless the last
+  one was given at another address: then they are two.
+- If several could have made a poll, the one whose interval fits best is taken, and the poll is
+  marked as unsure. An ETag is never made for a single reader.
+- A request within seconds is part of the same visit, from another address too: a phone whose
+  network changed before the answer came, a program that fetches everything twice.
+
+The one thing to get right: never make a reader from a request without validators at a known
+address. A careless program would become hundreds.
+"""
+
+import secrets
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from math import log
+from typing import NamedTuple
+
+from publisher.parts.readers.agents import parse_agent
+from publisher.parts.readers.poll_batches import NOBODY, PollGroup
+from publisher.parts.readers.sums import (
+    MOST_GIVEN,
+    came_early,
+    came_late,
+    came_on_time,
+    date_of,
+    feed_of,
+    holds_one_of,
+    keeps_rhythm,
+    remember,
+    same_visit,
+)
+from publisher.parts.readers.tables import ReaderFeed
+
+MOST_CANDIDATES = 500  # readers of one program with the same tag; of more, only roaming ones
+STALE = 10.0  # added to the cost of a candidate that has stayed away for long
+SAME_COST = 0.05
+
+Feeds = dict[tuple[int, str], ReaderFeed]
+
+
+class Made(NamedTuple):
+    """The reader of a poll. `unsure`: another may have made it. `aside`: the copy may be for an
+    unknown reader, so the poll does not end an interval."""
+
+    client: int
+    unsure: bool = False
+    aside: bool = False
+
+
+class _Seen(NamedTuple):
+    """A poll that is to be told apart: its program's name, its document, the validators that it
+    sent, and when it came."""
+
+    poll: PollGroup
+    name: str
+    document: str
+    sent: set[str | float]
+    at: float
+
+
+class Readers:
+    """The readers of the origins and programs that a fold deals with; grows as it meets new ones.
+
+    `here`: the readers of each origin. `feeds`: what they know, changed in place by the fold.
+    `names`: each reader's program; `roaming`: readers that were seen at several origins. `room`:
+    how many new readers may still be made.
+    """
+
+    def __init__(
+        self,
+        here: Mapping[int, Iterable[int]],
+        feeds: Feeds,
+        names: Mapping[int, str],
+        roaming: Iterable[int],
+        room: int,
+    ) -> None:
+        self.here: dict[int, list[int]] = defaultdict(list)
+        for origin, clients in here.items():
+            self.here[origin] = list(clients)
+        self.feeds, self.room = feeds, room
+        self.left: set[tuple[int, int]] = set()  # (origin, client): another reader is there
+        self.changed: set[tuple[int, str]] = set()  # feeds of readers beside the one that polled
+        self._names, self._roaming = dict(names), set(roaming)
+        self._holders: dict[tuple[str, str, str | float], set[int]] = defaultdict(set)
+        for (client, document), feed in feeds.items():
+            self._hold(client, names.get(client, ""), document, feed)
+
+    def who(self, poll: PollGroup, document: str, at: float) -> Made:
+        """The reader that made this poll of `document` (seconds since 1970); perhaps a new one."""
+        if poll.origin == NOBODY:
+            return Made(NOBODY)
+        agent, here = parse_agent(poll.agent), self.here[poll.origin]
+        if here and agent.one_program:
+            return Made(here[0])
+        seen = _Seen(poll, agent.name, document, poll.validators, at)
+        known = [client for client in here if (client, document) in self.feeds]
+        if not known:
+            if (joined := self._elsewhere(seen)) is not None:
+                return joined
+            return Made(here[-1]) if here else Made(self._new(poll.origin, agent.name))
+        if not seen.sent and poll.status != 304:
+            return self._without_tag(known, document, at)
+        return self._with_tag(seen, known)
+
+    def holds(self, client: int, document: str, feed: ReaderFeed, tag: str, origin: int) -> None:
+        """Note that a reader was given a tag, or that it still has it, at this origin."""
+        feed.origin = origin
+        if tag == feed.tag:
+            return
+        name = self._names.get(client, "")
+        self._holders[name, document, feed.tag].discard(client)
+        feed.tag_before, feed.tag = feed.tag, tag
+        self._hold(client, name, document, feed)
+
+    def _hold(self, client: int, name: str, document: str, feed: ReaderFeed) -> None:
+        for held in (feed.tag, date_of(feed), f"before {feed.tag_before}"):
+            self._holders[name, document, held].add(client)
+
+    def _with_tag(self, seen: _Seen, known: list[int]) -> Made:
+        _, name, document, sent, at = seen
+        holders = [c for c in known if holds_one_of(self.feeds[c, document], sent)]
+        if holders or not sent or "*" in sent:
+            best = self._best(holders or known, document, at)
+            feed = self.feeds[best.client, document]
+            if holders and unexpected(feed, at):
+                if visiting := [c for c in holders if same_visit(self.feeds[c, document], at)]:
+                    return self._best(visiting, document, at)
+                claimed = self._claimed(seen, known, due_only=True)
+                return claimed or self._elsewhere(seen, due_only=True) or best
+            return best
+        visiting = [c for c in known if self._visits(c, document, sent, at)]
+        moved = self._holding(name, document, sent) & self._roaming
+        if visiting and not self._on_the_dot(moved, document, at):
+            return self._best(visiting, document, at)
+        if (claimed := self._claimed(seen, known)) is not None:
+            return claimed
+        if forgetful := [c for c in known if self.feeds[c, document].tag_before in sent]:
+            return self._forgetful(seen, known, forgetful)
+        return self._elsewhere(seen) or self._best(known, document, at)
+
+    def _without_tag(self, known: list[int], document: str, at: float) -> Made:
+        """A poll without validators from an address with readers: one of them again, or another."""
+        feeds = {client: self.feeds[client, document] for client in known}
+        if visiting := [c for c, feed in feeds.items() if same_visit(feed, at)]:
+            return self._best(visiting, document, at)._replace(aside=True)
+        careless = [c for c, feed in feeds.items() if not feed.returned]
+        late = [c for c, feed in feeds.items() if came_late(feed, at)]
+        full = [c for c, feed in feeds.items() if len(feed.given) >= MOST_GIVEN]
+        if again := careless or late or full:
+            made = self._best(again, document, at)
+            feed = feeds[made.client]
+            remember(feed, (feed.last_at, feed.told_minutes, feed.max_age, feed.seen_at, feed.tag))
+            steady = came_on_time(feed, at) or keeps_rhythm(feed, at)
+            return made._replace(unsure=made.unsure or not steady)
+        return self._best(known, document, at)._replace(aside=True)
+
+    def _claimed(self, seen: _Seen, known: list[int], due_only: bool = False) -> Made | None:
+        """A new reader that holds an unclaimed copy; perhaps only one that is due."""
+        poll, name, document, sent, at = seen
+        for client in known:
+            feed = self.feeds[client, document]
+            for copy in feed.given:
+                given = feed_of(copy)
+                fits = same_visit(given, at) or came_on_time(given, at) or not due_only
+                if holds_one_of(given, sent) and fits and self.room > 0:
+                    feed.given.remove(copy)
+                    self.changed.add((client, document))
+                    return Made(self._sibling(poll.origin, name, document, given))
+        return None
+
+    def _sibling(self, origin: int, name: str, document: str, feed: ReaderFeed) -> int:
+        """A reader of this origin that does not know the document yet, else a new one."""
+        here = self.here[origin]
+        free = next((c for c in here if (c, document) not in self.feeds), None)
+        client = self._new(origin, name) if free is None else free
+        feed.returned, feed.origin = True, origin
+        self.feeds[client, document] = feed
+        self._hold(client, name, document, feed)
+        return client
+
+    def _forgetful(self, seen: _Seen, known: list[int], forgetful: list[int]) -> Made:
+        """A poll with the tag before the last: the reader does not keep tags, or there are two."""
+        poll, name, document, _, at = seen
+        for client in forgetful:
+            last = self.feeds[client, document].origin
+            if last not in (poll.origin, poll.before, 0) and self.room > 0:
+                self.here[poll.origin].remove(client)
+                self.left.add((poll.origin, client))
+                return self._elsewhere(seen) or Made(self._new(poll.origin, name))
+        feeds = [self.feeds[client, document] for client in known]
+        uncounted = any(feed.foreign for feed in feeds) and all(feed.returned for feed in feeds)
+        if uncounted and self.room > 0:
+            return Made(self._new(poll.origin, name))
+        return self._best(forgetful, document, at)
+
+    def _elsewhere(self, seen: _Seen, due_only: bool = False) -> Made | None:
+        """The reader of this program that holds the tag, seen at another address until now."""
+        poll, name, document, sent, at = seen
+        here = self.here[poll.origin]
+        settled = due_only and self._roaming.isdisjoint(here)
+        holding = self._holding(name, document, sent)
+        found = (holding & self._roaming if settled else holding).difference(here)
+        if poll.since and not poll.tags:
+            found = {c for c in found if holds_one_of(self.feeds[c, document], sent)}
+        roaming = [c for c in found if c in self._roaming]
+        # A new address is more likely a roaming reader's.
+        likely = [c for c in roaming if not came_early(self.feeds[c, document], at)]
+        if not likely and not settled:
+            likely = [c for c in found if came_on_time(self.feeds[c, document], at)]
+        if not due_only:
+            before = self._holding(name, document, (f"before {tag}" for tag in sent))
+            others = found | before.difference(here)
+            likely = self._still_visiting(seen, others, likely) or likely
+        if not likely and not due_only:
+            likely = list(found) if len(found) == 1 else roaming
+        if not likely or "*" in sent:
+            return None
+        made = self._best(sorted(likely), document, at)
+        here.append(made.client)
+        self._roaming.add(made.client)
+        return made._replace(unsure=len(found) > 1 and len(likely) != 1)
+
+    def _still_visiting(self, seen: _Seen, others: set[int], due: list[int]) -> list[int]:
+        """Of `others`, those that polled elsewhere seconds ago. None if one of `due` is expected
+        right now; one that never moved only if it is the only candidate."""
+        _, _, document, sent, at = seen
+        if self._on_the_dot(due, document, at):
+            return []
+        feeds = {client: self.feeds[client, document] for client in others}
+        lately = [
+            client
+            for client, feed in feeds.items()
+            if same_visit(feed, at) and (holds_one_of(feed, sent) or feed.tag_before in sent)
+        ]
+        return [c for c in lately if c in self._roaming] or (lately if len(others) == 1 else [])
+
+    def _visits(self, client: int, document: str, sent: set[str | float], at: float) -> bool:
+        """Whether a reader polls again in the same visit: with its previous tag, as the answer was
+        lost, or with that of a copy that it has just fetched without a tag."""
+        feed = self.feeds[client, document]
+        if same_visit(feed, at):
+            return feed.tag_before in sent
+        fetched = any(copy[4] in sent and same_visit(feed_of(copy), at) for copy in feed.given)
+        return fetched and not came_early(feed, at)
+
+    def _best(self, clients: Sequence[int], document: str, at: float) -> Made:
+        """The reader whose interval fits best; of equals, the one that waited longest."""
+        if len(clients) == 1:
+            return Made(clients[0])
+        ranked = sorted(
+            (round(self._cost(feed, at), 3), feed.rhythm <= 0.0, feed.last_at, client)
+            for client in clients
+            for feed in (self.feeds[client, document],)
+        )
+        best, *others = ranked
+        return Made(best[-1], unsure=any(other[0] <= best[0] + SAME_COST for other in others))
+
+    def _cost(self, feed: ReaderFeed, at: float) -> float:
+        interval = max(at - feed.last_at, 1.0)
+        expected = [feed.told_minutes * 60.0, float(feed.max_age), feed.rhythm]
+        cost = min(abs(log(interval / span)) for span in expected if span > 0.0)
+        return cost + STALE * (interval > 3.0 * max(expected) + 3600.0)
+
+    def _holding(self, name: str, document: str, tags: Iterable[str | float]) -> set[int]:
+        """The readers of a program that hold one of these tags; of too many, the roaming ones."""
+        holding: set[int] = set()
+        holding = holding.union(*(self._holders.get((name, document, tag), ()) for tag in tags))
+        return holding if len(holding) <= MOST_CANDIDATES else holding & self._roaming
+
+    def _on_the_dot(self, clients: Iterable[int], document: str, at: float) -> bool:
+        """Whether one of them is expected at this very moment."""
+        return any(self._cost(self.feeds[c, document], at) <= SAME_COST for c in clients)
+
+    def _new(self, origin: int, name: str) -> int:
+        if self.room <= 0:
+            return NOBODY
+        self.room -= 1
+        client = secrets.randbits(62) + 1
+        self.here[origin].append(client)
+        self._names[client] = name
+        return client
+
+
+def unexpected(feed: ReaderFeed, at: float) -> bool:
+    """Whether a poll comes too early for this reader, by what it was told and by its interval."""
+    return came_early(feed, at) and not keeps_rhythm(feed, at)

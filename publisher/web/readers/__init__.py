@@ -1,1 +1,0 @@
-"""`/readers`: the readers `report`, what a learned ttl is `worth`, and how to `advise` any feed."""

@@ -1,0 +1,243 @@
+"""Readers told apart by what they send back: days of scripted readers against their own record."""
+
+import random
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from publisher.parts.readers.reporting.report import make
+from publisher.parts.readers.sums import rhythm_after
+from publisher.parts.readers.tables import ReaderFeed
+from tests.parts.readers.polls import Counting
+from tests.parts.readers.scripted import (
+    Ask,
+    Reader,
+    World,
+    dated,
+    fixed_address,
+    forgetful,
+    polite,
+    pool,
+    punctual,
+    roaming,
+    shared_cache,
+)
+
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:120.0) Gecko/20100101 Firefox/120.0"
+GOOGLEBOT = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+NEWSBOAT, NNW = "newsboat/2.30 (Linux x86_64)", "NetNewsWire (RSS Reader; https://netnewswire.com/)"
+FEEDLY = "Feedly/1.0 (+http://www.feedly.com/fetcher.html; 42 subscribers; )"
+
+
+def office(count: int, header: bool = False, tick: float = 0) -> list[Reader]:
+    """Several readers of one program behind one address, begun within an hour."""
+    where = fixed_address("192.0.2.7")
+    return [polite(NEWSBOAT, where, 3.0 + 17.0 * number, header, tick) for number in range(count)]
+
+
+def verdicts(
+    counting: Counting, readers: list[Reader], days: float = 3.5
+) -> list[tuple[str, str, str]]:
+    """Program, verdict and evidence of each reader in the report, the busiest first."""
+    world = World(counting)
+    world.run(readers, days)
+    with counting.site.database.read() as session:
+        values = make(session, world.now, 30, 15).to_dict()
+    assert values["totals"]["requests"] == len(world.log)
+    assert values["totals"]["bytes"] == sum(row[2] for row in world.log)
+    return [(row["agent"], row["verdict"], row["evidence"]) for row in values["readers"]]
+
+
+def test_element_and_header_are_both_obedience(counting: Counting) -> None:
+    """Who obeys the element, who obeys the header to the minute, and who is woken by cron."""
+    here = fixed_address
+    readers = [
+        polite("Element/1", here("192.0.2.1"), 1),
+        polite("Header/1", here("192.0.2.2"), 2, header=True),
+        polite("Cron/1", here("192.0.2.3"), 3, header=True, tick=5),
+        dated("Dated/1", here("192.0.2.4"), 4),
+        punctual("Hourly/1", here("192.0.2.5"), 5, 60),
+        punctual("Twenty/1", here("192.0.2.6"), 5, 20),
+    ]
+    found = {row[0]: row for row in verdicts(counting, readers)}
+    assert {name: row[1] for name, row in found.items()} == {
+        "Element": "obedient", "Header": "obedient", "Cron": "obedient", "Dated": "obedient",
+        "Hourly": "fixed", "Twenty": "fixed",
+    }, found  # fmt: skip
+
+
+@pytest.mark.parametrize("header", [False, True])
+def test_three_polite_readers_behind_one_address(counting: Counting, header: bool) -> None:
+    """They are three polite ones, and no accusation."""
+    found = verdicts(counting, office(3, header))
+    assert [row[1] for row in found] == ["obedient"] * 3, found
+
+
+def test_three_hourly_readers_behind_one_address_are_three(counting: Counting) -> None:
+    """A rhythm of its own each; the median is an hour, not twenty minutes."""
+    where = fixed_address("192.0.2.7")
+    found = verdicts(counting, [punctual(NEWSBOAT, where, 20.0 * n, 60) for n in range(3)])
+    assert [row[1] for row in found] == ["fixed"] * 3, found
+    assert all("60 min" in row[2] for row in found), found
+
+
+@pytest.mark.parametrize("header", [False, True])
+def test_a_phone_whose_address_changes_is_one_reader(counting: Counting, header: bool) -> None:
+    """Alone, and among others of its program that stay at home."""
+    home = [polite(NNW, fixed_address(f"192.0.2.{n}"), 7.0 * n + 1, header) for n in range(5)]
+    phone = polite(NNW, roaming(random.Random(3), "198.51"), 11, header)
+    found = verdicts(counting, [*home, phone])
+    assert Counter(row[1] for row in found)["obedient"] == 6, found
+    assert len(found) <= 7, found
+
+
+def test_early_readers_beside_polite_ones_of_their_program(counting: Counting) -> None:
+    """Each at an address of its own: an early poll is not by whoever else is due just then."""
+    rng = random.Random(8)
+    homes = [fixed_address(f"192.0.2.{number}") for number in range(20)]
+    polite_ones = [polite(NNW, home, rng.uniform(0, 60)) for home in homes[:10]]
+    early = [punctual(NNW, home, rng.uniform(0, 60), 15) for home in homes[10:]]
+    found = Counter(row[1] for row in verdicts(counting, [*polite_ones, *early]))
+    assert found == {"obedient": 10, "fixed": 10}
+
+
+def test_early_readers_beside_phones(counting: Counting) -> None:
+    """Phones are due again and again; what comes at a reader's own interval is that reader's."""
+    rng = random.Random(8)
+    homes = [fixed_address(f"192.0.2.{number}") for number in range(10)]
+    early = [punctual(NNW, home, rng.uniform(0, 60), 15) for home in homes]
+    phones = [polite(NNW, roaming(rng, f"198.{n}"), rng.uniform(0, 60)) for n in range(5)]
+    found = Counter(row[1] for row in verdicts(counting, [*early, *phones]))
+    assert found["fixed"] == 10, found
+    assert found.total() <= 17, found
+
+
+@pytest.mark.parametrize(
+    ("minutes", "rhythm"),
+    [
+        ((200,), None),
+        ((200, 70, 200), None),
+        ((200, 400), None),
+        ((200, 70, 230, 62), None),
+        ((200, 210), 210),
+        ((70, 66, 90, 88), 88),
+        ((20,), 20),
+        ((20, 200), 200),
+    ],
+)
+def test_one_late_visit_is_no_interval_of_its_own(
+    minutes: tuple[int, ...], rhythm: int | None
+) -> None:
+    """Two alike are, and an early one is at once; told: an hour."""
+    feed = ReaderFeed(0.0, 60, 3600, 0.0, 0.0)
+    for interval in minutes:
+        feed.rhythm = rhythm_after(feed, interval * 60.0)
+    assert feed.rhythm == rhythm * 60 if rhythm else feed.rhythm <= 0
+
+
+def test_two_phones(counting: Counting) -> None:
+    """Two phones of one program, each with many addresses, are about two."""
+    rng = random.Random(4)
+    found = verdicts(counting, [polite(NNW, roaming(rng, "198.51"), 5.0 + 23 * n) for n in (0, 1)])
+    assert 2 <= len(found) <= 4, found
+    assert "fixed" not in {row[1] for row in found}, found
+
+
+def test_an_aggregator_is_one_program_with_its_subscribers_once(counting: Counting) -> None:
+    """Every 30 minutes from five addresses: 30 minutes, 42 subscribers."""
+    found = verdicts(counting, [punctual(FEEDLY, pool("203.0.113", 5), 1, 30)])
+    assert [row[:2] for row in found] == [("Feedly", "fixed")]
+    assert "30 min" in found[0][2]
+
+
+def test_programs_behind_one_cache_are_not_accused(counting: Counting) -> None:
+    """Each comes with a tag that another was given, and less often than it asks the cache."""
+    agents = [NEWSBOAT, NNW, "Liferea/1.14"]
+    found = verdicts(counting, [shared_cache(agents, fixed_address("192.0.2.9"), 25)])
+    assert {row[1] for row in found} <= {"obedient", "too-few"}, found
+    assert len(found) == 3
+
+
+def test_careless_and_forgetful_readers_stay_one_each(counting: Counting) -> None:
+    """No validators, or always the first tag: one row each, whatever the feed does."""
+    readers = [
+        punctual("Careless/1", fixed_address("192.0.2.1"), 1, 60, tags=False),
+        forgetful("Forgetful/1", fixed_address("192.0.2.2"), 2, 60),
+        punctual("Hurried/1", fixed_address("192.0.2.3"), 2, 4, tags=False),
+    ]
+    found = {row[0]: row[1] for row in verdicts(counting, readers)}
+    assert found == {"Careless": "unconditional", "Forgetful": "fixed", "Hurried": "abusive"}
+
+
+def test_others_are_classes_of_their_own(counting: Counting) -> None:
+    """Checks with HEAD, a person's browser, a search engine and a monitor are not judged."""
+    readers = [
+        punctual("Checker/1", fixed_address("192.0.2.1"), 1, 60, tags=False, method="HEAD"),
+        punctual(FIREFOX, fixed_address("192.0.2.2"), 2, 300, tags=False),
+        punctual(GOOGLEBOT, pool("66.249.66", 9), 3, 120, tags=False),
+        punctual("UptimeRobot/2.0", fixed_address("192.0.2.4"), 4, 5, tags=False),
+        polite("newsboat/2.30", fixed_address("192.0.2.5"), 5),
+    ]
+    world = World(counting)
+    world.run(readers, 3)
+    with counting.site.database.read() as session:
+        values = make(session, world.now, 30, 15).to_dict()
+    kinds = {row["agent"]: (row["kind"], row["verdict"]) for row in values["readers"]}
+    assert kinds == {
+        "Checker": ("HEAD only", "too-few"),
+        "Firefox": ("browser", "too-few"),
+        "Googlebot": ("search engine", "too-few"),
+        "UptimeRobot": ("monitor", "too-few"),
+        "newsboat": ("reader", "obedient"),
+    }
+    head = next(row for row in values["readers"] if row["agent"] == "Checker")
+    assert "nothing went out" in head["evidence"]
+    assert values["totals"]["readers"] == 1
+    assert values["totals"]["full"] == sum(
+        status == 200 and method == "GET" for _, status, _, method in world.log
+    )
+
+
+def test_a_phone_that_sends_dates_alone_is_one_reader(counting: Counting) -> None:
+    """Without tags, Last-Modified joins its addresses."""
+    found = verdicts(counting, [dated(NNW, roaming(random.Random(3), "198.51"), 5)])
+    assert [row[1] for row in found] == ["obedient"], found
+
+
+def test_a_burst_at_the_start_is_no_abuse(counting: Counting) -> None:
+    """Whoever subscribes may ask eight times at once; and be polite from then on."""
+
+    def asks_at_once(agent: str, address: str, polls: int) -> Reader:
+        tag, ttl = "", 60.0
+        for poll in range(polls):
+            got = yield Ask(0.1 if poll < 8 else ttl + 0.2, address, agent, tag)
+            tag, ttl = got.tag, float(got.ttl or ttl)
+
+    readers = [asks_at_once("Looks/1", "192.0.2.1", 8), asks_at_once("Stays/1", "192.0.2.2", 999)]
+    found = {row[0]: row for row in verdicts(counting, readers)}
+    assert {name: row[1] for name, row in found.items()} == {
+        "Looks": "too-few",
+        "Stays": "obedient",
+    }
+    assert "perhaps it has only just begun" in found["Looks"][2]
+
+
+@pytest.mark.parametrize("tick", [15, 60])
+def test_readers_that_sleep_at_night_and_are_woken_by_cron(counting: Counting, tick: float) -> None:
+    """Late in the morning, at a tick of their own: never early, and polite."""
+
+    def sleeper(address: str) -> Reader:
+        awake = polite("Sleeper/1", fixed_address(address), 4, header=True, tick=tick)
+        ask = next(awake)
+        while True:
+            got = yield ask
+            ask = awake.send(got)
+            wakes = got.at + timedelta(minutes=ask.after)
+            if wakes.hour >= 23 or wakes.hour < 7:
+                night = timedelta(hours=(31 - wakes.hour) % 24)
+                ask = replace(ask, after=ask.after + night.total_seconds() / 60)
+
+    found = verdicts(counting, [sleeper("192.0.2.1")])
+    assert [row[1] for row in found] == ["obedient"], found
