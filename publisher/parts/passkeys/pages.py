@@ -126,6 +126,11 @@ def on_account_page() -> str:
         )
 
 
+def among_ways_in() -> str:
+    """In a list of what may be ended with a password."""
+    return ", passkeys"
+
+
 def on_person_page(person: Author) -> str:
     """How many passkeys somebody has, for an admin; empty for none."""
     with site().database.read() as db:

@@ -10,6 +10,7 @@ PART = Part(
         "login": "pages:on_login_page",
         "account": "pages:on_account_page",
         "person": "pages:on_person_page",
+        "ways-in": "pages:among_ways_in",
     },
     end_logins="keys:remove_all",
 )
