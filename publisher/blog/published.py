@@ -23,6 +23,7 @@ from publisher.storage.full_text import POSTS
 from publisher.storage.tables.blog import (
     PUBLISHED,
     STATUSES,
+    MovedList,
     Post,
     PostKind,
     PostStatus,
@@ -208,6 +209,11 @@ def moved(session: Session, *paths: str) -> Post | None:
     found: dict[str, Post] = {row.path: row.Post for row in rows}
     post = next((found[path] for path in paths if path in found), None)
     return None if post is None else _still_public(post)
+
+
+def moved_list(session: Session, *paths: str) -> str | None:
+    """The path of the list, or of its feed, whose old address is one of `paths`; None for none."""
+    return session.scalar(select(MovedList.target).where(MovedList.path.in_(paths)).limit(1))
 
 
 def _still_public(post: Post) -> Post:

@@ -34,6 +34,7 @@ from publisher.blog.writing.content import Content
 from publisher.exchange.front_matter import join
 from publisher.storage.tables.blog import (
     Media,
+    MovedList,
     Post,
     Preference,
     Redirect,
@@ -151,6 +152,7 @@ def export(
             _plain(row, MEDIA_COLUMNS, author=names.get(row.author_id or 0, ""))
             for row in session.scalars(select(Media).order_by(Media.id))
         ],
+        "moved_lists": {row.path: row.target for row in session.scalars(select(MovedList))},
     }
     write(MANIFEST, [_json(site)])
     return done

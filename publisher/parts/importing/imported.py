@@ -12,6 +12,7 @@ from tempfile import TemporaryFile
 from typing import Any, Literal, TypeVar
 
 from publisher.base.errors import StorageUnavailable
+from publisher.blog.slugs import tag_slug
 from publisher.blog.writing.content import Content
 from publisher.storage.tables.blog import PostStatus, SourceFormat, UpdateKind
 
@@ -105,6 +106,13 @@ class Notes(Counter[str]):
         self.left_out: list[tuple[str, str]] = []
         self.old_feeds: list[str] = []
         self.moved: dict[str, str] = {}
+
+    def list_moved(self, old: str, name: str, feed: str = "") -> None:
+        """Note that the list of the tag `name` was at `old`, and its feed at `feed`."""
+        if slug := tag_slug(name):
+            self.moved.setdefault(old, f"/tags/{slug}")
+            if feed:
+                self.moved.setdefault(feed, f"/tags/{slug}/rss.xml")
 
     def batch(self, posts: Iterable[ImportedPost]) -> Batch:
         """The batch of these posts, whose lists grow as the posts are read."""

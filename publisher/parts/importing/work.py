@@ -153,6 +153,8 @@ def _store(
             writer.log_updates(database, batch.site)
             with database.write() as db:
                 writer.media_rows(db, batch.site)
+        with database.write() as db:
+            writer.moved_lists(db, batch.moved)
         rebuild(here)
     except StorageUnavailable as error:
         if not done:

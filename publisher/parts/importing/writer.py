@@ -1,9 +1,10 @@
 """Stores an import, in bulk statements for some hundred posts each."""
 
 import hashlib
+import re
 import secrets
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -26,7 +27,15 @@ from publisher.installation.settings import paths as check_paths
 from publisher.parts.importing.dry_run import Plan, Ready
 from publisher.parts.importing.imported import Batch, ImportedRevision, ImportedSite
 from publisher.storage.database import Database, content_changed
-from publisher.storage.tables.blog import Media, Post, Redirect, Revision, Update, UpdateKind
+from publisher.storage.tables.blog import (
+    Media,
+    MovedList,
+    Post,
+    Redirect,
+    Revision,
+    Update,
+    UpdateKind,
+)
 from publisher.storage.tables.credentials import Role
 
 UPDATE_KIND: UpdateKind = "import"
@@ -161,6 +170,25 @@ def old_feeds(session: Session, paths: Sequence[str], ours: Container[str]) -> l
     if new:
         store_setting(session, "old_feeds", " ".join([*known, *new]))
     return new
+
+
+MOST_LISTS = 50_000
+
+
+def moved_lists(session: Session, moved: Mapping[str, str]) -> None:
+    """Lead old addresses of lists of posts to ours, where nothing has them already."""
+    paths = re.compile(r"/(?![/\\])[^\x00-\x1f\x7f\s]{1,300}")  # on this site alone
+    wanted = {
+        old: new
+        for old, new in islice(moved.items(), MOST_LISTS)
+        if old.rstrip("/") != new and paths.fullmatch(old) and paths.fullmatch(new)
+    }
+    for some in _some(wanted):
+        known = {*session.scalars(select(MovedList.path).where(MovedList.path.in_(some)))}
+        known |= {*session.scalars(select(Redirect.path).where(Redirect.path.in_(some)))}
+        rows = [{"path": old, "target": wanted[old]} for old in some if old not in known]
+        if rows:
+            session.execute(insert(MovedList), rows)
 
 
 def _is_path(path: str) -> bool:

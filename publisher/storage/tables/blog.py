@@ -237,6 +237,14 @@ class Redirect(Base):
     post_id: Mapped[int] = mapped_column(ForeignKey("posts.id", ondelete="CASCADE"), index=True)
 
 
+class MovedList(Base):
+    """An old address of a list of posts, or of its feed, and the path of the same list here."""
+
+    __tablename__ = "moved_lists"
+    path: Mapped[str] = mapped_column(primary_key=True)
+    target: Mapped[str]
+
+
 class Media(Base):
     """An uploaded file, named by its content; `widths` are the sizes made of a picture."""
 

@@ -77,6 +77,8 @@ def _moved(db: Session) -> Response:
     plain = [request.path.rstrip("/"), written.rstrip("/")]
     spellings = [request.path, written, *plain, *(f"{spelling}/" for spelling in plain)]
     found = published.moved(db, *dict.fromkeys(spellings))
+    if found is None and (target := published.moved_list(db, *spellings)):
+        return redirect(target, 301)
     if found is None and request.path.endswith("/"):
         bare = request.path[:-1]
         endpoint, _ = current_app.url_map.bind("").match(bare, "GET")

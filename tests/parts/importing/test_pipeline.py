@@ -17,7 +17,14 @@ from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.parts.importing import dry_run, work, writer
 from publisher.parts.importing.imported import Batch, ImportedPost
-from publisher.storage.tables.blog import HistogramState, Post, Redirect, Revision, Update
+from publisher.storage.tables.blog import (
+    HistogramState,
+    MovedList,
+    Post,
+    Redirect,
+    Revision,
+    Update,
+)
 from tests.conftest import MONDAY_MORNING, FakeClock
 from tests.factories import content, make_author
 from tests.parts.importing.conftest import Importer
@@ -267,6 +274,21 @@ def test_one_that_cannot_be_stops_no_other(site: Site, importer: Importer) -> No
     assert batch.left_out == [("Long", "source: 1,000,001 characters; at most 1,000,000 fit")]
     (draft,) = (one for one in plan.found if one.post.status == "draft")
     assert draft.post.needs == ("its date is too far away, so it became a draft: 2105-06-01",)
+
+
+def test_lists_of_the_old_blog(site: Site) -> None:
+    """Their addresses are stored once, and lead nowhere else."""
+    moved = {
+        "/category/a/": "/tags/a", "/tags/b/": "/tags/b", "/x/": "https://evil.example/",
+        "/y/": "//evil.example", "/z/": "/\\\\evil.example",
+    }  # fmt: skip
+    for _ in range(2):
+        with site.database.write() as db:
+            writer.moved_lists(db, moved)
+    with site.database.read() as db:
+        assert [(row.path, row.target) for row in db.scalars(select(MovedList))] == [
+            ("/category/a/", "/tags/a")
+        ]
 
 
 def test_posts_that_share_a_guid(site: Site, importer: Importer) -> None:

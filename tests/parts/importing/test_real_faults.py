@@ -212,6 +212,7 @@ WXR = """<rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/conte
 <wp:post_id>10</wp:post_id><wp:post_date_gmt>2021-05-01 08:00:00</wp:post_date_gmt>
 <wp:status>publish</wp:status>
 <wp:post_type>post</wp:post_type>
+<category domain="category" nicename="olive-oil-2">Olive Oil</category>
 <wp:postmeta><wp:meta_key>_wp_old_slug</wp:meta_key><wp:meta_value>first</wp:meta_value></wp:postmeta>
 <wp:postmeta><wp:meta_key>_wp_old_slug</wp:meta_key><wp:meta_value>second</wp:meta_value></wp:postmeta>
 <wp:postmeta><wp:meta_key>footnotes</wp:meta_key>
@@ -249,6 +250,12 @@ def test_words_of_wordpress() -> None:
         "/blog/2021/05/one/", "/?p=10", "/blog/2021/05/first/", "/blog/2021/05/second/",
     ]  # fmt: skip
     assert batch.old_feeds[:2] == ["/blog/feed/", "/blog/feed/rss/"]
+    assert batch.moved == {
+        "/blog/category/olive-oil-2/": "/tags/olive-oil",
+        "/blog/category/olive-oil-2/feed/": "/tags/olive-oil/rss.xml",
+        "/blog/2021/05/": "/archives/2021/5",
+        "/blog/2021/": "/archives",
+    }
 
 
 def test_pictures_that_load_late() -> None:
@@ -262,3 +269,15 @@ src="https://old.example/a.jpg"></noscript><img data-src="/b.jpg"> <img alt="non
     assert post.html.count('src="https://old.example/a.jpg"') == 1
     assert 'src="https://old.example/b.jpg"' in post.html
     assert list(dry_run._of_post(post, None)) == ["a picture has no address"]
+
+
+def test_old_lists_of_generators() -> None:
+    """Lists of tags and categories with their feeds, as far as the generator has them."""
+    _, batch = imported({
+        "hugo.toml": 'baseURL = "https://old.example/sub/"',
+        "content/posts/a.md": head("A", "date: 2020-01-02\ntags: [C++, Web Dev]\n") + "x",
+        "content/posts/b.md": head("B", "date: 2020-01-02\ndraft: true\ntags: [hidden]\n") + "x",
+    })  # fmt: skip
+    assert batch.moved["/sub/tags/web-dev/"] == "/tags/web-dev"
+    assert batch.moved["/sub/tags/c++/index.xml"] == "/tags/c-plus-plus/rss.xml"
+    assert not [old for old in batch.moved if "hidden" in old]

@@ -14,7 +14,7 @@ from publisher.blog.members import authors
 from publisher.blog.writing import posts
 from publisher.installation import Site, remember
 from publisher.installation.settings import store_setting, store_settings
-from publisher.storage.tables.blog import Redirect
+from publisher.storage.tables.blog import MovedList, Redirect
 from publisher.web import request_checks
 from publisher.web.page_answers import MOST_BYTES, PageMemory
 from tests.conftest import SITE_URL, FakeClock
@@ -136,6 +136,7 @@ def test_deleted_is_gone_and_drafts_are_nowhere(
         ("/2019/05/hello", "/2019/05/hello/"),
         ("/hello", "/hello/"),
         ("/?p=123", "/?p=123"),
+        ("/?p=123", "/?p=123&utm_source=x"),
         ("/index.php?p=5&x=1", "/index.php?p=5&x=1"),
         ("/grüße", "/gr%C3%BC%C3%9Fe"),
         ("/gr%C3%BC%C3%9Fe", "/gr%C3%BC%C3%9Fe"),
@@ -443,3 +444,18 @@ def test_the_preview_wears_the_look_alone(site: Site, client: FlaskClient) -> No
     assert ".look{--accent:" in alone
     assert "display: none" not in alone
     assert "display: none" in client.get("/style.css").text
+
+
+def test_old_addresses_of_lists(client: FlaskClient, site: Site) -> None:
+    """A category of the former blog leads to the tag's list, its feed to the tag's feed."""
+    with site.database.write() as db:
+        db.add(MovedList(path="/category/olive-oil-2/", target="/tags/olive-oil"))
+        db.add(MovedList(path="/category/olive-oil-2/feed/", target="/tags/olive-oil/rss.xml"))
+    for old, new in (
+        ("/category/olive-oil-2", "/tags/olive-oil"),
+        ("/category/olive-oil-2/", "/tags/olive-oil"),
+        ("/category/olive-oil-2/feed", "/tags/olive-oil/rss.xml"),
+    ):
+        answer = client.get(old)
+        assert (answer.status_code, answer.location) == (301, new)
+    assert client.get("/category/other/").status_code == 404

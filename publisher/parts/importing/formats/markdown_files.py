@@ -131,6 +131,8 @@ class TextFolder:
             status = "published"
         shown = status in ("published", "scheduled")
         title, _ = _title(fields, body)
+        if shown:
+            self._lists(text)
         return replace(
             found,
             where=name,
@@ -150,6 +152,16 @@ class TextFolder:
             aliases=(*generator.also(address), *(generator.alias(text, a) for a in found.aliases)),
             needs=(*needs, *found.needs),
         )
+
+    def _lists(self, text: Text) -> None:
+        """Note where the lists were that a public text was in."""
+        spaced = self.generator.spaced_tags
+        named = [(tag, False) for tag in list_of(text.fields, "tags", "tag", spaced=spaced)]
+        named += [(name, True) for name in self.generator.categories(text)]
+        for name, category in named:
+            old, feed = self.generator.lists(name, category)
+            if old:
+                self.notes.list_moved(self._on_site(old), name, self._on_site(feed) if feed else "")
 
     def _split(self, place: str, data: bytes) -> tuple[dict[str, Any], str, list[str]]:
         """Fields and body of a file, and what is wrong with it."""

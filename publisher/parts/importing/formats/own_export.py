@@ -48,7 +48,9 @@ def read(folder: Folder) -> Batch | None:
     if not isinstance(manifest, dict) or manifest.get("format") != 1:
         raise InvalidData(f"{MANIFEST}: not an export that this version knows")
     files = tuple(f"{top}{name}" for name in folder.names if name.startswith("media/"))
-    return Batch(_posts(folder), site=_site(manifest, files))
+    moved = manifest.get("moved_lists")
+    lists = {str(old): str(new) for old, new in moved.items()} if isinstance(moved, dict) else {}
+    return Batch(_posts(folder), site=_site(manifest, files), moved=lists)
 
 
 def updates(folder: Folder, now: datetime) -> Iterator[LoggedUpdate]:

@@ -55,6 +55,7 @@ def read(document: Document, zone: tzinfo, notes: Notes) -> Iterator[ImportedPos
     The file is read twice, as a picture may come after the post that shows it.
     """
     stream, names, pictures, number = document.stream, dict[str, str](), Pictures(), 0
+    blog = ""
     for part in fields.parts(stream, "channel"):
         if fields.local(part) == "author":
             own = _values(part)
@@ -69,10 +70,26 @@ def read(document: Document, zone: tzinfo, notes: Notes) -> Iterator[ImportedPos
         if fields.local(part) == "item":
             number += 1
             for post in _taken(part, number, zone, names, notes):
+                if post.status == "published":
+                    _lists(part, post, blog, notes)
                 whole = pictures.put_into(post, _values(part).get("post_id", ""))
                 codes = dict.fromkeys(_SHORTCODE.findall(whole.source))
                 needs = *whole.needs, *(f"the shortcode [{name}]" for name in codes)
                 yield replace(whole, needs=needs)
+
+
+def _lists(part: Element, post: ImportedPost, blog: str, notes: Notes) -> None:
+    """The old addresses of the lists that a public post was in: of categories, tags, months."""
+    for child in part.findall("category"):
+        top = {"category": "category", "post_tag": "tag"}.get(child.get("domain", ""))
+        slug, name = unquote(child.get("nicename", "")), (child.text or "").strip()
+        if top and slug and slug != "uncategorized":
+            old = f"{blog}/{top}/{slug}/"
+            notes.list_moved(old, name, f"{old}feed/")
+    if post.kind == "post" and post.published_at:
+        year, month = post.published_at.year, post.published_at.month
+        notes.moved.setdefault(f"{blog}/{year}/{month:02}/", f"/archives/{year}/{month}")
+        notes.moved.setdefault(f"{blog}/{year}/", "/archives")
 
 
 def _taken(

@@ -148,6 +148,10 @@ class Generator:
         """Other addresses at which the text could be seen."""
         return ()
 
+    def lists(self, tag: str, category: bool) -> tuple[str, str]:
+        """Where the site had the list of a tag or a category, and its feed; "" for none."""
+        return "", ""
+
     def words(self, text: Text) -> dict[str, str]:
         """The words that a pattern may have, but for those of the date."""
         slug = permalinks.jekyll_slug(self.slug(text), pretty=True, cased=True)

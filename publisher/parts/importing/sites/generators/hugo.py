@@ -110,6 +110,12 @@ class Hugo(Generator):
         parent = "" if folder.as_posix() == "." else f"/{slug(folder.as_posix())}"
         return f"{top}{parent}/{slug(written or name)}{ending}"
 
+    def lists(self, tag: str, category: bool) -> tuple[str, str]:
+        """Taxonomies: `/tags/name/` and `/categories/name/`, each with a feed."""
+        top = "categories" if category else "tags"
+        path = f"/{top}/{permalinks.hugo_path(tag)}/"
+        return path, f"{path}{self.feeds[0].lstrip('/')}"
+
     def alias(self, text: Text, alias: str) -> str:
         """A former address; one without a slash is beside the post."""
         if alias.startswith("/") or "://" in alias:

@@ -10,6 +10,7 @@ from publisher.parts.importing.sites.generators.generator import Generator, Text
 from publisher.parts.importing.sources import Folder
 from publisher.storage.tables.blog import PostKind
 
+_CATEGORY_FEED = "CATEGORY_FEED_ATOM"
 _PELICAN_WORDS = ((r"[^\w\s-]", ""), (r"(?u)\A\s*", ""), (r"(?u)\s*\Z", ""), (r"[-\s]+", "-"))
 
 
@@ -97,6 +98,15 @@ class Pelican(Generator):
 
         path = re.sub(r"\{(\w+)(?::([^{}]*))?\}", word, pattern)
         return "" if "\0" in path else "/" + path.lstrip("/")
+
+    def lists(self, tag: str, category: bool) -> tuple[str, str]:
+        """A page for each tag and category; a category has a feed unless the site has none."""
+        slug, kind = self._slug(tag), "category" if category else "tag"
+        if not slug:
+            return "", ""
+        known = {_CATEGORY_FEED: "feeds/{slug}.atom.xml"} | self.settings
+        feed = config.string(known, _CATEGORY_FEED).replace("{slug}", slug)
+        return f"/{kind}/{slug}.html", f"/{feed}" if category and feed else ""
 
     def guid(self, text: Text, address: str) -> str:
         """A tag address (RFC 4151) of host, day and path."""
