@@ -14,12 +14,20 @@ from publisher.base.media_files import SANDBOX
 blueprint = Blueprint("assets", __name__)
 
 FOLDER = Path(__file__).parent / "static"
-# What a page may load, and who may show it in a frame: this site's own files, and nobody.
+# What a page may load and show in a frame, and who may show it in one: this site's own, and nobody.
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; "
     "img-src 'self' https: http: data:; media-src 'self' https: http:; connect-src 'self'; "
+    "frame-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+# Headers of a page without a form that one of ours shows in a frame.
+FRAMED = {
+    "Content-Security-Policy": PAGE_POLICY.replace(
+        "frame-ancestors 'none'", "frame-ancestors 'self'"
+    ),
+    "X-Frame-Options": "SAMEORIGIN",
+}
 FOR_EVER, MINUTES_5 = "public, max-age=31536000, immutable", "public, max-age=300"
 _COMMENTS = {
     ".css": re.compile(r"/\*.*?\*/", re.DOTALL),

@@ -1,6 +1,7 @@
 """Globals and filters for templates of public pages: style sheet, picture, links, excerpts."""
 
 import re
+from html import unescape
 from urllib.parse import urlsplit
 
 from flask import Flask, request
@@ -19,6 +20,10 @@ from publisher.web.style import look_font, part_address, style_address, theme_co
 from publisher.web.translations import gettext, right_to_left
 
 _BUILT_IN = frozenset(parse_links(BUILT_IN))
+_FIRST_PARAGRAPH = re.compile(
+    r"\s*<p>((?:[^<]|</?(?:a|em|strong|i|b|code|mark|abbr|span|sup)\b[^>]*>)*)</p>"
+)
+_INITIAL_LEAST = 230  # characters: four lines beside and below a letter of three
 _HEADING = re.compile(r'<(h[2-6]) id="([^"]+)">(.*?)</\1>', re.DOTALL)
 
 
@@ -30,7 +35,7 @@ def prepare(app: Flask) -> None:
     ):  # fmt: skip
         app.jinja_env.globals[function.__name__] = function
     app.jinja_env.filters |= {"links": parse_links, "markdown": render, "drawn": shown}
-    for words in (right_to_left, place_name, opening, anchored):
+    for words in (right_to_left, place_name, opening, anchored, begins_long):
         app.jinja_env.filters[words.__name__] = words
 
 
@@ -94,6 +99,14 @@ def shown(html: str) -> str:
         with site().database.read() as db:
             html = with_cards(db, html)
     return drawn(html)
+
+
+def begins_long(html: str) -> bool:
+    """Whether a text can begin with a large letter: with a paragraph of words alone that is longer
+    than the letter is high, and with a word of several letters, of which it stays a part."""
+    found = _FIRST_PARAGRAPH.match(html)
+    words = unescape(re.sub(r"<[^>]*>", "", found[1])).strip() if found else ""
+    return len(words) >= _INITIAL_LEAST and re.match(r"\W*\w\w", words) is not None
 
 
 def anchored(html: str) -> str:

@@ -1,6 +1,7 @@
 """`/style.css`: the style sheet of all public pages of this site, in one file; and that of feeds.
 
-It consists of base.css and blog.css, the look, its colours, and at the end the author's own CSS.
+It consists of base.css, fonts.css and blog.css, the look, its colours, and at the end the
+author's own CSS.
 Pages behind the login do not use it, so that CSS that breaks a page can be removed there.
 """
 
@@ -36,8 +37,7 @@ def style_address() -> str:
 
 
 def part_address(part: str) -> str:
-    """The address of `look`, the look without the author's CSS, for the preview in the editor; or
-    of `looks`, all looks in one sheet, for the small pages from which one is chosen."""
+    """The address of `looks`, all looks in one sheet, for the small pages to choose one from."""
     return f"{ADDRESS}?part={part}&v={_fingerprint(_PARTS[part]())}"
 
 
@@ -105,20 +105,16 @@ def _sheet(chosen: Settings) -> str:
 
 @cache
 def _looks() -> str:
-    return "\n".join((text_of("blog.css"), *map(_look, LOOKS)))
+    return "\n".join((text_of("fonts.css"), text_of("blog.css"), *map(_look, LOOKS)))
 
 
-def _look_alone() -> str:
-    chosen = settings()
-    return f"{_look(chosen.look)}\n{_accents(chosen.look, chosen.accent)}\n"
-
-
-_PARTS: dict[str, Callable[[], str]] = {"look": _look_alone, "looks": _looks}
+_PARTS: dict[str, Callable[[], str]] = {"looks": _looks}
+_SHEETS = ("base.css", "fonts.css", "blog.css")
 
 
 @lru_cache(maxsize=8)
 def _assembled(look: str, accent: str, own: str) -> str:
-    house = (text_of("base.css"), text_of("blog.css"), _look(look), _accents(look, accent))
+    house = (*map(text_of, _SHEETS), _look(look), _accents(look, accent))
     ours = "\n".join(house).strip()
     # Our CSS is in a layer, so that the author's wins: their `body` over our `body.look`.
     return f"@layer{{{ours}}}\n{own}\n" if own else f"{ours}\n"

@@ -378,7 +378,7 @@ def test_picture(ada: Page, live: Live, event: str) -> None:
     text = ada.locator(SOURCE).input_value()
     assert text.startswith("Look:\n\n![A teal \\[field\\]](/media/")
     assert text.endswith(".png)\n\nAfter it.")
-    picture = ada.locator("[data-preview] img")
+    picture = ada.frame_locator("#preview iframe").locator(".prose img")
     expect(picture).to_have_attribute("alt", "A teal [field]")
     expect(picture).to_have_js_property("complete", True)
     assert picture.evaluate("element => element.naturalWidth") > 0

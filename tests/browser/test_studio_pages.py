@@ -1,10 +1,11 @@
 """The studio's pages: for everybody, on every screen, and fluid however long the text."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, Request, expect
 
 from publisher.blog.writing import autosave, posts
 from tests.browser.conftest import Browse, Live, Scheme, overflow, violations, wait_for_editor
@@ -52,7 +53,7 @@ def test_for_everybody(
         wrong += [f"{address}: {found}" for found in violations(page)]
         wrong += [f"{address}: {overflow(page)} px too wide"] * (overflow(page) > 0)
     page.goto("/studio/posts/1")
-    page.locator("details.more summary").click()
+    page.locator("details.more > summary").click()
     page.fill("[name=title]", "x" * 400)
     page.get_by_role("button", name="Update").click()
     expect(page.locator(".error-summary")).to_be_focused()
@@ -73,6 +74,11 @@ def test_no_link_is_beyond_the_edge(browse: Browse, log_in: LogIn) -> None:
     assert page.locator("nav, nav ul").evaluate_all(cut) == 0
 
 
+def preview_of(page: Page) -> Locator:
+    """The text of the post in the preview."""
+    return page.frame_locator("#preview iframe").locator(".prose")
+
+
 def test_preview_behind_a_key(browse: Browse, log_in: LogIn, live: Live) -> None:
     """On a small screen the preview takes the place of the text, by key or button, and back."""
     page = log_in(browse("/studio/login", width=390))
@@ -81,7 +87,7 @@ def test_preview_behind_a_key(browse: Browse, log_in: LogIn, live: Live) -> None
     page.fill("[name=source]", "Some *words*.")
     expect(page.locator("#preview")).to_be_hidden()
     page.keyboard.press("Control+e")
-    expect(page.locator("[data-preview] em")).to_have_text("words")
+    expect(preview_of(page).locator("em")).to_have_text("words")
     expect(page.locator("[name=source]")).to_be_hidden()
     page.get_by_role("button", name="Back to the text").click()
     expect(page.locator("[name=source]")).to_be_focused()
@@ -94,11 +100,16 @@ def test_the_editor_on_paper(browse: Browse, log_in: LogIn, live: Live) -> None:
     make_post(live.site, TEXT, author_id=1)
     page.goto("/studio/posts/1")
     wait_for_editor(page)
-    preview, typed = page.locator("[data-preview]"), page.locator("[name=source]")
-    expect(preview).to_contain_text("first paragraph")
+    preview, typed = page.locator("#preview iframe"), page.locator("[name=source]")
+    expect(preview_of(page)).to_contain_text("first paragraph")
     page.evaluate("addEventListener('afterprint', () => document.title = preview.hidden)")
+    page.evaluate(
+        "addEventListener('beforeprint', () => document.body.dataset.high ="
+        " document.querySelector('iframe').style.height)"
+    )
     page.pdf(format="A4")
     expect(page).to_have_title("false")
+    expect(page.locator("body")).to_have_attribute("data-high", re.compile("^[0-9]{3,}px$"))
     page.emulate_media(media="print")
     expect(preview).to_be_visible()
     for gone in ("[name=source]", "[data-save]", "summary", "nav", "#reach", "#state"):
@@ -143,30 +154,33 @@ def test_typing_in_a_long_post(browse: Browse, log_in: LogIn, live: Live) -> Non
     make_post(live.site, source, author_id=1)
     open_requests, most = 0, 0
 
-    def began(request: object) -> None:
+    def asks(request: Request) -> bool:
+        return "/studio/preview" in request.url and request.method == "POST"
+
+    def began(request: Request) -> None:
         nonlocal open_requests, most
-        if "/studio/preview" in str(getattr(request, "url", "")):
+        if asks(request):
             open_requests += 1
             most = max(most, open_requests)
 
-    def ended(request: object) -> None:
+    def ended(request: Request) -> None:
         nonlocal open_requests
-        open_requests -= "/studio/preview" in str(getattr(request, "url", ""))
+        open_requests -= asks(request)
 
     page.on("request", began)
     page.on("requestfinished", ended)
     page.on("requestfailed", ended)
     page.goto("/studio/posts/1")
-    last = page.locator("[data-preview] > :last-child")
+    last = preview_of(page).locator("> :last-child")
     expect(last).to_be_attached()
-    page.evaluate("document.querySelector('[data-preview]').firstElementChild.kept = true")
+    page.frames[1].evaluate("document.querySelector('.prose').firstElementChild.kept = true")
     page.evaluate(
         "const a = document.querySelector('[name=source]');"
         "a.focus(); a.setSelectionRange(a.value.length, a.value.length)"
     )
     page.keyboard.type(" and so on until the end.", delay=20)
     expect(last).to_contain_text("and so on until the end.")
-    assert page.evaluate("document.querySelector('[data-preview]').firstElementChild.kept")
+    assert page.frames[1].evaluate("document.querySelector('.prose').firstElementChild.kept")
     assert most == 1
 
 
@@ -197,7 +211,7 @@ def test_the_preview_follows_the_cursor(browse: Browse, log_in: LogIn, live: Liv
     lines = [f"Number {number}: {words}" for number in range(60)]
     make_post(live.site, "\n\n".join(lines), author_id=1)
     page.goto("/studio/posts/1")
-    shown = page.locator("[data-preview] > p")
+    shown = preview_of(page).locator("> p")
     expect(shown).to_have_count(60)
     area = page.locator("[name=source]")
     area.focus()
@@ -210,5 +224,6 @@ def test_the_preview_follows_the_cursor(browse: Browse, log_in: LogIn, live: Liv
         expect(shown.nth(number)).to_be_in_viewport()
     page.keyboard.press("Control+End")
     page.keyboard.insert_text("\n\nThe very end.")
-    expect(page.locator("[data-preview] > p:last-child")).to_have_text("The very end.")
-    expect(page.locator("[data-preview] > p:last-child")).to_be_in_viewport()
+    last = preview_of(page).locator("> p:last-child")
+    expect(last).to_have_text("The very end.")
+    expect(last).to_be_in_viewport()

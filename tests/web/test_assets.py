@@ -21,7 +21,7 @@ def test_pages_name_files_by_content(client: FlaskClient) -> None:
 def test_one_address_for_a_font(client: FlaskClient) -> None:
     """Every sheet names a font by the address that a page of the blog loads in advance."""
     preloaded = re.findall(r'<link rel="preload" href="([^"]+)"', client.get("/").text)
-    for address in (asset("blog.css"), "/style.css", "/style.css?part=looks"):
+    for address in (asset("fonts.css"), "/style.css", "/style.css?part=looks"):
         with client.get(address) as answer:
             named = re.findall(r'url\("([^"]*serif\.woff2[^"]*)"\)', answer.get_data(as_text=True))
         assert named == preloaded == [asset("fonts/serif.woff2")], address

@@ -215,6 +215,7 @@ TABLE: dict[tuple[str, str], str] = {
     ("POST", "/studio/posts/<int:post_id>/undo"): "post",
     ("GET", "/studio/posts/new"): "login",
     ("POST", "/studio/posts/new"): "login",
+    ("GET", "/studio/preview"): "login",
     ("POST", "/studio/preview"): "login",
     **{
         (method, f"/studio/settings{tab}"): "admin"

@@ -156,6 +156,20 @@ def from_inputs(texts: Mapping[str, str]) -> Content:
     return result
 
 
+def as_typed(texts: Mapping[str, str]) -> Content:
+    """The content of a form that is still being typed: a field that cannot be read yet is empty."""
+    values: dict[str, Any] = {}
+    for field in FIELDS:
+        try:
+            typed = field.from_inputs(texts)
+            value = field.cleaned(typed)
+            wrong = bool(field.problems(typed, value))
+        except FieldErrors:
+            wrong = True
+        values[field.name] = getattr(Content(), field.name) if wrong else value
+    return Content(**values)
+
+
 def to_plain(value: Content) -> dict[str, Any]:
     """The content in types of JSON and YAML."""
     return {field.name: field.to_plain(getattr(value, field.name)) for field in FIELDS}

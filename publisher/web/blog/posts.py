@@ -126,7 +126,8 @@ def preview_page(token: str) -> Any:
         post = post_addresses.preview_of(db, token)
         if published.is_public(post):
             return redirect(posts.path(post))
-        return render_template("studio/preview.html", post=post), {
+        several = several_authors(db)
+        return render_template("studio/preview.html", post=post, several=several), {
             "Cache-Control": "private, no-store",
             "X-Robots-Tag": "noindex, nofollow",
             "Referrer-Policy": "no-referrer",

@@ -9,13 +9,13 @@ from flask import Blueprint
 from publisher.web.context import need_login
 from publisher.web.studio import home, media, mentions, posts
 from publisher.web.studio.account_pages import account, people
-from publisher.web.studio.editor import autosave, post_actions, post_editor
+from publisher.web.studio.editor import autosave, live_preview, post_actions, post_editor
 from publisher.web.studio.preferences import feed, look, moving, settings
 
 blueprint = Blueprint("studio", __name__, url_prefix="/studio")
 blueprint.before_request(need_login)
 for module in (
-    home, feed, posts, post_editor, autosave, media, post_actions, account, people,
+    home, feed, posts, post_editor, autosave, media, post_actions, live_preview, account, people,
     settings, look, mentions, moving,
 ):  # fmt: skip
     blueprint.register_blueprint(module.blueprint)

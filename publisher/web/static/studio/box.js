@@ -7,6 +7,7 @@ import { Pictures } from "./pictures.js";
 import { bindPublish } from "./publish.js";
 import { Recovery, forgetDone } from "./recovery.js";
 import { watchReach } from "./reach.js";
+import { bindTools } from "./tools.js";
 import { bindUndo } from "./undo.js";
 
 const form = document.getElementById("box");
@@ -31,5 +32,5 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   submitCalmly(form, event.submitter, autosave);
 });
-new Pictures(form, area, (words, wrong) => autosave.tell(words, wrong));
+bindTools(form, new Pictures(form, area, (words, wrong) => autosave.tell(words, wrong)));
 area.setSelectionRange(area.value.length, area.value.length);

@@ -10,6 +10,7 @@ import { bindPublish } from "./publish.js";
 import { renew, watchReach } from "./reach.js";
 import { Recovery, forgetDone } from "./recovery.js";
 import { bindTags } from "./tags.js";
+import { bindTools } from "./tools.js";
 import { bindUndo } from "./undo.js";
 
 const form = document.getElementById("editor");
@@ -30,7 +31,7 @@ const recovery = new Recovery(form);
 await recovery.claim();
 const address = () => `/studio/autosave/${form.dataset.post}`;
 const autosave = new Autosave(form, address, state, recovery, moveTo);
-const preview = new Preview(form, pane, () => follow());
+const preview = new Preview(form, pane.querySelector("iframe"), () => follow());
 
 // The form is that of a saved post, or of its next version.
 function moveTo(told) {
@@ -91,6 +92,23 @@ wide.addEventListener("change", () => matchMedia("print").matches || showPreview
 if (wide.matches) showPreview(true);
 if (document.activeElement === area) area.setSelectionRange(area.value.length, area.value.length);
 
+// The text reaches from what is above it to the bar, whatever that is; the preview beside it to both ends.
+const bar = form.querySelector(".decide"), act = form.querySelector(".act"), write = form.querySelector(".write");
+function fit() {
+  const free = innerHeight - (bar.offsetHeight || act.offsetHeight);
+  const below = write.getBoundingClientRect().bottom - area.getBoundingClientRect().bottom;
+  const room = free - area.getBoundingClientRect().top - scrollY - below - 16;
+  if (area.offsetParent) area.style.height = `${Math.max(112, Math.round(room))}px`;
+}
+new ResizeObserver(() => requestAnimationFrame(fit)).observe(document.body);
+addEventListener("resize", fit);
+
+const help = document.getElementById("markdown-help");
+form.querySelector("[data-help]").onclick = (event) => {
+  event.preventDefault();
+  help.showModal();
+};
+
 const words = form.querySelector("[data-words]");
 let counting = 0;
 function countSoon() {
@@ -102,7 +120,7 @@ function countSoon() {
 }
 countSoon();
 
-bindSound(form.querySelector("[data-sound]"));
+const askForSound = bindSound(form.querySelector("[data-sound]"));
 bindPicture(form.querySelector("[data-picture-field]"), (file) => {
   const { image_alt: words } = form.elements;
   if (file?.alt && !words.value) words.value = file.alt;
@@ -114,7 +132,10 @@ const changed = () => {
   countSoon();
 };
 recover(recovery, banner, changed);
-new Pictures(form, area, (words, wrong) => autosave.tell(words, wrong));
+bindTools(form, new Pictures(form, area, (words, wrong) => autosave.tell(words, wrong)), () => {
+  form.querySelector("details.more").open = true;
+  return askForSound();
+});
 form.addEventListener("input", (event) => {
   if (["minor", "file", "alt"].includes(event.target.name)) return;
   changed();

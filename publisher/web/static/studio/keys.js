@@ -18,7 +18,7 @@ export const letterOf = ({ key, code, shiftKey }) => shiftKey || !code.startsWit
   : /^[a-z]$/i.test(key) ? key.toLowerCase() : code.at(-1).toLowerCase();
 
 // Old posts may be HTML: an import or another program wrote them.
-const isHtml = (area) => area.form.elements.source_format?.value === "html";
+export const isHtml = (area) => area.form.elements.source_format?.value === "html";
 
 // What is selected, without the blanks at its ends (Windows selects the one after a word): marks beside
 // blanks are none.
@@ -42,7 +42,7 @@ function wrap(area, mark, last = mark) {
   area.setSelectionRange(start + mark.length, end + mark.length);
 }
 
-function link(area, address = "") {
+export function link(area, address = "") {
   const { start, end, chosen } = selected(area);
   const target = address.includes("(") || address.includes(")") ? `<${address}>` : address;
   const [before, after] = isHtml(area) ? [`<a href="${address.replaceAll('"', "%22")}">`, "</a>"] : ["[", `](${target})`];
@@ -50,6 +50,9 @@ function link(area, address = "") {
   const place = start + (!chosen ? before.length : isHtml(area) ? 9 : chosen.length + 3);
   if (!chosen || !address) area.setSelectionRange(place, place);
 }
+
+export const bold = (area) => wrap(area, ...isHtml(area) ? ["<b>", "</b>"] : ["**"]);
+export const slanted = (area) => wrap(area, ...isHtml(area) ? ["<i>", "</i>"] : ["*"]);
 
 // A new line in a list, a quotation or a listing begins as the line before it; an empty item ends it
 // with an empty line, without which the next words would belong to the last item.
@@ -98,8 +101,7 @@ function tab(area, back) {
 export const composing = (event) => event.isComposing || event.keyCode === 229;
 
 export function bindKeys(area) {
-  const [bold, slanted] = isHtml(area) ? [["<b>", "</b>"], ["<i>", "</i>"]] : [["**"], ["*"]];
-  const acts = { b: () => wrap(area, ...bold), i: () => wrap(area, ...slanted), k: () => link(area) };
+  const acts = { b: () => bold(area), i: () => slanted(area), k: () => link(area) };
   let escaped = false; // Tab after Escape leads on: who has no mouse could not leave a list otherwise
   area.addEventListener("keydown", (event) => {
     const leads = escaped;

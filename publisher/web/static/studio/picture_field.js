@@ -89,14 +89,15 @@ export function bindSound(place) {
     show();
     form.dispatchEvent(new Event("input", { bubbles: true }));
   };
-  const pick = button("", async () => {
+  const pick = button("", () => ask());
+  const ask = async () => {
     const { picked: [known], files: [file] } = await choose("audio");
     if (!known && !file) return;
     words.textContent = `Adding ${known?.name ?? file.name} …`;
     const { told, problem } = known ? await inputsOf(known) : await upload(form, file);
     if (told?.inputs.enclosure_url) fill(told.inputs);
     else words.textContent = `It was not added: ${problem ?? "it is no audio file"}.`;
-  });
+  };
   const gone = button("Remove", () => {
     fill({ enclosure_url: "", enclosure_type: "", enclosure_bytes: "", enclosure_length: "" });
     pick.focus();
@@ -116,6 +117,7 @@ export function bindSound(place) {
   }
   form.addEventListener("input", show);
   show();
+  return ask;
 }
 
 async function inputsOf(file) {

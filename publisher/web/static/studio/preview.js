@@ -1,27 +1,51 @@
-// The preview: rendered by the server, exactly what will be published; only what changed is put
-// into the page, so that typing stays fluid in a long post.
+// The preview: the page of the post in a frame, its article rendered by the server from what is typed.
+// Only what changed is put into the page, so that typing stays fluid in a long post.
 
-import { send } from "./form.js";
+import { fieldsOf, send } from "./form.js";
 
 const SHORTEST = 150; // ms between a keystroke and its preview
+const UNSEEN = ["csrf_token", "base_version", "seen", "zone", "origin", "attempt", "at"];
 
 export class Preview {
-  // `shown()` is called when the pane has something new.
-  constructor(form, pane, shown) {
+  // `shown()` is called when the frame has something new.
+  constructor(form, frame, shown) {
     this.form = form;
     this.told = shown;
-    this.pane = pane;
-    this.prose = pane.querySelector("[data-preview]");
-    this.title = pane.querySelector("[data-preview-title]");
+    this.frame = frame;
     this.timer = 0;
     this.lasted = SHORTEST;
     this.busy = false;
     this.again = false;
     this.shown = null;
+    const paper = (print) => () => { // a frame is printed as high as it is
+      const { body } = frame.contentDocument ?? {};
+      frame.style.height = print && body ? `${body.scrollHeight}px` : "";
+    };
+    addEventListener("beforeprint", paper(true));
+    addEventListener("afterprint", paper(false));
   }
 
   get wanted() {
-    return !this.pane.hidden && this.pane.offsetParent !== null;
+    return this.frame.offsetParent !== null;
+  }
+
+  // The element of the page that has the article, once the page is there.
+  get page() {
+    return this.frame.contentDocument?.querySelector("[data-page]");
+  }
+
+  load() {
+    this.loading ??= new Promise((loaded) => {
+      this.frame.addEventListener("load", () => {
+        this.loading = undefined; // where it could not be had, the next change tries again
+        this.frame.contentDocument?.addEventListener("keydown", (event) => { // Ctrl+S, Ctrl+E …
+          if (!document.dispatchEvent(new KeyboardEvent("keydown", event))) event.preventDefault();
+        });
+        loaded();
+      }, { once: true });
+      this.frame.src = this.frame.dataset.src;
+    });
+    return this.loading;
   }
 
   changed() {
@@ -36,24 +60,21 @@ export class Preview {
       this.again = true;
       return;
     }
-    const source = this.form.elements.source.value;
-    this.title.textContent = this.form.elements.title.value;
-    this.title.hidden = !this.title.textContent.trim();
-    if (source === this.shown) return;
+    const data = fieldsOf(this.form);
+    const seen = JSON.stringify([...data].filter(([name]) => !UNSEEN.includes(name)));
+    if (seen === this.shown) return;
     this.busy = true;
     const began = performance.now();
     try {
-      const data = new FormData();
-      data.set("csrf_token", this.form.elements.csrf_token.value);
-      data.set("source", source);
-      data.set("source_format", this.form.elements.source_format.value);
       data.set("post_id", this.form.dataset.post);
-      const answer = await send(this.form, "/studio/preview", data);
-      if (answer.ok) {
-        const html = (await answer.json()).html;
+      const [answer] = await Promise.all([send(this.form, "/studio/preview", data), this.page || this.load()]);
+      if (answer.ok && this.page) {
+        const { html } = await answer.json();
         this.lasted = Math.min(3000, performance.now() - began);
-        patch(this.prose, html);
-        this.shown = source;
+        const template = this.frame.contentDocument.createElement("template");
+        template.innerHTML = html.trim();
+        patch(this.page, template.content);
+        this.shown = seen;
         this.told();
       }
     } catch {
@@ -69,33 +90,34 @@ export class Preview {
   // Scroll to the place at `share` of the text (0 to 1), counted in letters of the blocks, so that
   // tall pictures do not count.
   follow(share) {
-    const blocks = [...this.prose.children];
+    const blocks = [...this.page?.querySelector(".prose")?.children ?? []];
     const lengths = blocks.map((block) => block.textContent.length + 1);
     let left = share * lengths.reduce((sum, length) => sum + length, 0);
     const index = lengths.findIndex((length) => (left -= length) <= 0);
     if (index < 0) return;
-    const block = blocks[index];
     const within = 1 + left / lengths[index];
-    this.pane.scrollTop = block.offsetTop + within * block.offsetHeight - this.pane.clientHeight / 2;
+    const view = this.frame.contentWindow;
+    const { top, height } = blocks[index].getBoundingClientRect();
+    view.scrollTo(0, view.scrollY + top + within * height - view.innerHeight / 2);
   }
 }
 
-// Make `place` show `html`: blocks that are the same at the beginning and at the end stay.
-function patch(place, html) {
-  const template = document.createElement("template");
-  template.innerHTML = html;
-  const fresh = [...template.content.childNodes];
-  const old = [...place.childNodes];
+// Make `place` show `fresh`: nodes that are the same at the beginning and at the end stay, and of one
+// element that differs, its parts that are the same.
+function patch(place, fresh) {
+  const old = [...place.childNodes], next = [...fresh.childNodes];
   let head = 0;
-  const least = Math.min(old.length, fresh.length);
-  while (head < least && old[head].isEqualNode(fresh[head])) head += 1;
+  const least = Math.min(old.length, next.length);
+  while (head < least && old[head].isEqualNode(next[head])) head += 1;
   let tail = 0;
-  while (
-    tail < least - head &&
-    old[old.length - 1 - tail].isEqualNode(fresh[fresh.length - 1 - tail])
-  ) tail += 1;
-  for (const node of old.slice(head, old.length - tail)) node.remove();
+  while (tail < least - head && old[old.length - 1 - tail].isEqualNode(next[next.length - 1 - tail])) tail += 1;
+  const gone = old.slice(head, old.length - tail), come = next.slice(head, next.length - tail);
+  if (gone.length === 1 && come.length === 1 && gone[0].cloneNode().isEqualNode(come[0].cloneNode()) && gone[0].matches?.("article, .prose")) {
+    patch(gone[0], come[0]);
+    return;
+  }
+  for (const node of gone) node.remove();
   const middle = document.createDocumentFragment();
-  middle.append(...fresh.slice(head, fresh.length - tail));
+  middle.append(...come);
   place.insertBefore(middle, place.childNodes[head] || null);
 }

@@ -5,19 +5,15 @@
 
 from typing import Any
 
-from flask import Blueprint, flash, jsonify, redirect, render_template, request, url_for
+from flask import Blueprint, flash, redirect, render_template, request, url_for
 from markupsafe import Markup
 
 from publisher.base.errors import Conflict
-from publisher.base.text import whole_number
 from publisher.blog import post_addresses, published
-from publisher.blog.markup import markdown
-from publisher.blog.markup.formulas import drawn
 from publisher.blog.members import permissions
 from publisher.blog.writing import posts, revisions
-from publisher.web.context import done, me, now, settings, site
+from publisher.web.context import done, me, now, site
 from publisher.web.studio import shared
-from publisher.web.studio.editor import forms
 
 blueprint = Blueprint("post_actions", __name__)
 
@@ -89,16 +85,6 @@ def revoke(post_id: int) -> Any:
     with site().database.write() as db:
         post_addresses.revoke_preview(permissions.editable(db, me(), post_id))
     return _edited(post_id, "The old preview link no longer works; there is a new one.")
-
-
-@blueprint.post("/preview")
-def preview() -> Any:
-    """The text as readers will get it."""
-    typed = forms.from_mapping(request.form)
-    number = whole_number(request.form.get("post_id", ""))
-    anchor = f"p{number}-" if number else ""
-    form, language = typed.texts["source_format"], settings().language
-    return jsonify(html=drawn(markdown.html_of(typed.source, form, anchor, language)))
 
 
 @blueprint.get("/posts/<int:post_id>/revisions")

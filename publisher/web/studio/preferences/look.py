@@ -14,7 +14,7 @@ from publisher.base.text import BUILT_IN, Link, lines_of, parse_links, whole_num
 from publisher.blog import published
 from publisher.blog.post_files import media
 from publisher.installation.settings import CHECKS, load_settings, store_settings
-from publisher.web.assets import PAGE_POLICY
+from publisher.web.assets import FRAMED
 from publisher.web.blog import lists
 from publisher.web.context import done, me, need_admin, now, settings, site
 from publisher.web.studio.preferences.setting_controls import LOOK
@@ -22,10 +22,6 @@ from publisher.web.studio.shared import feeds_changed
 
 blueprint = Blueprint("look", __name__)
 blueprint.before_request(need_admin)
-
-# This page shows the home page in a frame, and no other site may.
-FRAMING = f"{PAGE_POLICY}; frame-src 'self'"
-FRAMED = PAGE_POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
 
 IN_FRAME = 6  # posts
 _OUR_PICTURE = re.compile(
@@ -37,7 +33,7 @@ FIRST_ACCENT = "#006375"
 
 
 @blueprint.get("/look")
-def page() -> Response:
+def page() -> str:
     """The form with the present choices."""
     return _page({}, {})
 
@@ -54,8 +50,7 @@ def preview() -> Response:
     g.tried_style = True
     # The frame shows the page at half its size.
     answer = Response(_OUR_PICTURE.sub(r'\1 src="/studio/media/\2/small?wide"\3', lists.home()))
-    answer.headers["Content-Security-Policy"] = FRAMED
-    answer.headers["X-Frame-Options"] = "SAMEORIGIN"
+    answer.headers.update(FRAMED)
     return answer
 
 
@@ -121,13 +116,12 @@ def _texts(db: Session) -> dict[str, str]:
     return {name: known[name] for name in (*LOOK, "logo", "icon")}
 
 
-def _page(typed: dict[str, str], errors: dict[str, str]) -> Response:
+def _page(typed: dict[str, str], errors: dict[str, str]) -> str:
     with site().database.read() as db:
         values = _texts(db) | typed
-    page = render_template(
+    return render_template(
         "settings/look.html", values=values, errors=errors, first_accent=FIRST_ACCENT
     )
-    return Response(page, headers={"Content-Security-Policy": FRAMING})
 
 
 @blueprint.get("/navigation")
