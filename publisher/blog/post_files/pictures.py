@@ -20,7 +20,7 @@ MAX_PIXELS = 64_000_000  # of a JPEG, which is decoded at a fraction of its size
 MAX_WHOLE_PIXELS = 40_000_000  # of other formats, which are decoded at full size
 MAX_FRAMES, MAX_ANIMATION_PIXELS = 400, 200_000_000
 MAX_PNG_BYTES = 2_000_000
-MINIATURE, WIDE_MINIATURE = (240, 144), (400, 400)
+MINIATURE, WIDE_MINIATURE = (240, 144), (340, 340)
 EMBLEM, ICON_SIDE = (512, 128), 180  # twice what pages show; what phones put on their home screen
 
 _EXTENSIONS = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif"}
