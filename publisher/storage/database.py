@@ -203,9 +203,32 @@ def translated() -> Iterator[None]:
         yield
     except DBAPIError as error:
         fitting = (words for symptom, words in _TROUBLES.items() if symptom in str(error.orig))
-        if message := next(fitting, None) or postgresql.in_words(error.orig):
+        if (
+            message := next(fitting, None)
+            or postgresql.in_words(error.orig)
+            or _unknown(error.orig)
+        ):
             raise StorageUnavailable(message) from error
         raise
+
+
+def _unknown(error: BaseException | None) -> str | None:
+    """The message for an error of SQLite that no list has, which is logged; None for a bug of ours.
+
+    SQLITE_ERROR says that the statement is wrong; damage has no class of its own in the driver.
+    """
+    if type(error) is sqlite3.DatabaseError:
+        message = _DAMAGED
+    elif isinstance(error, sqlite3.OperationalError) and (
+        getattr(error, "sqlite_errorcode", 0) & 0xFF > sqlite3.SQLITE_ERROR
+    ):
+        message = f"the database failed ({error}); nothing was changed, try again"
+    else:
+        return None
+    from publisher.base.system.logs import get_logger  # late: most commands start without it
+
+    get_logger("storage").error("the database failed", reason=str(error))
+    return message
 
 
 def connect(path: Path, seconds: float = BUSY_TIMEOUT_SECONDS) -> sqlite3.Connection:

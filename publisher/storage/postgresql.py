@@ -65,6 +65,10 @@ _TROUBLES = {
     "42501": "this user may not do that in the database: make it the owner",
     "53300": "the database server takes no more connections; try again",
     "57P": "the database server is stopping or starting; nothing was changed, try again",
+    **dict.fromkeys(
+        ("53", "54", "55", "57", "58", "F0", "XX"),
+        "the database server failed, and its log says how; nothing was changed, try again",
+    ),
     "08": "the database server does not answer (does it run, and is its URL right?); "
     "nothing was changed, try again",
 }

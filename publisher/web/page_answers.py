@@ -68,7 +68,7 @@ def prepare(app: Flask) -> None:
     app.teardown_request(lambda _: _number(""))
     app.register_error_handler(PublisherError, _known)
     app.register_error_handler(HTTPException, _refused)
-    app.register_error_handler(500, lambda _: page(500))
+    app.register_error_handler(500, _broken)
     app.after_request(_log_failure)
     app.after_request(_stay_here)
 
@@ -106,6 +106,13 @@ def _known(error: PublisherError) -> Response:
     response = page(error.http_status, str(error))
     response.headers.extend(retry_after(error))
     return response
+
+
+def _broken(error: HTTPException) -> Response:
+    """A bug's page; or that of an error of ours where the page of another error met it, as when the
+    database fails while a form is shown once more."""
+    met = getattr(error, "original_exception", None)
+    return _known(met) if isinstance(met, PublisherError) else page(500)
 
 
 def _refused(error: HTTPException) -> Any:
@@ -223,8 +230,11 @@ def _last_modified() -> datetime | None:
     """
     kept: dict[str, Any] = current_app.extensions.setdefault("content_seen", {})
     if (serial := g.get("content_serial")) is None:
-        with site().database.read() as db:
-            serial = database.content_serial(db)
+        try:
+            with site().database.read() as db:
+                serial = database.content_serial(db)
+        except PublisherError:
+            return None  # the page is made, and goes without this header
     seen, moment = kept.get("seen", (None, None))
     if seen != serial:
         moment = site().clock().replace(microsecond=0) + timedelta(seconds=1)
