@@ -1,10 +1,13 @@
-"""The figures and pictures of docs/evidence.md: `python -m bench.evidence [FOLDER]`.
+"""The figures and pictures of docs/evidence.md: `python -m bench.evidence [--look] [FOLDER]`.
 
 Replays every timeline of FOLDER (default: `shared/timelines` beside the checkout), at most its last
-1500 days, and synthetic blogs: under each publisher, with clients that obey what the feed says and
-with real readers. Writes docs/evidence-tables.md and docs/pictures/evidence-*.svg.
+1500 days, the half `tuning` of the second set, and synthetic blogs: under each publisher, with
+clients that obey what the feed says and with real readers. Writes the tables of docs/evidence.md,
+docs/evidence-tables.md and docs/pictures/evidence-*.svg. With --look the half `unseen` is scored,
+too: write each look down in bench/looks.csv.
 """
 
+import csv
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,6 +19,7 @@ from bench import evidence_pictures
 from bench.simulator import CORES, TIMELINES
 from bench.table import Table
 from publisher.base.errors import InvalidData
+from publisher.core.ttl.rule import POLL_MINUTES
 from publisher.simulator import results as report
 from publisher.simulator.grid import ReplayOptions, Result, run, tasks
 from publisher.simulator.replaying import counted
@@ -31,13 +35,17 @@ from publisher.simulator.timelines import (
 
 DOCS = Path(__file__).parents[1] / "docs"
 LAST_DAYS = 1500
+SECOND = Path(__file__).parent / "timelines"
+OTHER_TABLES = (*SIDE_TABLES, "rules.csv")
 DEFAULT = "forward"
 EVEN, ANY = "forward:menu=15/45/135/405/1215", "forward:menu=any"
 OBEDIENT = ("max-age", "ttl")
-COMPARED = (
-    EVEN, ANY, "fixed:60", "winer", "warm-up", "winer-constant",
-)  # fmt: skip
-KNOB = (2, 5, 20, 50)
+WHO = {"max-age": "the headers", "ttl": "the element"}
+SAME_FOR_BOTH = ("fixed:60", "winer", "warm-up", "winer-constant")
+QUANTILES = ("median", "p90")
+KNOB = tuple(f"{DEFAULT}:poll-minutes={minutes}" for minutes in (2, 5, 20, 50))
+MEASURED = (DEFAULT, *KNOB, ANY, "winer")
+COMPARED = (EVEN, "fixed:60", "warm-up", "winer-constant")
 FIXED_HOUR = "fixed:60"
 READERS = (
     "miniflux", "freshrss", "commafeed", "netnewswire", "lemon24-reader", "feed2exec",
@@ -50,9 +58,14 @@ EXAMPLE = "scripting-news-2017-2021"
 Rows = list[report.Row]
 
 
-def timelines(folder: Path) -> list[Timeline]:
-    """All timelines of the folder, each cut to its last 1,500 days."""
-    paths = sorted(path for path in folder.glob("*.csv") if path.name not in SIDE_TABLES)
+def timelines(folder: Path, half: str = "") -> list[Timeline]:
+    """All timelines of the folder, or those of a `half` in its index, each cut to its last 1,500
+    days."""
+    paths = sorted(path for path in folder.glob("*.csv") if path.name not in OTHER_TABLES)
+    if half:
+        with (folder / "index.csv").open(encoding="utf-8", newline="") as file:
+            slugs = {row["slug"] for row in csv.DictReader(file) if row["half"] == half}
+        paths = [path for path in paths if path.stem in slugs]
     return [cut(read_timeline(path), last_days=LAST_DAYS) for path in paths]
 
 
@@ -90,21 +103,49 @@ def judged(values: Sequence[float]) -> tuple[str, str]:
     return mean, f"{max(values):.3f}"
 
 
-def decisions(rows: Rows) -> Table:
-    """Each publisher, read by clients that obey the headers (max-age) or the element (ttl)."""
-    head = ["publisher", "readers obey", "polls a day", "delay, min",
-            "efficiency (90 % interval)", "worst timeline"]  # fmt: skip
-    table = Table("Decisions", head, notes=(
-        "Polls and delay: medians over the timelines; efficiency: geometric mean, with a bootstrap"
-        " interval over timelines."
-    ))  # fmt: skip
-    for publisher, client in dict.fromkeys((row["publisher"], row["client"]) for row in rows):
-        if client in OBEDIENT and (publisher != FIXED_HOUR or client == "ttl"):
-            polls = np.median(of(rows, publisher, client, "polls_per_day"))
-            delay = np.median(of(rows, publisher, client, "delay_mean_minutes"))
-            mean, worst = judged(of(rows, publisher, client))
-            table.add(f"`{publisher}`", client, f"{polls:.1f}", f"{delay:.0f}", mean, worst)
-    return table
+def worth_of(publisher: str) -> float:
+    """What a poll is worth by the publisher's own setting, in minutes."""
+    _, known, minutes = publisher.partition("poll-minutes=")
+    return float(minutes.partition(",")[0]) if known else POLL_MINUTES
+
+
+COSTS = ("timelines", "publisher", "readers obey", "cost (90 % interval)", "worst", "dearer",
+         "efficiency, worst", "median", "p90", "changes a day, most")  # fmt: skip
+COST_NOTES = (
+    "Cost: visits, each worth what the owner said, and minutes of waiting, over those of the best"
+    " of fixed 15, 60 and 480 that hindsight finds for the blog; geometric mean, worst, and on how"
+    " many blogs it is dearer (above 1.00). Efficiency, median and 90th percentile of the waiting:"
+    " over those of a fixed interval with as many visits, means over blogs. Changes: documents that"
+    " only change the ttl, median blog and most."
+)
+
+
+def costs(table: Table, name: str, rows: Rows) -> None:
+    """Add a row to `table` for each publisher and kind of readers of the set `name`."""
+    pairs = dict.fromkeys((row["publisher"], row["client"]) for row in rows)
+    for publisher, client in pairs:
+        own = [row for row in rows if (row["publisher"], row["client"]) == (publisher, client)]
+        if client not in OBEDIENT or (publisher in SAME_FOR_BOTH and client != "ttl"):
+            continue
+        ratios = [float(report.cost_of_fixed(row) or 0.0) for row in own]
+        efficiency = [row["efficiency"] for row in own]
+        changes = [row["changes_per_day"] for row in own]
+        spread = (np.mean([row[f"{one}_at_equal_polls"] for row in own]) for one in QUANTILES)
+        table.add(
+            f"{name}, {len(own)}", f"`{publisher}`", WHO[client], *judged(ratios),
+            str(sum(ratio > 1.0 for ratio in ratios)),
+            f"{report.geometric_mean(efficiency):.3f}, {max(efficiency):.2f}",
+            *(f"{one:.2f}" for one in spread), f"{np.median(changes):.1f}, {max(changes):.1f}",
+        )  # fmt: skip
+
+
+def by_worth(results: Sequence[Result], window: int) -> Rows:
+    """A row per result, its cost by the worth of a poll in its publisher's settings."""
+    return [
+        row
+        for result in results
+        for row in report.rows([result], window, None, worth_of(result.publisher))
+    ]
 
 
 def real_readers(rows: Rows) -> Table:
@@ -168,7 +209,7 @@ def made_up() -> Table:
     """Flat blogs (Poisson at a constant rate), and authors whose hours move by six hours."""
     head = ["blog", "readers obey the headers", "readers obey the element"]
     table = Table("Synthetic blogs", head, notes=(
-        "Efficiency, geometric means: of six flat blogs (Poisson) at each rate, and of eight"
+        "Cost, efficiency, geometric means: of six flat blogs (Poisson) at each rate, and of eight"
         " authors who post three times a day within three hours and move these by six hours after"
         " 200 days; days count from the move."
     ))  # fmt: skip
@@ -190,7 +231,13 @@ def made_up() -> Table:
 
 
 def _means(rows: Rows) -> list[str]:
-    return [f"{report.geometric_mean(of(rows, DEFAULT, client)):.2f}" for client in OBEDIENT]
+    for row in rows:
+        row["cost_of_fixed"] = report.cost_of_fixed(row)
+    kinds = ("cost_of_fixed", "efficiency")
+    return [
+        ", ".join(f"{report.geometric_mean(of(rows, DEFAULT, who, kind)):.2f}" for kind in kinds)
+        for who in OBEDIENT
+    ]
 
 
 def moved_authors(first: int, last: int) -> Iterator[Timeline]:
@@ -219,26 +266,39 @@ def each_timeline(rows: Rows) -> Table:
 
 def main() -> int:
     """Replay everything, write the tables, draw the pictures; 1 if there is no such folder."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else TIMELINES
+    asked = [name for name in sys.argv[1:] if name != "--look"]
+    folder = Path(asked[0]) if asked else TIMELINES
     if not folder.is_dir():
         print(f"evidence: no folder {os.fspath(folder)!r}", file=sys.stderr)
         return 1
+    table = Table("Readers that obey", COSTS, notes=COST_NOTES)
     sources = timelines(folder)
-    clients = (*OBEDIENT, *READERS, *CRON, *DEAF)
-    knob = [f"{DEFAULT}:poll-minutes={minutes}" for minutes in KNOB]
-    results = replayed(sources, [DEFAULT, FIXED_HOUR], ReplayOptions(clients))
-    others = [name for name in COMPARED if name != FIXED_HOUR]
-    results += replayed(sources, [*others, *knob], ReplayOptions(OBEDIENT))
+    results = replayed(sources, [*MEASURED, *COMPARED], ReplayOptions(OBEDIENT))
+    costs(table, "first set", by_worth(results, ReplayOptions().window))
+    halves = ("tuning", "unseen") if "--look" in sys.argv else ("tuning",)
+    for half in halves:
+        own = replayed(timelines(SECOND, half), MEASURED, ReplayOptions(OBEDIENT))
+        costs(table, f"second set, `{half}`", by_worth(own, ReplayOptions().window))
+    readers = (*READERS, *CRON, *DEAF)
+    results += replayed(sources, [DEFAULT, FIXED_HOUR], ReplayOptions(readers))
     rows = with_bodies(results, ReplayOptions().window)
-    tables = [decisions(rows), real_readers(rows), first_days(sources), made_up()]
+    tables = [table, real_readers(rows), first_days(sources), made_up()]
     origin = "Printed by `python -m bench.evidence`."
     text = "\n".join(
         ["# Evidence: the tables", "", origin, "", *map(str, [*tables, each_timeline(rows)])]
     )
     (DOCS / "evidence-tables.md").write_text(text, "utf-8")
+    put_in(DOCS / "evidence.md", str(table))
     evidence_pictures.draw(sources, rows, EXAMPLE)
     print(text)
     return 0
+
+
+def put_in(page: Path, table: str) -> None:
+    """Replace what is between the two marks of `page`."""
+    before, mark, rest = page.read_text("utf-8").partition("<!-- measured -->\n")
+    _, end, after = rest.partition("<!-- end -->")
+    page.write_text(f"{before}{mark}\n{table}\n{end}{after}", "utf-8")
 
 
 if __name__ == "__main__":
