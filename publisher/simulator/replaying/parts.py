@@ -5,6 +5,7 @@ part, which is quick, and the documents of each part are computed in a process o
 """
 
 import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -50,7 +51,8 @@ def published(
     """What the feed with updates at `times` announces from `start` to `end`; `history`: none."""
     said = Announced([], [], [], [])
     parts = list(split(times, start, end, history, rule))
-    with ProcessPoolExecutor(min(os.cpu_count() or 1, len(parts))) as workers:
+    number = max(min(os.cpu_count() or 1, len(parts)), 1)
+    with ProcessPoolExecutor(number, initializer=_leave_ctrl_c) as workers:
         run = map if len(parts) <= FEW else workers.map
         jobs = [(times, part, rule, choose) for part in parts]
         for part, found in zip(parts, run(one_part, jobs), strict=True):
@@ -62,6 +64,11 @@ def published(
             for tell in _watchers:
                 tell((part.end - start) / (end - start))
     return said
+
+
+def _leave_ctrl_c() -> None:
+    """Leave Ctrl-C to the process that waits for this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def split(
