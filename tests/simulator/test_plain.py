@@ -12,7 +12,7 @@ from publisher.simulator.timelines import Timeline, cut, read_timeline
 TIMELINES = Path(__file__).parents[2] / "bench" / "timelines"
 TEN = (
     "awesome-go", "changelog-transcripts", "fastapi-notes", "github-trending-daily",
-    "haskell-weekly", "homebrew-releases", "jekyll-news", "lucumr", "rustacean-station", "tz-news",
+    "haskell-weekly", "homebrew-releases", "lucumr", "ruff-releases", "tz-news", "uv-releases",
 )  # fmt: skip
 RULES = ("fixed:60", "winer", "forward")
 

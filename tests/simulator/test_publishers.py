@@ -20,7 +20,7 @@ from publisher.core.ttl.headers import seconds_left
 from publisher.core.ttl.rule import TtlRule
 from publisher.simulator import publishers
 from publisher.simulator.publishers import Documents, parse_publisher
-from publisher.simulator.replaying import compiled
+from publisher.simulator.replaying import compiled, parts
 from publisher.simulator.timelines import Timeline, cut, from_instants, read_timeline
 
 START = int(datetime(2021, 10, 20, tzinfo=UTC).timestamp())
@@ -56,7 +56,7 @@ def test_compiled_and_plain_python_say_the_same(spec: str, monkeypatch: pytest.M
     timeline = habits(1, days=12)
     compiled_documents = parse_publisher(spec)(timeline)
     monkeypatch.setattr(publishers, "available", lambda: False)
-    monkeypatch.setattr(publishers, "specialise", _uncompiled)
+    monkeypatch.setattr(parts, "specialise", _uncompiled)
     plain = parse_publisher(spec)(timeline)
     assert [np.asarray(part).tolist() for part in compiled_documents] == [
         np.asarray(part).tolist() for part in plain
