@@ -77,7 +77,6 @@ OWNERS = {
     "distributed": ["simulator.cluster"],
     "docutils": ["parts.importing.sites.restructured_text"],
     "feedgen": ["feeds.rss"],
-    "feedparser": ["feed_reading.parse"],
     "flask": ["web", "parts"],
     "itsdangerous": ["web.request_checks"],
     "httptools": ["delivery.http_request"],

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
-from publisher.base.dates import parse_instant
-from publisher.base.errors import InvalidData, InvalidInput
+from publisher.base.errors import InvalidData
 from publisher.base.text import as_list, as_text, clean, joined
-from publisher.feed_reading.remarks import Remark
+from publisher.base.written_dates import usage_of
+from publisher.feed_reading.feed_dates import FeedDates
+from publisher.feed_reading.remarks import Remark, ids_shared
 from publisher.feed_reading.scan import DocumentHints
 
 _OLDEST = datetime(1990, 1, 1, tzinfo=UTC)
@@ -216,6 +217,11 @@ def unpack(window: bytes) -> Mapping[bytes, bytes]:
     }
 
 
+def shared_ids(window: Window) -> int:
+    """How many ids several items of a document have, or had before."""
+    return sum(mark == key for mark, key in window)
+
+
 def pack(document: FeedDocument) -> bytes:
     """The window of a document as it is stored; items without a key are left out."""
     return b"".join(mark + key for mark, key in document.window if key)
@@ -235,12 +241,17 @@ def parse_json_feed(text: str, url: str, known: Mapping[bytes, bytes]) -> FeedDo
     if not isinstance(tree, dict) or "jsonfeed.org" not in as_text(tree.get("version")):
         raise NotAFeed("the answer is JSON, but not a JSON Feed")
     every = [entry for entry in as_list(tree.get("items")) if isinstance(entry, dict)]
-    entries = newest_part(every, _moment)
+    dates = FeedDates(
+        lambda: usage_of((t for e in every for t in _dates(e)), as_text(tree.get("language")))
+    )
+    entries = newest_part(every, lambda entry: dates.read(_dates(entry)))
     marks = [digest(json.dumps(entry, sort_keys=True)) for entry in entries]
-    parsed = [_item(e, url) for e, mark in zip(entries, marks, strict=True) if mark not in known]
+    new = [e for e, mark in zip(entries, marks, strict=True) if mark not in known]
+    parsed = [_item(entry, url, dates.read(_dates(entry))) for entry in new]
     items, window = assemble(marks, known, parsed)
     return FeedDocument(
         kind="json",
+        remarks=(*dates.remarks, *ids_shared(shared_ids(window))),
         title=as_text(tree.get("title")),
         site_url=web_address(url, as_text(tree.get("home_page_url"))),
         self_url=web_address(url, as_text(tree.get("feed_url"))),
@@ -250,7 +261,7 @@ def parse_json_feed(text: str, url: str, known: Mapping[bytes, bytes]) -> FeedDo
     )
 
 
-def _item(entry: dict[str, Any], base: str) -> FeedItem:
+def _item(entry: dict[str, Any], base: str, published_at: datetime | None) -> FeedItem:
     plain = html.escape(as_text(entry.get("content_text")) or as_text(entry.get("summary")))
     authors = as_list(entry.get("authors")) or [entry.get("author")]
     return FeedItem(
@@ -259,7 +270,7 @@ def _item(entry: dict[str, Any], base: str) -> FeedItem:
         title=as_text(entry.get("title")),
         markup=as_text(entry.get("content_html")) or plain.replace("\n", "<br>\n"),
         author=", ".join(as_text(a.get("name")) for a in authors if isinstance(a, dict)),
-        published_at=_moment(entry),
+        published_at=published_at,
         enclosures=tuple(
             FeedFile(address, as_text(file.get("mime_type")), _count(file.get("size_in_bytes")))
             for file in as_list(entry.get("attachments"))
@@ -281,12 +292,10 @@ def _duration(entry: dict[str, Any]) -> int:
     return next((d for file in files if (d := _count(file.get("duration_in_seconds")))), 0)
 
 
-def _moment(entry: dict[str, Any]) -> datetime | None:
-    value = entry.get("date_published") or entry.get("date_modified")
-    try:
-        return parse_instant(as_text(value)) if value else None
-    except InvalidInput:
-        return None
+def _dates(entry: dict[str, Any]) -> list[str]:
+    """The dates of an entry, the better one first."""
+    values = (as_text(entry.get(name)) for name in ("date_published", "date_modified"))
+    return [value for value in values if value]
 
 
 def _count(value: object) -> int:

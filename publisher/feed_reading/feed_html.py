@@ -21,7 +21,7 @@ _LEFT_OUT = (
 _TAGS = nh3.ALLOWED_TAGS | {"audio", "video", "source", "picture"} - {"map", "area"}
 _ATTRIBUTES = {
     **nh3.ALLOWED_ATTRIBUTES,
-    "*": {"dir", "lang"},
+    "*": {"dir", "lang", "title"},
     "img": {"src", "alt", "title", "width", "height"},
     "audio": {"src", "controls"},
     "video": {"src", "controls", "width", "height"},

@@ -41,3 +41,18 @@ def gathered(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
             replace(before, count=before.count + remark.count) if before else remark
         )
     return tuple(found.values())
+
+
+def base_guessed(count: int) -> tuple[Remark, ...]:
+    """A remark on items whose relative addresses start from the document's own, for want of one."""
+    sentence = (
+        "The address of an item is relative, and the feed names no site: it is taken to start from "
+        "the feed's own address."
+    )
+    return (Remark("base-guessed", sentence, count),) if count else ()
+
+
+def ids_shared(count: int) -> tuple[Remark, ...]:
+    """A remark on ids that several items have."""
+    sentence = "Several items have one id: they are told apart by address, title and text."
+    return (Remark("ids-shared", sentence, count),) if count else ()

@@ -1,115 +1,22 @@
 """First pass over a feed document: its format, its polling hints, the byte range of each item.
 
-A hardened XML parser finds what feedparser drops (every skipHours value, the syndication
-module). With the byte ranges, only items that have not been read before are parsed in full.
-
-The character encoding of a document is decided here and nowhere else. Order (RFC 7303 section 3): a
-byte order mark, the HTTP header, the XML declaration, then UTF-8. A declaration that the bytes
-contradict is ignored.
+A hardened XML parser refuses what is dangerous and finds every hint. With the byte ranges, only
+items that have not been read before are parsed in full.
 """
 
-import codecs
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from email.message import Message
 from typing import Any
 from xml.parsers.expat import ExpatError, ParserCreate
 
 from publisher.base.errors import InvalidData
 from publisher.base.text import whole_number
 
-_MARKS = {
-    codecs.BOM_UTF8: "utf-8",
-    codecs.BOM_UTF32_LE: "utf-32-le",
-    codecs.BOM_UTF32_BE: "utf-32-be",
-    codecs.BOM_UTF16_LE: "utf-16-le",
-    codecs.BOM_UTF16_BE: "utf-16-be",
-}
-_DECLARATION = re.compile(rb"^\s*<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._:-]+)[\"'][^>]*\?>")
-_DECLARATION_TEXT = re.compile(r"^\s*<\?xml[^>]*\?>")
-# UTF-16 without a mark: `<` and the next character have a zero byte each.
-_BARE_UTF16 = re.compile(rb"(\0?)[ \t\r\n\0]*<\0[^\0]\0")
-# Python codecs that are no character sets of documents; without a mark it is no UTF-16 or UTF-32.
-_REFUSED = re.compile("utf-(7|16|32)|.*unicode.escape|punycode|idna")
-# What is labelled Latin-1 on the web is Windows-1252 (WHATWG Encoding Standard).
-_REALLY = {"iso8859-1": "cp1252", "ascii": "cp1252"}
-
-
-def header_charset(content_type: str) -> str | None:
-    """The charset parameter of a Content-Type header, if there is one."""
-    message = Message()
-    message["Content-Type"] = content_type
-    return message.get_content_charset()
-
-
-def _candidates(body: bytes, content_type: str) -> Iterator[str]:
-    """Codecs to try, in order."""
-    if (bare := _BARE_UTF16.match(body[:64])) is not None:
-        yield "utf-16-be" if bare[1] else "utf-16-le"
-        return
-    declared = _DECLARATION.match(body[:1024])
-    late = []
-    for label in (header_charset(content_type), declared and declared[1].decode("ascii")):
-        try:
-            name = codecs.lookup(label or "").name
-        except (LookupError, ValueError):
-            continue
-        if name in _REALLY or name == "cp1252":
-            late.append("cp1252")  # a common label on UTF-8 bytes, so UTF-8 is tried before
-        elif not _REFUSED.match(name):
-            yield name
-    yield from ("utf-8", *late)
-
-
-def to_text(body: bytes, content_type: str = "") -> str:
-    """The document as text; bytes that fit nothing become U+FFFD.
-
-    If all but a few bytes are valid UTF-8, only those few are read as Windows-1252.
-    """
-    for mark, name in _MARKS.items():
-        if body.startswith(mark):
-            return body[len(mark) :].decode(name, "replace")
-    for name in _candidates(body, content_type):
-        try:
-            return body.decode(name)
-        except (UnicodeError, LookupError, ValueError):
-            if name == "utf-8" and _mostly_utf8(body):
-                return body.decode("utf-8", _ONE_BYTE)
-    return body.decode("cp1252", "replace")
-
-
-def _mostly_utf8(body: bytes) -> bool:
-    """Whether more multi-byte characters are valid UTF-8 than damaged."""
-    damaged = body.decode("utf-8", "replace").count("\ufffd")
-    whole = len(body.decode("utf-8", "ignore")) - sum(byte < 128 for byte in body)
-    return whole > damaged
-
-
-def _as_cp1252(problem: UnicodeError) -> tuple[str, int]:
-    """A decoding error handler: the bytes that are not UTF-8, read as Windows-1252."""
-    if not isinstance(problem, UnicodeDecodeError):
-        raise problem
-    bad = problem.object[problem.start : problem.end]
-    return bad.decode("cp1252", "replace"), problem.end
-
-
-_ONE_BYTE = "publisher-cp1252"
-codecs.register_error(_ONE_BYTE, _as_cp1252)
-
-
-def to_utf8(body: bytes, content_type: str = "") -> bytes:
-    """The document as UTF-8 with an XML declaration; unchanged if it is ASCII without one."""
-    if body.isascii() and b"\x00" not in body[:64] and not _DECLARATION.match(body[:1024]):
-        return body
-    text = _DECLARATION_TEXT.sub("", to_text(body, content_type), count=1)
-    return b'<?xml version="1.0" encoding="utf-8"?>' + text.encode("utf-8", "replace")
-
-
 _SYNDICATION = "http://purl.org/rss/1.0/modules/syndication/}"
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _PERIOD_MINUTES = {"hourly": 60, "daily": 1440, "weekly": 10080, "monthly": 43200, "yearly": 525600}
-_ROOTS = {"rss": "rss", "RDF": "rdf", "feed": "atom"}
+_ROOTS = {"rss": "rss", "rdf": "rdf", "feed": "atom"}
 _FIRST_TAG = re.compile(
     rb"(?:<!--.*?-->|<\?.*?\?>|<!(?!--)[^>\[]*+(?:\[.*?\]\s*)?>|<(?![!?A-Za-z_])|[^<])*+"
     rb"<([A-Za-z_][\w.:-]*)",
@@ -118,13 +25,13 @@ _FIRST_TAG = re.compile(
 _LAST_TAG = re.compile(rb"</(?:[\w.-]+:)?(?:rss|RDF|feed)\s*>", re.IGNORECASE)
 _END_BYTES = 4_096
 _FIRST_TAG_WITHIN = 65_536
-_QUOTED = re.compile(rb"\"[^\"]*\"|'[^']*'")
-_MAX_DEPTH = 200
-_MAX_ATTRIBUTES = 256
+MAX_DEPTH = 200
+MAX_ATTRIBUTES = 256
 _MAX_MINUTES = 60 * 24 * 366
 _MOST_ENTITIES, _MOST_GROWTH = 256, 1_000_000
 _ENTITIES = "the document declares entities, which is not allowed"
-_TOO_MANY_ATTRIBUTES = f"an element has more than {_MAX_ATTRIBUTES} attributes"
+TOO_DEEP = "elements are nested too deeply"
+TOO_MANY_ATTRIBUTES = f"an element has more than {MAX_ATTRIBUTES} attributes"
 
 
 class UnsafeDocument(InvalidData):
@@ -190,8 +97,8 @@ class _Collector:
         self.parser.CharacterDataHandler = self.data
 
     def start(self, tag: str, attributes: list[str]) -> None:
-        if len(attributes) > 2 * _MAX_ATTRIBUTES:  # names and values in turn
-            raise UnsafeDocument(_TOO_MANY_ATTRIBUTES)
+        if len(attributes) > 2 * MAX_ATTRIBUTES:  # names and values in turn
+            raise UnsafeDocument(TOO_MANY_ATTRIBUTES)
         if self.depth_in_item:
             self.depth_in_item += 1
         else:
@@ -200,11 +107,13 @@ class _Collector:
             if self.path[-1] in ("item", "entry") and len(self.path) <= 3:
                 self.start_byte = self.parser.CurrentByteIndex
                 self.depth_in_item = 1
-        if len(self.path) + self.depth_in_item > _MAX_DEPTH:
-            raise UnsafeDocument("elements are nested too deeply")
+        if len(self.path) + self.depth_in_item > MAX_DEPTH:
+            raise UnsafeDocument(TOO_DEEP)
 
     def declared(self, name: str, is_parameter: bool, value: str | None, *_: Any) -> None:
         """Take a plain entity (`<!ENTITY nbsp "&#160;">`), as old feeds have; refuse any other."""
+        if is_parameter and value is None:
+            return  # another file, which is not fetched: tables of the entities of HTML
         if is_parameter or value is None or set(value) & set("&%<"):
             raise UnsafeDocument(_ENTITIES)
         self.entities[name.encode()] = value.encode()
@@ -250,7 +159,7 @@ def scan(document: bytes) -> Scan:
     Raises `UnsafeDocument` for entity declarations, external references and
     depth beyond 200. A document that breaks off gives what was found until then.
     """
-    kind = _ROOTS.get(first_tag(document), "")
+    kind = _ROOTS.get(first_tag(document).lower(), "")
     if not kind:
         return Scan("")
     collector = _Collector(ParserCreate(namespace_separator="}"), document)
@@ -260,29 +169,15 @@ def scan(document: bytes) -> Scan:
         collector.parser.Parse(document, True)
     except ExpatError:
         broken = True
-        _refuse_crowded_tags(document)
     spans = tuple((start, document.find(b">", end) + 1) for start, end in collector.items)
     cut_off = broken and not _LAST_TAG.search(document[-_END_BYTES:])
     return Scan(kind, _hints(collector.found), spans, broken, cut_off, collector.entities)
 
 
 def expanded(document: bytes, entities: Mapping[bytes, bytes]) -> bytes:
-    """The document with the plain entities that it declares expanded: feedparser knows few."""
+    """The document with the plain entities that it declares expanded."""
     names = re.compile(rb"&(" + b"|".join(map(re.escape, entities)) + rb");")
     return names.sub(lambda match: entities[match[1]], document)
-
-
-def _refuse_crowded_tags(document: bytes) -> None:
-    """Raise UnsafeDocument for a tag with too many attributes in an ill-formed document.
-
-    feedparser's lenient parser takes time quadratic in their number, and the strict one may
-    have stopped before them. Equals signs outside quotation marks count as attributes.
-    """
-    for piece in document.split(b"<"):
-        if piece.count(b"=") > _MAX_ATTRIBUTES:
-            tag = _QUOTED.sub(b"", piece).partition(b">")[0]
-            if tag.count(b"=") > _MAX_ATTRIBUTES:
-                raise UnsafeDocument(_TOO_MANY_ATTRIBUTES)
 
 
 def _hints(found: dict[str, list[str]]) -> DocumentHints:

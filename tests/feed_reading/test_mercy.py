@@ -4,9 +4,10 @@ import time
 
 import pytest
 
+from publisher.feed_reading.character_sets import to_text
 from publisher.feed_reading.feed_document import FeedDocument, NotAFeed
 from publisher.feed_reading.parse import parse_document
-from publisher.feed_reading.scan import UnsafeDocument, to_text
+from publisher.feed_reading.scan import UnsafeDocument
 from tests.parts.river.origin import rss
 
 URL = "http://a.example/feed"

@@ -110,8 +110,8 @@ def test_content_links_and_enclosures() -> None:
     """The full content wins over the summary, addresses are absolute, files are kept."""
     item = parse_document(RSS_20, XML, URL).items[0]
     assert "long" in item.markup
-    assert (item.guid, item.url) == ("tag:1", "http://feed.example/dir/1")
-    assert item.enclosures[0].url == "http://feed.example/dir/a.mp3"
+    assert (item.guid, item.url) == ("tag:1", "http://s.example/1")
+    assert item.enclosures[0].url == "http://s.example/a.mp3"
     assert (item.enclosures[0].length, item.enclosures[0].media_type) == (123, "audio/mpeg")
 
 

@@ -239,6 +239,8 @@ def import_opml(file: Path) -> None:
     found = opml.read_opml(file.read_bytes())
     with here.database.write() as db:
         added = subscriptions.subscribe_all(db, found.outlines, here.clock())
+    for remark in found.remarks:
+        click.echo(remark.sentence, err=True)
     for complaint in found.refused:
         click.echo(f"left out: {complaint}", err=True)
     click.echo(f"added {added}, known {len(found.outlines) - added}, left out {len(found.refused)}")

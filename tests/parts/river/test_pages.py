@@ -230,11 +230,11 @@ def test_addresses_that_cannot_be_followed(reader: FlaskClient, url: str, said: 
 @pytest.mark.parametrize(
     "document",
     [
-        b"<rss><channel><item><title>&amp b &#x110000;</title></item></channel></rss>",
+        b"<rss><channel><title>a & b</title>" + b"<a>" * 300 + b"</channel></rss>",
         b"<rss><channel><item " + b"a='b' " * 10_000 + b"/></channel></rss>",
         (b"<!" + b"a" * 20) * 3_000 + b" " * 60_000,
     ],
-    ids=["feedparser raises", "attributes", "half-open declarations"],
+    ids=["too deep", "attributes", "half-open declarations"],
 )
 def test_hostile_documents_are_refused(
     reader: FlaskClient, origin: Origin, document: bytes

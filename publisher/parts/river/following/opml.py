@@ -1,5 +1,6 @@
 """Lists of subscriptions as OPML 2.0, in and out."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, ParseError, SubElement, register_namespace, tostring
@@ -9,13 +10,17 @@ from publisher.base.errors import InvalidData, InvalidInput
 from publisher.base.system.confined import Limits, read
 from publisher.core.specs import SpecError
 from publisher.feed_fetching.addresses import tidy_url
+from publisher.feed_reading.character_sets import as_utf8
 from publisher.feed_reading.feed_document import web_address
-from publisher.feed_reading.scan import to_utf8
+from publisher.feed_reading.mending import mended
+from publisher.feed_reading.remarks import Remark, gathered
+from publisher.feed_reading.scan import first_tag
 from publisher.parts.river.following.subscriptions import Outline, tidy_folder
 from publisher.parts.river.observe import check_policy
 from publisher.parts.river.tables import RiverFeed
 
 LIST_LIMITS = Limits(seconds=10.0)
+_END, _END_BYTES = re.compile(rb"</opml\s*>", re.IGNORECASE), 4_096
 _OURS = "urn:publisher:river"
 _POLICY, _STATE = f"{{{_OURS}}}policy", f"{{{_OURS}}}state"
 register_namespace("river", _OURS)
@@ -23,11 +28,16 @@ register_namespace("river", _OURS)
 
 @dataclass(frozen=True, slots=True)
 class FeedList:
-    """The subscriptions of a list, each address once, and messages about refused entries."""
+    """The subscriptions of a list, each address once, and messages about refused entries.
+
+    `cut_off`: the end is missing, so it may name fewer feeds than it is meant to.
+    """
 
     title: str
     outlines: list[Outline]
     refused: list[str]
+    cut_off: bool = False
+    remarks: tuple[Remark, ...] = ()
 
 
 def read_list(document: bytes) -> FeedList:
@@ -39,15 +49,11 @@ def read_opml(document: bytes) -> FeedList:
     """The list in an OPML file.
 
     Outlines may nest; those without an address name the folder, with a slash between. One of the
-    type `include` names another list. Our own attributes (policy, paused) are read too.
-    Raises InvalidData when it is no OPML.
+    type `include` names another list. Our own attributes (policy, paused) are read too. What is
+    not well-formed is read as it is meant, with a remark. Raises InvalidData when it is no OPML.
     """
-    try:
-        root = safe_xml.tree(to_utf8(document))
-    except (ParseError, ValueError) as problem:
-        raise InvalidData(f"this is not an OPML file: {problem}") from problem
-    if root.tag.lower() != "opml":
-        raise InvalidData("this is not an OPML file: its first element is not opml")
+    xml, remarks = as_utf8(document)
+    root, mending = _root(xml)
     found: dict[str, Outline] = {}
     refused: list[str] = []
     pending: list[tuple[Element, str]] = [(root, "")]
@@ -60,15 +66,37 @@ def read_opml(document: bytes) -> FeedList:
             pending.append((element, inside))
         if url := _address(parent):
             _take(parent, url, folder, found, refused)
+    if mending and not found:
+        raise InvalidData("this is not an OPML file: it is damaged, and no feed is found in it")
     title = " ".join((root.findtext("head/title") or "").split())
-    return FeedList(title[:500], list(found.values()), refused)
+    cut_off = bool(mending) and not _END.search(xml[-_END_BYTES:])
+    return FeedList(
+        title[:500], list(found.values()), refused, cut_off, gathered((*remarks, *mending))
+    )
+
+
+def _root(xml: bytes) -> tuple[Element, tuple[Remark, ...]]:
+    """The first element of a list, and remarks if it had to be mended."""
+    if first_tag(xml).lower() != "opml":
+        raise InvalidData("this is not an OPML file: its first element is not opml")
+    mending: tuple[Remark, ...] = ()
+    try:
+        try:
+            return safe_xml.tree(xml), ()
+        except ParseError:
+            text, mending = mended(xml.decode("utf-8"))
+            return safe_xml.tree(text.encode("utf-8")), mending
+    except (ParseError, ValueError) as problem:
+        raise InvalidData(f"this is not an OPML file: {problem}") from problem
 
 
 def _address(element: Element) -> str:
     """The address that an outline names, of a feed or of another list; else ""."""
     if _is_list(element):
         return element.get("url") or ""
-    return element.get("xmlUrl") or element.get("xmlurl") or ""
+    named = {name.lower(): value for name, value in element.items()}
+    of_a_feed = named.get("type", "").lower() in ("rss", "atom", "feed")
+    return named.get("xmlurl") or (named.get("url", "") if of_a_feed else "")
 
 
 def _is_list(element: Element) -> bool:

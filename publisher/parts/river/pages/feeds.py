@@ -269,7 +269,8 @@ def import_opml() -> Any:
         return subscriptions_page({}, {"file": str(error)}), 422
     left_out = f", {len(found.refused)} left out" if found.refused else ""
     known = len(found.outlines) - added
-    return done(f"{counted(added, 'feed')} added, {known:,} already there{left_out}.", ".page")
+    said = [f"{counted(added, 'feed')} added, {known:,} already there{left_out}."]
+    return done(" ".join([*said, *(remark.sentence for remark in found.remarks)]), ".page")
 
 
 @blueprint.get("/opml.xml")

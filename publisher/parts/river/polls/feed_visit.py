@@ -141,7 +141,10 @@ def read(job: DuePoll, fetched: Fetched) -> Visit:
         return Visit(job, fetched, content_hash=content_hash)
     try:
         if job.is_list:
-            return Visit(job, fetched, listed=read_list(fetched.body), content_hash=content_hash)
+            listed = read_list(fetched.body)
+            if listed.cut_off:  # feeds behind the break are not to be unsubscribed
+                raise InvalidData("the list breaks off: nothing of it is applied")
+            return Visit(job, fetched, listed=listed, content_hash=content_hash)
         kind = fetched.headers.get("content-type", "")
         document = read_document(fetched.body, kind, fetched.url, unpack(job.window))
     except InvalidData as refusal:

@@ -285,7 +285,8 @@ class _Batch:
         if not feed.renamed:
             feed.title = feed.feed_title = visit.listed.title or feed.title
         said = subscriptions.take_over(self.session, feed, visit.listed.outlines, visit.job.at)
-        feed.reasons = [*said, *visit.listed.refused[:_COMPLAINTS], *feed.reasons]
+        how = [remark.sentence for remark in visit.listed.remarks]
+        feed.reasons = [*said, *how, *visit.listed.refused[:_COMPLAINTS], *feed.reasons]
         save(self.session, [feed])
 
     def rest(self, units: Mapping[str, HostRow], visit: Visit, again: bool) -> None:

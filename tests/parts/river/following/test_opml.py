@@ -53,6 +53,35 @@ def test_broken_lists(document: bytes) -> None:
         read_opml(document)
 
 
+DAMAGED = [
+    '<outline text="News & Tech"><outline text="A" xmlUrl="https://a.example/f?x=1&y=2"/></outline>',
+    '<outline text="A &raquo; B &nbsp;" xmlUrl="https://a.example/f?x=1&amp;y=2"/>',
+    '<outline text="A" fz:quick="no" xmlUrl="https://a.example/f?x=1&amp;y=2"/>',
+    '<outline text="a < b \x07" xmlUrl="https://a.example/f?x=1&amp;y=2"/>',
+    '<outline text="A" xmlUrl="https://a.example/f?x=1&amp;y=2"></body></opml> and junk',
+    '<outline text=A xmlUrl="https://a.example/f?x=1&amp;y=2"',
+]
+
+
+@pytest.mark.parametrize("line", DAMAGED)
+def test_a_damaged_list_is_read_as_it_is_meant(line: str) -> None:
+    """As feeds are; and it is told. A list that breaks off says so."""
+    line = line if line.endswith((">", "junk")) else f"{line}/>"
+    read = read_opml(f"<opml version='2.0'><head/><body>{line}</body></opml>".encode())
+    assert [outline.url for outline in read.outlines] == ["https://a.example/f?x=1&y=2"]
+    assert [remark.kind for remark in read.remarks] == ["not-well-formed"]
+    assert not read.cut_off
+    assert read_opml(f"<opml><body>{line.partition('</body>')[0]}".encode()).cut_off
+
+
+@pytest.mark.parametrize("name", ["xmlUrl", "xmlURL", "XMLURL", "type='rss' url"])
+def test_spellings_of_the_address(name: str) -> None:
+    document = f"<opml><body><outline text='A' {name}='https://a.example/f'/></body></opml>"
+    assert [outline.url for outline in read_opml(document.encode()).outlines] == [
+        "https://a.example/f"
+    ]
+
+
 def test_ten_thousand_lines_and_a_round_trip(site: Site, clock: FakeClock) -> None:
     """A huge list is taken in one go; its export brings the same list back; twice adds nothing."""
     lines = "".join(
