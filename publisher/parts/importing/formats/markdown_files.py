@@ -69,6 +69,7 @@ class TextFolder:
 
     def posts(self) -> Iterator[ImportedPost]:
         """Every post and page of the folder, one after the other."""
+        any_post = False
         for name in self._files(self.notes):
             place = name.removeprefix(self.prefix)
             try:
@@ -79,7 +80,10 @@ class TextFolder:
             if PurePosixPath(name).suffix.lower() in HTML and not _BEGINS.match(data):
                 self.notes["HTML file without front matter is left out"] += 1
             elif (found := self._post(name, place, data)) is not None:
+                any_post = True
                 yield found
+        if not (any_post or self.notes or self.notes.left_out):
+            self.notes["file that is no post is left out"] += len(self.folder.names)
         self.notes.old_feeds += [self._on_site(path) for path in self.generator.feeds]
 
     def _on_site(self, path: str) -> str:

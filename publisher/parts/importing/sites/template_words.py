@@ -11,7 +11,7 @@ from publisher.parts.importing.sites import permalinks
 
 _MARK = re.compile(
     r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*$|(?P<ticks>`+)"
-    r"|\{%-?\s*(?P<tag>raw|endraw|highlight|endhighlight|comment|endcomment|codeblock|endcodeblock)\b"
+    r"|\{%-?\s*(?P<tag>raw|endraw|highlight|endhighlight|comment|endcomment|codeblock|endcodeblock|code|endcode)\b"
     r"(?P<rest>[^%\n]*)-?%\}"
     r"|\{\{[<%]\s*(?P<hugo>/?highlight)\b(?P<args>[^<>%\n]*)[>%]\}\}",
     re.MULTILINE,

@@ -28,7 +28,8 @@ class Jekyll(Generator):
         self.feeds_of_files(named)
         plugin = "jekyll-feed" in str(self.settings) + self._text("Gemfile")
         if plugin or not self.feeds:
-            self.feeds.append("/" + (config.string(self.settings, "feed", "path") or "feed.xml"))
+            path = config.string(self.settings, "feed", "path") or "feed.xml"
+            self.feeds.append("/" + path.lstrip("/"))
         templates = " ".join(self._text(feed.removeprefix("/")) for feed in self.feeds)
         found = re.search(r"<(?:guid|id)\b[^>]*>([^<]*\bpost\.(url|id)\b[^<]*)<", templates)
         self.guid_by = found[2] if found and not plugin else "id"
