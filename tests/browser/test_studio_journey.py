@@ -23,6 +23,7 @@ from tests.browser.conftest import (
     hold,
     log_in_as,
     schedule,
+    violations,
     wait_for_editor,
     wait_on,
 )
@@ -993,3 +994,32 @@ def test_without_scripts(browse: Browse, log_in: LogIn, live: Live, clock: FakeC
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("button", name="Restore it").click()
     expect(page.locator(SOURCE)).to_have_value("A note.")
+
+
+def test_back_to_draft_by_keyboard(ada: Page, live: Live, clock: FakeClock) -> None:
+    """A published post is taken back with what was typed since, and published again; the menu has a
+    name, opens and closes by key, and breaks no rule of accessibility."""
+    number = make_post(live.site, "Early thoughts.", title="Early", author_id=1).id
+    guid = the_post(live).guid
+    ada.goto(f"{live.url}/studio/posts/{number}")
+    wait_for_editor(ada)
+    ada.locator(SOURCE).fill("Thoughts to finish.")
+    menu = ada.get_by_label("More", exact=True)
+    menu.press("Enter")
+    expect(ada.get_by_role("button", name="Back to draft")).to_be_visible()
+    assert violations(ada) == []
+    ada.keyboard.press("Escape")
+    expect(ada.get_by_role("button", name="Back to draft")).to_be_hidden()
+    expect(menu).to_be_focused()
+    menu.press("Enter")
+    ada.get_by_role("button", name="Back to draft").press("Enter")
+    expect(ada.locator(".flash.done")).to_contain_text("It is a draft again")
+    post = the_post(live)
+    assert (post.status, post.source, kinds(live)) == ("draft", "Thoughts to finish.", ["publish"])
+    assert ada.request.get(f"{live.url}/posts/early").status == 410
+    wait_for_editor(ada)
+    ada.locator("[data-publish]").click()
+    expect(ada.locator(".undo-bar[data-seconds]")).to_be_visible()
+    pass_time(live, clock, seconds=61)
+    assert (the_post(live).status, the_post(live).guid) == ("published", guid)
+    assert ada.request.get(f"{live.url}/posts/early").status == 200

@@ -114,8 +114,7 @@ def first_steps(db: Session) -> list[tuple[str, str, bool]]:
         return db.scalar(query.limit(1)) is not None
 
     steps = [
-        ("Check the title, and add a line about the blog", "/studio/settings",
-         own.title != usual.title and own.description != usual.description),
+        ("Add a line about the blog", "/studio/settings", own.description != usual.description),
         ("Choose a look", "/studio/look", (own.look, own.accent, own.logo)
          != (usual.look, usual.accent, usual.logo)),
         ("Write an About page", "/studio/posts/new?kind=page&slug=about",
