@@ -124,7 +124,8 @@ def test_the_editor_on_paper(browse: Browse, log_in: LogIn, live: Live) -> None:
 def test_lists_on_paper_and_in_high_contrast(browse: Browse, log_in: LogIn, live: Live) -> None:
     """A long table is not moved to the next sheet; drawn signs stay, and one tab is underlined."""
     page = log_in(browse("/"))
-    make_post(live.site, "A post.", author_id=1)
+    for number in range(5):
+        make_post(live.site, f"Post {number}.", author_id=1)
     page.goto("/studio/")
     mark = page.locator(".day-key .mark").first
     page.emulate_media(forced_colors="active")
