@@ -26,8 +26,10 @@ PASSED_ON = frozenset({"MISS", "EXPIRED", "BYPASS", "PASS", "DYNAMIC", "REVALIDA
 _decoded = json.JSONDecoder().raw_decode  # json.loads without its checks around it
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _QUOTED = r'"((?:[^"\\]|\\.)*)"'
+# Before it may stand the virtual host (Apache's vhost_combined); a user's name may have blanks.
 _COMBINED = re.compile(
-    rf"(\S+) \S+ \S+ \[([^\]]+)\] {_QUOTED} (\d{{3}}) (\d+|-)(?: {_QUOTED} {_QUOTED})?.*"
+    rf"(?:[\w.-]+:\d{{1,5}} )?(\S+) \S+ [^\[\"]{{1,200}} \[([^\]]+)\]"
+    rf" {_QUOTED} (\d{{3}}) (\d+|-)(?: {_QUOTED} {_QUOTED})?.*"
 )
 _TIME = re.compile(r"(\d\d)/(\w{3})/(\d{4}):(\d\d):(\d\d):(\d\d) ([+-])(\d\d)(\d\d)")
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age=(\d{1,9})(?![\d.])")
@@ -81,8 +83,10 @@ def read_line(text: str) -> LogLine:
         for mark, make in _JSON_FORMATS.items():
             if mark in fields:
                 return make(fields)
-    except (KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
-        raise ValueError(f"a field is missing or of another kind: {error}") from error
+    except KeyError as error:
+        raise ValueError(f"a field is missing: {error.args[0]}") from error
+    except (TypeError, AttributeError, IndexError, OverflowError) as error:
+        raise ValueError("JSON of a format that is not known here") from error
     raise ValueError("JSON of a format that is not known here")
 
 
@@ -219,8 +223,13 @@ def _size(value: Any) -> int:
 
 @lru_cache(maxsize=256)
 def _path(target: str) -> str:
-    """The path in the form of the site's own counter: unquoted, each byte a latin-1 character."""
+    """The path in the form of the site's own counter: unquoted, each byte a latin-1 character.
+
+    `target` may be a whole address, as proxies are asked.
+    """
     path = target.partition("?")[0]
+    if path.startswith(("http://", "https://")):
+        path = "/" + path.split("/", 3)[3] if path.count("/") > 2 else "/"
     if "%" in path or not path.isascii():
         path = unquote_to_bytes(path).decode("latin-1")
     return path

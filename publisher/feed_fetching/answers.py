@@ -147,8 +147,9 @@ def header_hints(headers: Mapping[str, str], now: datetime) -> HeaderHints:
     )
 
 
-SLOW_DOWN = frozenset({429, 503})
-"""Statuses whose Retry-After is obeyed; for all others the freshness headers count."""
+SLOW_DOWN = frozenset({403, 429, 503})
+"""Statuses whose Retry-After is obeyed; for all others the freshness headers count. Some servers
+refuse with 403 where they mean 429."""
 
 
 def asked_to_wait_seconds(status: int, headers: Mapping[str, str], now: datetime) -> int | None:

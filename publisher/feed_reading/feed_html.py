@@ -110,26 +110,58 @@ def has_remote_media(markup: str) -> bool:
     return any(f"<{tag} " in markup for tag in _REMOTE)
 
 
-FEED_TYPES = frozenset(
+_FEED_TYPES = frozenset(
     {"application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml"}
 )
-_PAGE_CHARACTERS = 500_000
+# Of a feed or of anything else; WordPress names its programs' interface so.
+_VAGUE_TYPES = frozenset({"application/json", "application/xml", "text/xml"})
+_OF_WORDPRESS = "/wp-json/"
+_PAGE_CHARACTERS = 1_000_000
+_LINK_HEADER = re.compile(r'<([^<>]*)>((?:\s*;\s*[\w!#$&*+.^`|~-]+\s*=\s*(?:"[^"]*"|[^\s",;]*))*)')
+_PARAMETER = re.compile(r';\s*([\w*-]+)\s*=\s*(?:"([^"]*)"|([^\s",;]*))')
 
 
 def alternates(page: str, base_url: str) -> list[tuple[str, str]]:
     """Addresses and titles of the feeds that an HTML page announces, in its order.
 
-    Only `<link rel="alternate">` with a feed's media type counts: no guessing of paths.
+    Only `<link>` with rel=alternate and a feed's media type, or rel=feed, counts: no guessing of
+    paths. Types that are not of feeds alone count if there is nothing else.
     """
     from lxml import html  # late: few documents are pages
 
     document = page[:_PAGE_CHARACTERS].encode("utf-8", "replace") or b"<p>"
     root = html.document_fromstring(document, html.HTMLParser(encoding="utf-8"))
     base = joined(base_url, next((str(tag.get("href", "")) for tag in root.iter("base")), ""))
-    found: dict[str, str] = {}
-    for link in root.iter("link"):
+    return _announced([dict(link.attrib) for link in root.iter("link")], base)
+
+
+def announced_in_header(value: str, base_url: str) -> list[tuple[str, str]]:
+    """As `alternates`, for the value of an HTTP Link header (RFC 8288)."""
+    links = [
+        {name.lower(): quoted or plain for name, quoted, plain in _PARAMETER.findall(parameters)}
+        | {"href": address}
+        for address, parameters in _LINK_HEADER.findall(value[:10_000])
+    ]
+    return _announced(links, base_url)
+
+
+def _announced(links: list[dict[str, str]], base: str) -> list[tuple[str, str]]:
+    """Addresses and titles of those links that lead to feeds."""
+    found: tuple[dict[str, str], dict[str, str]] = {}, {}  # certain ones, and others
+    for link in links:
+        relations, href = link.get("rel", "").lower().split(), link.get("href", "").strip()
         kind = link.get("type", "").partition(";")[0].strip().lower()
-        announces = "alternate" in link.get("rel", "").lower().split()
-        if announces and kind in FEED_TYPES and link.get("href"):
-            found[joined(base, link.get("href", "").strip())] = link.get("title", "").strip()
-    return [pair for pair in found.items() if pair[0].startswith(("http://", "https://"))]
+        vague = kind in _VAGUE_TYPES and _OF_WORDPRESS not in href
+        feed = kind in _FEED_TYPES or ("feed" in relations and kind in ("", *_VAGUE_TYPES))
+        if not href or not (feed or (vague and "alternate" in relations)):
+            continue
+        if feed and not {"alternate", "feed"} & set(relations):
+            continue
+        address = href.removeprefix("feed:") if href.startswith("feed:http") else href
+        address = re.sub(r"^feed://", "http://", address)
+        found[0 if feed else 1].setdefault(joined(base, address), link.get("title", "").strip())
+    certain, others = (
+        [pair for pair in some.items() if pair[0].startswith(("http://", "https://"))]
+        for some in found
+    )
+    return certain or others

@@ -106,3 +106,25 @@ def test_what_is_no_request_is_refused_in_words(text: str) -> None:
     """One kind of error, at once, whatever stands there."""
     with pytest.raises(ValueError, match=r"^.{3,120}$"):
         read_line(text)
+
+
+@pytest.mark.parametrize("start", ["blog.example:443 ", ""])
+@pytest.mark.parametrize("user", ["-", "ada", "ada lovelace"])
+@pytest.mark.parametrize("target", ["/rss.xml?a=1", "https://blog.example/rss.xml", "/rss.xml"])
+def test_kin_of_the_combined_format(start: str, user: str, target: str) -> None:
+    """Apache's vhost_combined, a user's name with a blank, a whole address as proxies are asked."""
+    line = (
+        f'{start}203.0.113.2 - {user} [25/Nov/2026:01:00:07 +0000] "GET {target} HTTP/1.1" 304 0'
+        ' "-" "NetNewsWire"'
+    )
+    read = read_line(line)
+    assert (read.address, read.path, read.status) == ("203.0.113.2", "/rss.xml", 304)
+
+
+@pytest.mark.parametrize(
+    "line", ['{"remote_addr": "1.2.3.4", "request": "GET / HTTP/1.1"}', '{"request": "GET /"}']
+)
+def test_a_json_format_that_is_not_known(line: str) -> None:
+    """The reason is one for people."""
+    with pytest.raises(ValueError, match=r"JSON of a format that is not known here|is missing"):
+        read_line(line)

@@ -44,9 +44,7 @@ def test_upkeep_that_fails_stops_no_other(site: Site, monkeypatch: pytest.Monkey
         raise RuntimeError
 
     monkeypatch.setattr(scheduler, "tidy_up", broken)
-    monkeypatch.setattr(
-        "publisher.operations.scheduler.service.tidy", lambda _: done.append("river")
-    )
+    monkeypatch.setattr("publisher.parts.river.service.tidy", lambda _: done.append("river"))
     assert keep_tidy(site) == HOUR_SECONDS
     assert done == ["river"]
 

@@ -115,10 +115,12 @@ TABLE: dict[tuple[str, str], str] = {
     ("POST", "/micropub"): "token",
     ("GET", "/micropub/media"): "token",
     ("POST", "/micropub/media"): "token",
-    **{("GET", f"/reader/api/0/{name}"): "token" for name in READER_GETS},
-    **{("POST", f"/reader/api/0/{name}"): "token" for name in READER_POSTS},
-    ("GET", "/accounts/ClientLogin"): "token",
-    ("POST", "/accounts/ClientLogin"): "token",
+    **{
+        (method, f"{where}{path}"): "token"
+        for where in ("", "/api/greader.php")
+        for method, names in (("GET", READER_GETS), ("POST", READER_POSTS))
+        for path in ("/accounts/ClientLogin", *(f"/reader/api/0/{name}" for name in names))
+    },
     ("GET", "/indieauth/auth"): "login",
     ("POST", "/indieauth/consent"): "login",
     ("POST", "/indieauth/introspect"): "token",

@@ -37,7 +37,8 @@ def river() -> None:
 @click.option("--folder", default="")
 @click.option("--user", default="", help="user name, for a feed behind a login")
 @password_option
-def add(url: str, policy: str, folder: str, user: str, password_stdin: bool) -> None:
+@click.option("--anyway", is_flag=True, help="also if its server says that nothing is there (404)")
+def add(url: str, policy: str, folder: str, user: str, password_stdin: bool, anyway: bool) -> None:
     """Follow the feed at URL, the one that the site there announces, or a list of feeds (OPML)."""
     from publisher.feed_fetching.answers import Credentials
     from publisher.parts.river import service
@@ -46,7 +47,12 @@ def add(url: str, policy: str, folder: str, user: str, password_stdin: bool) -> 
     if user:
         secret = Credentials(user, password(password_stdin))
     feed = service.on_demand(site()).add(
-        url, folder=folder, policy=policy, credentials=secret, choose_first=True
+        url,
+        folder=folder,
+        policy=policy,
+        credentials=secret,
+        choose_first=True,
+        anyway=anyway,
     )
     click.echo(feed.url)
     if feed.is_list:
@@ -115,7 +121,8 @@ def list_feeds(as_json: bool) -> None:
 @river.command()
 @click.argument("url", required=False)
 @click.option("--all", "everything", is_flag=True, help="poll every feed now, due or not")
-def poll(url: str | None, everything: bool) -> None:
+@click.option("--whole", is_flag=True, help="fetch and read URL whole, even if it is unchanged")
+def poll(url: str | None, everything: bool, whole: bool) -> None:
     """Poll the feeds that are due, or URL now; never sooner than its server asks for."""
     import asyncio
 
@@ -125,6 +132,8 @@ def poll(url: str | None, everything: bool) -> None:
     here = site()
     if url is not None and everything:
         raise InvalidInput("name a feed, or use --all")
+    if url is None and whole:
+        raise InvalidInput("--whole needs the address of a feed")
     if everything:
         with here.database.write() as db:
             _, left_alone = on_demand.ask_all(db, here.clock(), service.options(here))
@@ -140,7 +149,7 @@ def poll(url: str | None, everything: bool) -> None:
         feed = subscriptions.named(db, url)
         on_demand.ask(db, feed, here.clock(), poller.options)
         number = feed.id
-    feed = poller.retrieve(number)
+    feed = poller.retrieve(number, whole=whole)
     click.echo(f"{feed.url}: {_problem(feed) if feed.problem else f'status {feed.status}'}")
 
 

@@ -6,9 +6,13 @@ LIST_BYTES = 8 * 1024 * 1024  # an OPML file that is sent with a form
 
 PART = Part(
     name="river",
-    reserved=("river", "opml", "reader", "accounts"),
-    blueprints=("pages:blueprint", "pages.reader_api_items:blueprint"),
-    programs=("reader_api",),
+    reserved=("river", "opml", "reader", "accounts", "api"),
+    blueprints=(
+        "pages:blueprint",
+        "pages.reader_api_items:blueprint",
+        "pages.reader_api_items:freshrss",
+    ),
+    programs=("reader_api", "freshrss.reader_api"),
     body_limits=(("/river/import", LIST_BYTES),),
     commands={"river": Command("command:river", "follow other feeds, politely")},
     tables="tables",

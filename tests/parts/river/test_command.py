@@ -297,3 +297,19 @@ def test_a_move_is_accepted_and_remarks_are_answered(typed: Typed, origin: Origi
     why = json.loads(typed("why", old, "--json").out)
     assert (why["url"], why["problem"], why["remarks"]) == (new, None, [])
     assert json.loads(typed("list", "--json").out)[0]["remarks"] == []
+
+
+def test_an_address_where_nothing_is(typed: Typed, origin: Origin) -> None:
+    """404 is mostly a typing mistake, so it is asked about; --anyway follows it all the same."""
+    url = origin.url + "/typo.xml"
+    refused(typed("add", url), 1, "nothing is there (404)")
+    assert json.loads(typed("list", "--json").out) == []
+    assert typed("add", url, "--anyway").out == f"{url}\n"
+    assert json.loads(typed("list", "--json").out)[0]["url"] == url
+
+
+def test_a_feed_is_fetched_whole(typed: Typed, followed: str, origin: Origin) -> None:
+    """For a server that answers 304 for ever: no validators are sent."""
+    assert typed("poll", followed, "--whole").out == f"{followed}: status 200\n"
+    assert "if-none-match" not in origin.log[-1].headers
+    refused(typed("poll", "--whole"), 2, "--whole needs the address of a feed")

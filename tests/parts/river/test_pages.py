@@ -534,3 +534,19 @@ def test_how_a_feed_was_read(reader: FlaskClient, site: Site) -> None:
     listed = reader.get("/river/feeds?only=losses").text.partition('id="list"')[2]
     assert "a.example/feed" in listed
     assert "b.example/feed" not in listed
+
+
+def test_an_address_where_nothing_is_can_be_followed_anyway(
+    reader: FlaskClient, site: Site, clock: FakeClock, origin: Origin
+) -> None:
+    """A 404 is a question on the page."""
+    form = {"url": origin.url + "/later.xml"}
+    asked = reader.post("/river/feeds", data=form)
+    assert asked.status_code == 422
+    assert 'name="anyway" value="1"' in asked.text
+    with site.database.read() as db:
+        assert subscriptions.everyone(db) == []
+    clock.forward(minutes=1)
+    assert reader.post("/river/feeds", data=form | {"anyway": "1"}).status_code == 302
+    with site.database.read() as db:
+        assert [feed.url for feed in subscriptions.everyone(db)] == [form["url"]]

@@ -302,3 +302,48 @@ def test_a_client_of_miniflux(api: Api, site: Site, address: str, origin: Origin
     assert reader.edit_subscription(auth, word, added.stream_id, "unsubscribe")
     with site.database.read() as db:
         assert [feed.url for feed in subscriptions.everyone(db)] == ["http://a.example/feed"]
+
+
+def test_a_label_is_one_folder(api: Api, site: Site) -> None:
+    """What an app counts, lists and marks under a label are the same items: none of a subfolder."""
+    stock(site, "a", "b", folder="Tech")
+    stock(site, "c", url="http://b.example/feed", folder="Tech/Linux")
+    label = "user/-/label/Tech"
+
+    def counted() -> dict[str, int]:
+        return {row["id"]: row["count"] for row in api.get("/unread-count")["unreadcounts"]}
+
+    assert (counted()[label], counted()[label + "/Linux"]) == (2, 1)
+    assert api.titles("/stream/contents/" + label) == ["a", "b"]
+    assert len(api.get("/stream/items/ids", s=label, n=10)["itemRefs"]) == 2
+    assert api.post("/mark-all-as-read", s=label) == "OK"
+    assert (counted()[label], counted()[label + "/Linux"]) == (0, 1)
+    assert api.post("/rename-tag", s=label, dest="user/-/label/Science") == "OK"
+    labels = {tag["id"] for tag in api.get("/tag/list")["tags"]}
+    assert {"user/-/label/Science", label + "/Linux"} <= labels
+
+
+def test_short_names_of_streams(api: Api, site: Site) -> None:
+    stock(site, "a")
+    assert api.titles("/stream/contents/reading-list") == ["a"]
+    assert api.titles("/stream/contents", s="starred") == []
+
+
+def test_the_address_that_programs_of_freshrss_make(api: Api, site: Site) -> None:
+    """They add a path; phones begin a name with a capital."""
+    stock(site, "a")
+    login = {"Email": "Ada", "Passwd": api.token}
+    assert api.client.post("/api/greader.php/accounts/ClientLogin", data=login).status_code == 200
+    header = {"Authorization": f"GoogleLogin auth={api.token}"}
+    path = "/api/greader.php/reader/api/0/stream/contents/reading-list"
+    assert len(api.client.get(path, headers=header).json["items"]) == 1
+    assert api.client.get(path).status_code == 401
+
+
+def test_a_label_for_an_item_is_refused(api: Api, site: Site) -> None:
+    """Rather than lost: items have none here. Taking one away does nothing."""
+    stock(site, "a")
+    wanted = {"i": "1", "a": ["user/-/label/later", STARRED]}
+    assert api.status("/edit-tag", **wanted) == 400
+    assert api.titles("/stream/contents", s="starred") == []
+    assert api.post("/edit-tag", i="1", r="user/-/label/later") == "OK"

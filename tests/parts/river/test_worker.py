@@ -183,6 +183,16 @@ def test_errors_back_off_and_recover(river: River, origin: Origin, status: int) 
     assert origin.log[-1].headers["if-none-match"] == '"v1"'
 
 
+def test_a_refusal_that_says_how_long(river: River, origin: Origin) -> None:
+    """403 with Retry-After is a request to slow down, as some servers mean it."""
+    url = origin.serve("/f", conditional(rss("a"), '"v1"'))
+    river.add(url)
+    river.poll()
+    origin.serve("/f", Reply(403, b"blocked", {"Retry-After": "36000"}))
+    river.later(hours=1)
+    assert river.wait(url) == 600
+
+
 @pytest.mark.parametrize("form", ["seconds", "date", "nothing"])
 def test_slow_down(river: River, origin: Origin, form: str) -> None:
     """FRB 020, 021, 016: after a 429 or 503 the next poll comes no sooner than told, validators

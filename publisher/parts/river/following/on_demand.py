@@ -51,6 +51,10 @@ class SeveralFeeds(InvalidData):
         self.feeds = announced
 
 
+class NothingThere(InvalidData):
+    """The address answers 404: mostly a typing mistake, but a feed may be yet to come."""
+
+
 @dataclass
 class OnDemandPoller:
     """Polls feeds beside the worker, for one request of a person.
@@ -76,10 +80,12 @@ class OnDemandPoller:
         policy: str = "",
         credentials: Credentials | None = None,
         choose_first: bool = False,
+        anyway: bool = False,
     ) -> RiverFeed:
         """Follow a feed, the one that a site's page announces, or a list of feeds (OPML).
 
-        A feed whose server fails now is followed all the same, and polled again later. One that is
+        A feed whose server fails now is followed all the same, and polled again later; one that is
+        not found (404) only `anyway`, else that raises NothingThere. One that is
         followed already, with a login, gets the new login. Raises
         InvalidInput, Conflict, SpecError, NotAFeed, SeveralFeeds, InvalidData.
         """
@@ -97,6 +103,8 @@ class OnDemandPoller:
         mistyped = first.problem == "dns" and "." not in (urlsplit(address).hostname or "")
         if first.problem in _HOPELESS or mistyped:
             raise InvalidData(f"{address}: {first.detail}")
+        if first.problem == "status-404" and not anyway:
+            raise NothingThere(f"{address}: its server says that nothing is there (404)")
         return self._enrol(address, first, folder, policy, secret)
 
     def poll_once(self, url: str, validators: Validators) -> Visit:
@@ -108,8 +116,11 @@ class OnDemandPoller:
         with self._given_back():
             return asyncio.run(self._visit(job))
 
-    def retrieve(self, feed_id: int) -> RiverFeed:
-        """Poll a feed that `ask` made due; waits while its host is busy."""
+    def retrieve(self, feed_id: int, *, whole: bool = False) -> RiverFeed:
+        """Poll a feed that `ask` made due; waits while its host is busy.
+
+        `whole`: without validators, and every item is read, also those whose bytes are known.
+        """
         with self.database.read() as session:
             host = subscriptions.by_id(session, feed_id).host
         held = asyncio.run(self._gate.take((host, self._owner), _PATIENCE_SECONDS))
@@ -120,6 +131,8 @@ class OnDemandPoller:
             # The gate leases the host that the feed redirects to, during the poll.
             job = due_polls.take_job(session, feed_id, self.clock(), self._owner)
             job = replace(job, leads_to="")
+            if whole:
+                job = replace(job, validators=Validators(), window=b"", content_hash=b"")
         brought = asyncio.run(self._poll(job))
         with self.database.write() as session:
             settle(session, [brought], self.clock(), self.options, random.Random())  # noqa: S311

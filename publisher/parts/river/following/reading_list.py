@@ -33,10 +33,14 @@ class ReadingEntry:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A filter of items. `before`: moment and id of the last entry of the previous page."""
+    """A filter of items. `before`: moment and id of the last entry of the previous page.
+
+    A folder includes those inside it, unless it is `exactly` that one.
+    """
 
     feed_id: int | None = None
     folder: str | None = None
+    exactly: bool = False
     query: str = ""
     unread_only: bool = False
     starred: bool = False
@@ -202,7 +206,8 @@ def _wanted(
     if view.feed_id is not None:
         conditions.append(RiverItem.feed_id == view.feed_id)
     if view.folder is not None:
-        conditions.append(in_folder(view.folder))
+        exact = RiverFeed.folder == view.folder
+        conditions.append(exact if view.exactly else in_folder(view.folder))
     if view.starred:
         conditions.append(is_starred(author_id))
     elif view.unread_only and not view.query:

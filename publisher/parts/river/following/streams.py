@@ -1,8 +1,8 @@
 """Streams of the Google Reader API: parsing of their names, and pages of their items.
 
-A stream is a feed, a folder ("label"), a state (read, starred, kept unread) or everything. Its
-items are ordered by id, that is by arrival, so that a client that asks for what is newer than its
-last request misses none, whatever dates feeds give.
+A stream is a feed, a folder ("label"; one inside it is a label of its own), a state (read, starred,
+kept unread) or everything. Its items are ordered by id, that is by arrival, so that a client that
+asks for what is newer than its last request misses none, whatever dates feeds give.
 """
 
 import re
@@ -42,7 +42,10 @@ class Stream:
     @property
     def view(self) -> View:
         """The stream as the filter that the river's own pages use."""
-        return View(feed_id=self.feed_id, folder=self.folder, starred=self.kind == "starred")
+        return View(
+            feed_id=self.feed_id, folder=self.folder, exactly=self.folder is not None,
+            starred=self.kind == "starred",
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ def parse_stream(session: Session, name: str) -> Stream:
     """The stream of a name; NotFound for a feed that nobody follows and for unknown states."""
     if name.startswith("feed/"):
         return Stream("feed", feed_id=feed_of(session, name).id)
-    bare = _USER.sub("user/-/", name)
+    bare = STATE + name if name in _STATES else _USER.sub("user/-/", name)
     if bare.startswith(LABEL):
         return Stream("folder", folder=subscriptions.tidy_folder(bare.removeprefix(LABEL)))
     state = bare.removeprefix(STATE)
@@ -160,6 +163,6 @@ def _is_in(stream: Stream, author_id: int, read: ColumnElement[bool]) -> ColumnE
         "unread": read.is_(False),
         "starred": reading_list.is_starred(author_id),
         "feed": RiverItem.feed_id == stream.feed_id,
-        "folder": and_(subscriptions.in_folder(stream.folder or ""), RiverFeed.folder != ""),
+        "folder": and_(RiverFeed.folder == stream.folder, RiverFeed.folder != ""),
     }
     return conditions[stream.kind]

@@ -192,10 +192,10 @@ def tidy_folder(text: str) -> str:
 
 
 def move_folder(session: Session, folder: str, to: str) -> int:
-    """Rename a folder, "" to dissolve it; folders inside move along. Returns how many feeds."""
-    inside = session.scalars(select(RiverFeed).where(in_folder(folder))).all()
+    """Rename a folder, "" to dissolve it; those inside it stay. Returns how many feeds."""
+    inside = session.scalars(select(RiverFeed).where(RiverFeed.folder == folder)).all()
     for feed in inside:
-        feed.folder = tidy_folder(f"{to}/{feed.folder[len(folder) :]}")
+        feed.folder = to
     return len(inside)
 
 

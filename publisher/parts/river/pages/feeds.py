@@ -27,7 +27,7 @@ from publisher.core.ttl.rule import TtlRule
 from publisher.parts.river import politeness, service
 from publisher.parts.river.following import feed_list, on_demand, opml, reading_list, subscriptions
 from publisher.parts.river.following.feed_list import FeedQuery
-from publisher.parts.river.following.on_demand import SeveralFeeds
+from publisher.parts.river.following.on_demand import NothingThere, SeveralFeeds
 from publisher.parts.river.observe import OBSERVED, SUMMARY
 from publisher.parts.river.polls import feed_remarks, item_store, moves
 from publisher.parts.river.polls.schedule import DEAD_AFTER, dead_for
@@ -53,10 +53,15 @@ def add() -> Any:
     typed = {name: request.form.get(name, "").strip() for name in ("url", "folder", "policy")}
     try:
         feed = service.on_demand(site()).add(
-            typed["url"], folder=typed["folder"], policy=typed["policy"]
+            typed["url"],
+            folder=typed["folder"],
+            policy=typed["policy"],
+            anyway=request.form.get("anyway") == "1",
         )
     except SeveralFeeds as choice:
         return subscriptions_page(typed, {}, choice.feeds), 300
+    except NothingThere as error:
+        return subscriptions_page(typed | {"anyway": "1"}, {"url": str(error)}), 422
     except SpecError as error:
         return subscriptions_page(typed, {"policy": str(error)}), 422
     except PublisherError as error:

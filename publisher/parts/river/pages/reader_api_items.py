@@ -5,7 +5,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from flask import Response, jsonify, request
+from flask import Blueprint, Response, jsonify, request
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import InvalidInput
@@ -23,7 +23,7 @@ from publisher.parts.river.following.streams import (
 from publisher.parts.river.pages.reader_api import blueprint, plain, reader
 from publisher.web.context import now, site
 
-__all__ = ["blueprint"]
+__all__ = ["blueprint", "freshrss"]
 
 _MOST_NUMBERS, _MOST_ITEMS, _MOST_COUNTED = 10_000, 1_000, 1_000_000
 
@@ -76,8 +76,11 @@ def by_number() -> Response:
 
 @blueprint.post("/reader/api/0/edit-tag")
 def edit_tag() -> Response:
-    """Mark items as read or unread, star or unstar them; labels of items are ignored."""
+    """Mark items as read or unread, star or unstar them; InvalidInput for a label, as items have
+    none."""
     items = item_numbers()
+    if any(streams.folder_of(name) for name in request.values.getlist("a")):
+        raise InvalidInput("a: items have no labels here, only feeds have; star the item instead")
     with site().database.write() as db:
         for given, field in ((True, "a"), (False, "r")):
             kinds = {streams.parse_stream(db, name).kind for name in request.values.getlist(field)}
@@ -206,3 +209,8 @@ def _item(entry: ReadingEntry) -> dict[str, Any]:
 
 def _file(url: str, media_type: str, length: int) -> dict[str, str]:
     return {"href": url, "type": media_type, **({"length": str(length)} if length else {})}
+
+
+# Programs that are told "FreshRSS" add its path to the address of the site.
+freshrss = Blueprint("freshrss", __name__, url_prefix="/api/greader.php")
+freshrss.register_blueprint(blueprint)

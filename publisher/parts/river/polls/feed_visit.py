@@ -18,7 +18,12 @@ from publisher.base.system.logs import get_logger
 from publisher.base.system.processes import in_own_thread
 from publisher.base.text import first_words, one_line
 from publisher.core.polling import Answer
-from publisher.feed_fetching.answers import Fetched, asked_to_wait_seconds, header_hints
+from publisher.feed_fetching.answers import (
+    SLOW_DOWN,
+    Fetched,
+    asked_to_wait_seconds,
+    header_hints,
+)
 from publisher.feed_fetching.fetch import Fetcher
 from publisher.feed_reading.feed_document import (
     FeedDocument,
@@ -29,6 +34,7 @@ from publisher.feed_reading.feed_document import (
     plausible,
     unpack,
 )
+from publisher.feed_reading.feed_html import announced_in_header
 from publisher.feed_reading.parse import read_document
 from publisher.feed_reading.scan import DocumentHints, first_tag
 from publisher.parts.river.fetching import frontier
@@ -96,9 +102,9 @@ class Visit:
 
     @property
     def asked_to_slow_down(self) -> bool:
-        """429, or 503 with a Retry-After."""
+        """429, or 403 or 503 with a Retry-After."""
         status = self.fetched.status
-        return status == 429 or (status == 503 and self.told_seconds is not None)
+        return status == 429 or (status in SLOW_DOWN and self.told_seconds is not None)
 
 
 async def visit(fetcher: Fetcher, job: DuePoll, clock: Clock) -> Visit:
@@ -150,6 +156,9 @@ def read(job: DuePoll, fetched: Fetched) -> Visit:
     except InvalidData as refusal:
         problem = "not-a-list" if job.is_list else _REFUSALS.get(type(refusal), "unsafe")
         announced = refusal.alternates if isinstance(refusal, NotAFeed) else ()
+        if isinstance(refusal, NotAFeed):
+            named = announced_in_header(fetched.headers.get("link", ""), fetched.url)
+            announced = tuple((dict(announced) | dict(named)).items())
         return Visit(job, fetched, problem=problem, detail=str(refusal), announced=announced)
     if document.cut_off:  # the same bytes again must not count as unchanged
         content_hash = b""
