@@ -336,7 +336,8 @@ def test_the_address_that_programs_of_freshrss_make(api: Api, site: Site) -> Non
     assert api.client.post("/api/greader.php/accounts/ClientLogin", data=login).status_code == 200
     header = {"Authorization": f"GoogleLogin auth={api.token}"}
     path = "/api/greader.php/reader/api/0/stream/contents/reading-list"
-    assert len(api.client.get(path, headers=header).json["items"]) == 1
+    answer: Any = api.client.get(path, headers=header).json
+    assert len(answer["items"]) == 1
     assert api.client.get(path).status_code == 401
 
 
