@@ -103,6 +103,8 @@ class Part:
     figures: str = ""
     # Takes a session: fills the part's search index, which is empty.
     index_all: str = ""
+    # Tables that begin anew, empty, where they are damaged: no post is lost with them.
+    expendable: tuple[str, ...] = ()
 
     def load(self, reference: str) -> Any:
         """What a reference of this part leads to: a module, or a name in one."""

@@ -77,6 +77,11 @@ def fold_anew(database: Database) -> None:
                 folded = None
 
 
+def fold_again(session: Session) -> None:
+    """Fold the whole log, whatever the checkpoint says."""
+    _store(session, _fold_log(session, load_settings(session)))
+
+
 def _add(session: Session, rows: Sequence[Row], alone: bool) -> None:
     activity, exact = load(session), _is_exact(session)
     values = [{"at": at, "kind": kind, "post_id": post_id} for at, kind, post_id in rows]

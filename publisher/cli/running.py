@@ -101,10 +101,14 @@ def settings(key: str | None, value: str | None, as_json: bool) -> None:
 
 @click.command()
 @click.option("--url", help="check the site at this address instead of in this process")
+@click.option("--rebuild", is_flag=True, help="make search, histogram and feeds anew, then check")
 @json_option
-def doctor(url: str | None, as_json: bool) -> None:
+def doctor(url: str | None, rebuild: bool, as_json: bool) -> None:
     """Check the installation, the database and the feed; exit 1 when something is wrong."""
     from publisher.base.system import logs
+
+    if rebuild:
+        _rebuild()
     from publisher.operations.doctor import examine
 
     if url is not None and not (urlsplit(url).scheme in ("http", "https") and urlsplit(url).netloc):
@@ -124,6 +128,22 @@ def doctor(url: str | None, as_json: bool) -> None:
     else:
         click.echo("all is well" if not failed else f"{counted(failed, 'problem')} to fix")
     sys.exit(1 if failed else 0)
+
+
+def _rebuild() -> None:
+    from publisher.installation import open_site, serving_lock
+    from publisher.operations import derived
+    from publisher.storage import sqlite_file
+
+    environment = read_environment()
+    with serving_lock(environment, "being rebuilt"):
+        file = sqlite_file.path_of(environment.database_url)
+        names = derived.mend_file(file) if file is not None and file.exists() else []
+        opened = open_site(environment)
+        derived.rebuild(opened)
+        opened.database.close()
+    emptied = f"; damaged and emptied before: {', '.join(names)}" if names else ""
+    click.echo(f"search, histogram and feeds are made anew{emptied}")
 
 
 @click.command()

@@ -78,7 +78,7 @@ def _copy(old: Session, new: Session, tell: Tell) -> int:
             tell(f"{table.name}: {count:,} rows")
     _count_on(new)
     tell("search indexes")
-    _index(new)
+    index_all(new)
     return total
 
 
@@ -157,8 +157,8 @@ def _count_on(new: Session) -> None:
             new.execute(select(func.setval(sequence, highest)))
 
 
-def _index(new: Session) -> None:
-    """Fill the search indexes, which are not copied: they differ between the databases."""
+def index_all(new: Session) -> None:
+    """Fill the search indexes, which are empty."""
     posts = new.scalars(select(Post), execution_options={"yield_per": ROWS})
     for some in _parts(post for post in posts if is_public(post)):
         rows = (

@@ -28,6 +28,7 @@ from publisher.blog.markup import formulas
 from publisher.blog.members import authors
 from publisher.core.validators import http_date
 from publisher.installation import Site, open_site
+from publisher.operations import derived
 from publisher.publishing.rebuild import RSS
 from publisher.publishing.signals import moment_of
 from publisher.storage import sqlite_file
@@ -186,6 +187,7 @@ def ask_url(url: str) -> Ask:
 
 LEAST_FREE_BYTES = 200 * 1024 * 1024
 CLOCK_TOLERANCE = timedelta(minutes=5)
+REBUILD = "stop the service, then `publisher doctor --rebuild`: posts are whole"
 RESTORE = "put a backup in its place: `publisher restore FILE`"
 
 
@@ -286,8 +288,11 @@ def examine_database(site: Site) -> Iterator[Finding]:
     with site.database.read() as db:
         verdict = " ".join(str(db.scalar(text("PRAGMA integrity_check(1)"))).split())
         broken = len(db.execute(text("PRAGMA foreign_key_check")).all())
+    bad = derived.damaged(file)
+    mend = REBUILD if bad and derived.expendable(bad) else RESTORE
     whole = f"{file.stat().st_size / 1e6:,.1f} MB, whole" if verdict == "ok" else verdict
-    yield Finding("database", verdict == "ok", whole, RESTORE)
+    yield Finding("database", verdict == "ok", whole, mend)
+    yield Finding("damaged tables", not bad, ", ".join(bad) or "none", mend)
     yield Finding("references", broken == 0, f"{broken} rows refer to missing ones", RESTORE)
 
 

@@ -29,14 +29,14 @@ from types import FrameType
 
 from publisher.base.clock import ShiftedClock, monotonic_seconds
 from publisher.base.environment import METRICS_FOLDER, Environment
-from publisher.base.errors import InvalidInput, PublisherError, StorageUnavailable
+from publisher.base.errors import InvalidData, InvalidInput, PublisherError, StorageUnavailable
 from publisher.base.media_files import Bucket
 from publisher.base.system import logs, processes, whole_files
 from publisher.base.system.logs import get_logger
 from publisher.base.tls import server_context
 from publisher.blog.members import authors
 from publisher.installation import Site, claim_clock, claim_key, open_site, serving_lock, setup_path
-from publisher.operations import backup
+from publisher.operations import backup, derived
 from publisher.operations.scheduler import run_forever
 from publisher.publishing.rebuild import refresh
 from publisher.storage import sqlite_file
@@ -272,7 +272,8 @@ def serve(
     with _bound(host, port) as listener, ExitStack() as places:
         site = open_site(environment, first_url=here)
         with serving_lock(environment):
-            _tidy(environment)
+            if _tidy(environment):
+                derived.rebuild(site)
             processes.end_heartbeat(environment.instance)
             _count_in(places, environment.instance / "metrics")
             site.database.check_listening()
@@ -298,10 +299,21 @@ def _warn_of_passwords(site: Site) -> None:
         print(f"publisher: {problem}", file=sys.stderr)
 
 
-def _tidy(environment: Environment) -> None:
-    """Once before serving: check the database, and remove drafts that killed processes left."""
+def _tidy(environment: Environment) -> list[str]:
+    """Once before serving: check the database, and remove drafts that killed processes left.
+
+    Returns the damaged tables that were emptied, as they can be made anew.
+    """
+    names: list[str] = []
     if (file := sqlite_file.path_of(environment.database_url)) is not None:
-        sqlite_file.check(file, START_CHECK_SECONDS)
+        try:
+            sqlite_file.check(file, START_CHECK_SECONDS)
+        except InvalidData:
+            names = derived.mend_file(file)
+            if not names:
+                raise
+            sqlite_file.check(file)
+            _say(f"publisher: damaged and made anew: {', '.join(names)}; posts are whole")
     if warning := backup.cut_off(environment):
         print(f"publisher: {warning}", file=sys.stderr)
     whole_files.sweep(environment.instance)
@@ -309,6 +321,7 @@ def _tidy(environment: Environment) -> None:
     if isinstance(environment.media, Bucket):
         with ProcessPoolExecutor(1, _forks) as apart:  # the client has threads, and stays there
             apart.submit(environment.media.check).result()
+    return names
 
 
 def _count_in(places: ExitStack, folder: Path) -> None:

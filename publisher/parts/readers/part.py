@@ -12,6 +12,20 @@ PART = Part(
         "pages.worth:advise_blueprint",
         "pages.summary:blueprint",
     ),
+    expendable=(
+        "poll_flushes",
+        "reader_clients",
+        "reader_origins",
+        "reader_feeds",
+        "reader_days",
+        "poll_hours",
+        "poll_sources",
+        "log_positions",
+        "log_requests",
+        "update_reach",
+        "program_days",
+        "push_arrivals",
+    ),
     commands={
         "readers": Command("command:readers", "who reads, how they poll, what the ttl saves")
     },

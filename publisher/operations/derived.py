@@ -1,0 +1,116 @@
+"""Data that is made of other data, or that a blog can do without: checked, and made anew.
+
+Search indexes are made of posts and items, histogram and feeds of the update log and the posts. The
+readers' counts are of themselves; where they are damaged they begin anew, which costs no post.
+"""
+
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing, suppress
+from pathlib import Path
+
+from sqlalchemy import create_engine, inspect, text
+
+from publisher.blog import update_log
+from publisher.installation import Site
+from publisher.operations.database_copy import index_all
+from publisher.part import known
+from publisher.publishing.rebuild import rebuild as rebuild_feeds
+from publisher.storage.database import connect
+from publisher.storage.full_text import INDEXES
+from publisher.storage.postgresql import on_server
+from publisher.storage.tables import all_rooms
+
+_SEARCH = tuple(index.table for index in INDEXES)
+_MADE_ANEW = {*_SEARCH, "histogram_slots", "histogram_state", "snapshots"}
+
+
+def damaged(path: Path) -> list[str]:
+    """The tables of an SQLite file that are damaged; a full-text index is one table."""
+    with closing(connect(path)) as connection:
+        return _damaged(connection)
+
+
+def expendable(names: Iterable[str]) -> bool:
+    """Whether no post is lost with these tables."""
+    counts = {name for part in known().values() for name in part.expendable}
+    return (_MADE_ANEW | counts).issuperset(names)
+
+
+def _damaged(connection: sqlite3.Connection) -> list[str]:
+    tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
+    found: dict[str, None] = {}
+    for (name,) in connection.execute(tables).fetchall():
+        try:
+            verdict = connection.execute(f"PRAGMA quick_check('{name}')").fetchone()[0]
+        except sqlite3.DatabaseError as error:
+            verdict = str(error)
+        if verdict != "ok":
+            whole = (index for index in _SEARCH if name.startswith(f"{index}_"))
+            found[next(whole, name)] = None
+    for index in _SEARCH:
+        try:
+            connection.execute(f"INSERT INTO {index}({index}) VALUES ('integrity-check')")  # noqa: S608  # nosec B608 - our names
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+                continue  # a writer is busy; the check is no news then
+            found[index] = None
+        finally:
+            connection.rollback()
+    return list(found)
+
+
+def mend_file(path: Path) -> list[str]:
+    """Make the damaged tables of an SQLite file anew, empty, if all of them are expendable.
+
+    Returns their names; none, and changes nothing, where another table is damaged.
+    """
+    with closing(connect(path)) as connection:
+        connection.isolation_level = None
+        names = _damaged(connection)
+        if not names or not expendable(names):
+            return []
+        for name in names:
+            _drop(connection, name)
+    with closing(connect(path)) as connection:  # which reads the schema as it is now
+        connection.execute("VACUUM")
+    _make_missing(path)
+    return names
+
+
+def _drop(connection: sqlite3.Connection, name: str) -> None:
+    """Drop a table, from the schema alone where SQLite cannot read it; VACUUM frees its pages."""
+    with suppress(sqlite3.DatabaseError):
+        connection.execute(f"DROP TABLE {name}")
+        return
+    connection.execute("PRAGMA writable_schema = ON")
+    parts = f"{name}\\_%" if name in _SEARCH else name
+    connection.execute(
+        "DELETE FROM sqlite_master WHERE tbl_name = ? OR tbl_name LIKE ? ESCAPE '\\'", (name, parts)
+    )
+    connection.execute("PRAGMA writable_schema = RESET")
+
+
+def _make_missing(path: Path) -> None:
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        all_rooms().create_all(connection)
+        there = inspect(connection).get_table_names()
+        for index in INDEXES:
+            if index.table not in there:
+                index.create(connection)
+    engine.dispose()
+
+
+def rebuild(site: Site) -> None:
+    """Make search indexes, histogram and feeds anew, in one transaction and the feeds' own."""
+    with site.database.write() as session:
+        for index in INDEXES:
+            if on_server(session):
+                session.execute(text(f"DELETE FROM {index.table}"))  # noqa: S608  # nosec B608 - our names
+            else:
+                session.execute(text(f"DROP TABLE {index.table}"))
+                index.create(session.connection())
+        index_all(session)
+        update_log.fold_again(session)
+    rebuild_feeds(site)
