@@ -25,6 +25,7 @@ from werkzeug.test import TestResponse
 from publisher.base.environment import Environment
 from publisher.blog.members import passwords
 from publisher.installation import Site, open_site
+from publisher.part import chosen
 from publisher.storage import database, postgresql
 from publisher.storage.columns import Base, EncryptedText
 from publisher.web import background_commands
@@ -141,8 +142,20 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return (collection_path.suffix == ".py" and left_out(collection_path, config)) or None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that `make test` leaves to `make test-all`, and begin with the longest."""
+def parts_of(item: pytest.Item) -> set[str]:
+    """The parts that a test is about: its folder's, and those that its marker `parts` names."""
+    names = item.nodeid.split("/")
+    own = {names[2]} if names[:2] == ["tests", "parts"] and len(names) > 3 else set()
+    return own.union(*(mark.args for mark in item.iter_markers("parts")))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the tests that `make test` leaves to `make test-all`, and begin with the longest; those
+    of parts that PUBLISHER_PARTS leaves out are not run."""
+    on = {part.name for part in chosen(os.environ.get("PUBLISHER_PARTS", ""))}
+    if absent := [item for item in items if parts_of(item) - on]:
+        config.hook.pytest_deselected(items=absent)
+        items[:] = [item for item in items if not parts_of(item) - on]
     for item in items:
         if item.nodeid.removeprefix("tests/").startswith(SYSTEM):
             item.add_marker(pytest.mark.system)

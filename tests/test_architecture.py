@@ -8,6 +8,7 @@ import re
 import sys
 import tomllib
 from collections import defaultdict
+from dataclasses import fields
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -342,12 +343,14 @@ def test_every_part_has_a_value_and_what_it_names() -> None:
     for name, part in known().items():
         assert part.name == name
         assert set(part.needs) <= folders
-        references = [
-            part.tables, part.settings, part.controls, part.end_logins, part.poll_listener,
-            part.first_steps, part.forget_feed, *part.blueprints,
-            *part.jobs, *part.workers, *part.upkeep, *part.senders.values(),
-            *part.places.values(), *(command.function for command in part.commands.values()),
-        ]  # fmt: skip
+        commands = [command.function for command in part.commands.values()]
+        references = [*commands, *part.senders.values(), *part.places.values()]
+        for field in fields(part):
+            value = getattr(part, field.name)
+            if field.name in ("blueprints", "jobs", "workers", "upkeep"):
+                references += value
+            elif isinstance(value, str) and field.name != "name":
+                references.append(value)
         for reference in filter(None, references):
             assert part.load(reference) is not None, reference
 
