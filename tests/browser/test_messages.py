@@ -36,7 +36,7 @@ def test_the_longest_message_is_seen(
     page.route("**/studio/**", lambda route: route.abort())
     before = area.evaluate(BOX)
     page.keyboard.press("Control+s")
-    expect(state).to_contain_text("trying again is safe, it makes no second post.")
+    expect(state).to_contain_text("Press Save again: it will not post twice.")
     assert state.evaluate(SEEN)
     assert area.evaluate(BOX) == before
     assert page.locator(".act > .primary").evaluate(SEEN)
