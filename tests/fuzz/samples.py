@@ -18,7 +18,15 @@ HINTS = b"""<?xml version="1.0" encoding="iso-8859-1"?><!DOCTYPE rss [<!ENTITY e
 <pubDate>Mon, 04 Mar 2024 09:00:00 +0100</pubDate><enclosure url="http://a.example/a.mp3"
  length="5" type="audio/mpeg"/><description><![CDATA[<b>x</b>]]></description></item></channel></rss>"""
 JSON_FEEDS = ((_GOLDEN / "everything.feed.json").read_bytes(),)
+DAMAGED = (
+    "<?xml version='1.0' encoding='gb2312'?><rss version='2.0'><channel><title>朱镕基 & b</title>"
+    "<link>/x/</link><item><title>&#55357;&#56842; &nbsp; 1 < 2</title><link>p/1</link>"
+    "<pubDate>03/10/2020 8:18 PM CST</pubDate><media:content url=a type='audio/mpeg' b b='1'/>"
+    "<description>a<br><img data-src='p.jpg'><noscript><img src='p.jpg'></noscript><p dir=rtl>b"
+    "</description><item><guid>x</guid>".encode("gbk")
+)
 FEEDS = (
+    DAMAGED,
     *(path.read_bytes() for path in sorted(_GOLDEN.glob("everything.*.xml"))),
     *JSON_FEEDS,
     RDF,
@@ -74,6 +82,7 @@ OPML = (
 <outline text="Folder"><outline text="A &amp; B" type="rss" xmlUrl="http://a.example/rss.xml"
  htmlUrl="http://a.example/"/></outline><outline xmlUrl="https://me:secret@b.example/f" title="B"/>
 </body></opml>""",
+    b"<opml><body><outline text='a & b'><outline text=A xmlURL='https://a.example/f?a=1&b=2'>",
 )
 ANSWER_HEADERS = (
     b'Cache-Control: public, max-age=300, s-maxage="60"\nAge: 7\nDate: Mon, 04 Mar 2024 09:00:00 GMT'
