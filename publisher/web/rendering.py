@@ -32,6 +32,8 @@ _MENU = (
     MenuLink("posts", "Posts", "/studio/posts", 20),
 )
 _DESCRIPTION_LENGTH = 200  # characters, for cards and search engines
+_READ_FOR_DESCRIPTION = 50_000
+_TABLE_OR_LISTING = re.compile(r"<(table|pre)\b.*?(?:</\1>|\Z)", re.DOTALL)
 
 # The first match decides: browsers also name those that they are compatible with.
 _BROWSERS = (("Edg/", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("Chrome/", "Chrome"),
@@ -166,8 +168,10 @@ def quoted(address: str) -> str:
 
 
 def description(post: Post) -> str:
-    """A post's description in one line: the author's summary, else its first words."""
-    return post.summary or first_words(post.html, _DESCRIPTION_LENGTH)
+    """A post's description in one line: the author's summary, else its first words. Those of tables
+    and listings make no sense in a line."""
+    words = _TABLE_OR_LISTING.sub(" ", post.html[:_READ_FOR_DESCRIPTION])
+    return post.summary or first_words(words, _DESCRIPTION_LENGTH) or first_words(post.html)
 
 
 def reading_minutes(html: str) -> int:

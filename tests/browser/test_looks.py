@@ -138,3 +138,29 @@ def test_code_runs_from_left_to_right(live: Live, browse: Browse) -> None:
             })"""
         )
         assert first < last
+
+
+def test_photographs_and_words_in_one_grid(live: Live, browse: Browse) -> None:
+    """In each row of plates a post without a picture fills its cell; a long note is shortened, with
+    a link to it; a summary has no words of a table run together."""
+    with live.site.database.write() as db:
+        store_settings(db, {"look": "photo"})
+    table = "| Month | Loaves |\n|---|---|\n| May | 12 |\n\nBread, counted."
+    make_post(live.site, "A note. " * 100)
+    make_post(live.site, table, title="Loaves")
+    for number in range(4):
+        shown = {"image": f"{live.url}/none.png"} if number % 2 else {}
+        make_post(live.site, TEXT, title=f"Post {number}", **shown)
+    page = browse("/")
+    cells = page.locator(".posts > .post").evaluate_all(
+        """posts => posts.map(post => [post.getBoundingClientRect().top, post.offsetHeight,
+             Boolean(post.querySelector(".feature"))])"""
+    )
+    assert len(cells) == 6
+    for top, height, pictured in cells:
+        row = max(other for place, other, _ in cells if place == top)
+        assert pictured or height == row
+    expect(page.locator(".note .read-on a")).to_have_count(1)
+    expect(page.get_by_text("Bread, counted.", exact=True)).to_be_visible()
+    assert overflow(page) == 0
+    assert violations(page) == []

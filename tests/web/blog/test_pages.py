@@ -13,7 +13,7 @@ from sqlalchemy import event, text
 from publisher.blog.members import authors
 from publisher.blog.writing import posts
 from publisher.installation import Site, remember
-from publisher.installation.settings import store_setting, store_settings
+from publisher.installation.settings import store_setting
 from publisher.storage.tables.blog import MovedList, Redirect
 from publisher.web import request_checks
 from publisher.web.page_answers import MOST_BYTES, PageMemory
@@ -433,17 +433,6 @@ def test_pages_are_small(site: Site, client: FlaskClient) -> None:
     assert 10_000 < total < 50_000
     assert "style=" not in page
     assert "<style" not in page
-
-
-def test_the_preview_wears_the_look_alone(site: Site, client: FlaskClient) -> None:
-    """Its style sheet has the look and the accent; CSS of the author's cannot reach the studio."""
-    with site.database.write() as db:
-        store_settings(db, {"look": "book", "accent": "#1a6b8c", "css": "body { display: none }"})
-    alone = client.get("/style.css?part=look").text
-    assert ".look-book {" in alone
-    assert ".look{--accent:" in alone
-    assert "display: none" not in alone
-    assert "display: none" in client.get("/style.css").text
 
 
 def test_old_addresses_of_lists(client: FlaskClient, site: Site) -> None:

@@ -208,3 +208,10 @@ def test_a_logo_that_is_no_file_of_the_library(ada: Browser, site: Site, place: 
     assert known.icon.endswith(".png")
     answer = ada.post("/studio/look", logo_from=place, css_on="1")
     assert answer.status_code == (422 if place else 302)
+
+
+def test_the_frame_of_the_preview_wears_all_of_it(ada: Browser) -> None:
+    """The page in the editor's frame has the author's CSS; the editor around it has not."""
+    choose(ada, css="body { display: none }")
+    assert "/style.css?v=" in ada.get("/studio/preview")
+    assert "/style.css" not in ada.get("/studio/posts/new")
