@@ -28,7 +28,6 @@ blueprint = Blueprint("live_preview", __name__)
 @blueprint.get("/preview")
 def frame() -> Response:
     """The page without an article."""
-    g.tried_style = True  # as a reader sees it
     return Response(render_template("studio/preview_frame.html"), headers=FRAMED)
 
 
@@ -37,7 +36,7 @@ def preview() -> Any:
     """The article."""
     typed = forms.from_mapping(request.form)
     number = whole_number(request.form.get("post_id", ""))
-    g.tried_style = True
+    g.tried_style = True  # as a reader sees it, without the way to edit it
     value = content.as_typed(typed.texts)
     with site().database.read() as db:
         post = _post(db, value, permissions.editable(db, me(), number) if number else None)
