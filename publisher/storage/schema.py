@@ -76,7 +76,6 @@ def _migrate(database: Database) -> None:
             _refuse_others(connection)
             _make(connection)
             command.stamp(config, "head")
-            _say_oldest(connection)
             return
         _refuse_unknown(current)
         if not database.on_server and (file := database.engine.url.database):
@@ -90,6 +89,7 @@ def _migrate(database: Database) -> None:
 
 
 def _say_oldest(connection: Connection) -> None:
+    # Not in a new database: no older program has opened it, and none can.
     meta = all_rooms().tables["meta"]
     connection.execute(meta.delete().where(meta.c.name == _OLDEST))
     connection.execute(meta.insert().values(name=_OLDEST, value=_OLDEST_THAT_SERVES))

@@ -28,10 +28,10 @@ from publisher.installation import Site, claim_key, open_site
 from publisher.operations import backup, doctor
 from publisher.operations.database_copy import copy_site
 from publisher.publishing.rebuild import rebuild
-from publisher.storage import leader, postgresql
+from publisher.storage import leader, postgresql, schema
 from publisher.storage.database import Database, translated
 from publisher.storage.leader import Lease
-from publisher.storage.tables.blog import Post, Update
+from publisher.storage.tables.blog import Meta, Post, Update
 from publisher.storage.tables.publishing import Snapshot
 from publisher.web.application import close_app, create_app
 from tests.conftest import SITE_URL, FakeClock
@@ -352,7 +352,7 @@ def test_a_program_that_is_too_old_leads_nothing(remote: Site, clock: FakeClock)
     lease = Lease(remote.database)
     assert lease.held()
     with remote.database.write() as db:
-        db.execute(text("UPDATE meta SET value = '9000' WHERE name LIKE 'oldest_schema%'"))
+        db.add(Meta(name=schema._OLDEST, value="9000"))
     assert not lease.held()
     app = create_app(remote.environment, clock)
     answer = app.test_client().get("/healthz")
