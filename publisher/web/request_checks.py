@@ -210,6 +210,11 @@ class LimitedRequest(Request):
 
     form_data_parser_class = _Forms
 
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        # Reading the parameters of a query that is not UTF-8 would end the request with an error.
+        self.query_string = self.query_string.decode(errors="replace").encode()
+
     def make_form_data_parser(self) -> FormDataParser:
         """The parser, with the limit of this path."""
         parser = super().make_form_data_parser()
