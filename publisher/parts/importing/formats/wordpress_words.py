@@ -13,7 +13,7 @@ MORE = "<!--more-->"
 _MORE = re.compile(r"<!--\s{0,9}more\b[^<>]{0,99}-->")
 _CODE = re.compile(
     r"\[(code|sourcecode|php|css|html|js|javascript|python|bash|sql|xml|ruby|java)\b([^\[\]]{0,200})\]"
-    r"(.*?)\[/\1\]",
+    r"((?:(?!\[\1[ \]]).)*?)\[/\1\]",
     re.DOTALL,
 )
 _EMBED = re.compile(r"\[embed[^\[\]]{0,200}\]\s*(https?://[^\s\[\]<>\"]+)\s*\[/embed\]")

@@ -17,7 +17,7 @@ _MARK = re.compile(
     re.MULTILINE,
 )
 _OUTPUT = re.compile(r"\{\{-?[ \t]*([^{}\n<%][^{}\n]{0,500}?)[ \t]*-?\}\}")
-_TAG = re.compile(r"\{%-?[ \t]*([\w.#/-]+)[ \t]*((?:[^%\n]|%(?!\})){0,1000}?)[ \t]*-?%\}")
+_TAG = re.compile(r"\{%-?[ \t]*([\w.#/-]+)[ \t]*((?:[^%{\n]|%(?!\})|\{(?!%)){0,1000}?)[ \t]*-?%\}")
 _SHORTCODE = re.compile(
     r"\{\{([<%])-?\s*(/?)\s*(\w[\w./-]*)((?:\"(?:\\.|[^\"\\]){0,2000}\"|`[^`]{0,2000}`|[^\"`{}<>%]|%(?!\}\})|"
     r"[<>](?!\}\})){0,2000}?)\s*/?-?[>%]\}\}"
@@ -48,13 +48,14 @@ _IMPORT = re.compile(
     r"|export\s+(?:const|default|function)[^\n]*)[ \t]*$\n?",
     re.MULTILINE,
 )
-_MDX_COMMENT = re.compile(r"\{/\*(.*?)\*/\}", re.DOTALL)
+_MDX_COMMENT = re.compile(r"\{/\*((?:(?!\{/\*).)*?)\*/\}", re.DOTALL)
 _MORE = re.compile(
     r"<!--\s*(?:more|truncate|excerpt)\s*-->|\{/\*\s*(?:more|truncate)\s*\*/\}", re.IGNORECASE
 )
 _BLOCK = re.compile(
     r"[ \t]*(:{3,})[ \t]*(\w[\w-]*)?(?:\[([^\]\n]*)\]|[ \t]+([^\n{]*))?(?:\{[^{}\n]*\})?[ \t]*$"
 )
+_DEEPEST = 8  # each level makes every line longer
 _BLOCKS = {"note", "tip", "info", "warning", "caution", "danger", "important", "details", "success"}
 _STRING = re.compile(r"""(["'])(.*)\1""")
 
@@ -360,7 +361,7 @@ def _quoted_blocks(text: str) -> str:
         if code and (not fence or line.strip().startswith(fence)):
             fence = "" if fence else code[1]
         mark = _BLOCK.match(line) if ":::" in line and not fence else None
-        if mark and mark[2] and mark[2].lower() in _BLOCKS:
+        if mark and mark[2] and mark[2].lower() in _BLOCKS and depth < _DEEPEST:
             depth += 1
             title = (mark[3] or mark[4] or mark[2].capitalize()).strip()
             made += ["> " * depth + f"**{title}**", "> " * depth]
