@@ -102,25 +102,25 @@ fuzz: $(EVERYTHING) ## fuzz whatever reads strangers' input, for FUZZ_SECONDS (6
 # a site of two machines), of some all SQL is in other tests, in the rest no database is part of the
 # claim: rules, documents, the wire, processes as such, what a command imports or a page shows.
 ON_ANY_DATABASE := parts/river/fetching/test_machines.py storage/test_postgresql.py storage/test_bucket.py \
-	readers/test_real_readers.py readers/test_forecast.py parts/river/test_simulated.py feed_reading \
+	parts/readers/test_real_readers.py parts/readers/test_forecast.py parts/river/test_simulated.py feed_reading \
 	parts/river/test_our_publisher.py \
 	$(addprefix foreign/test_,stamp.py stamp_recipes.py) $(addprefix cli/test_,light.py simulation.py) \
 	$(addprefix parts/importing/test_,confined_reading.py html_to_markdown.py) \
 	blog/test_markdown.py delivery/test_stopping.py web/test_blog_clients.py web/test_rights.py \
 	$(addprefix parts/,micropub/test_standard_cases.py micropub/test_kept_properties.py \
-	xml_rpc/test_xml_rpc.py) web/test_readers_worth.py \
-	$(addprefix readers/test_,fairness.py nasty_mixes.py telling_apart.py verdicts.py) \
+	xml_rpc/test_xml_rpc.py readers/test_worth.py) \
+	$(addprefix parts/readers/test_,fairness.py nasty_mixes.py telling_apart.py verdicts.py) \
 	$(addprefix operations/test_,http.py http_hosts.py nginx.py rebinding.py serve.py serve_http.py \
 	tls.py unit.py waiting.py)
 WITHOUT_DATABASE := $(addprefix tests/test_,ablation.py architecture.py civil_dates.py container.py \
 	day_in_the_life.py docs.py how_tos.py packaging.py parity.py same_figures.py second_set.py tutorial.py)
 # Of other files: what reads a log or an export, and what is sent.
 NOT_ON_POSTGRESQL := $(addprefix --deselect=tests/,parts/river/polls/test_missed_items.py::test_a_busy_feed_is_had_whole \
-	readers/access_logs/test_intake.py::test_a_hundred_thousand_lines_cost_little \
-	readers/test_served.py::test_hostile_agents_over_the_wire \
+	parts/readers/access_logs/test_intake.py::test_a_hundred_thousand_lines_cost_little \
+	parts/readers/test_served.py::test_hostile_agents_over_the_wire \
 	web/studio/test_moving.py::test_what_cannot_be_read_is_said)
 WITH_DATABASE ?= $(filter-out $(WITHOUT_DATABASE),$(wildcard tests/test_*.py)) $(addprefix tests/,blog cli \
-	delivery demo exchange foreign operations publishing readers parts storage web)
+	delivery exchange foreign operations parts publishing storage web)
 
 test-postgresql: $(EVERYTHING) ## run the tests that use a database on a temporary PostgreSQL server; WITH_DATABASE=tests/browser for others
 	@$(BIN)/python -m tests.postgres $(PARALLEL) $(addprefix --ignore=tests/,$(ON_ANY_DATABASE)) $(NOT_ON_POSTGRESQL) $(WITH_DATABASE)

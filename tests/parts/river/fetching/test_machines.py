@@ -56,7 +56,7 @@ def machine(site: Site, folder: Path, ahead: int) -> subprocess.Popen[bytes]:
     assert site.environment.clock is not None
     environment = {
         "PATH": os.environ["PATH"],
-        "PYTHONPATH": str(Path(__file__).parents[3]),
+        "PYTHONPATH": str(Path(__file__).parents[4]),
         "PUBLISHER_INSTANCE": str(folder),
         "PUBLISHER_DATABASE_URL": site.environment.database_url,
         "PUBLISHER_SECRET_KEY": "the same on all machines",
