@@ -80,7 +80,7 @@ FAULTS: list[tuple[str, int, str]] = [
     ("author role ada king", 2, "role: must be one of admin, author"),
     ("author role ada author", 2, "make another author an admin first"),
     ("author remove ada", 2, "make another author an admin first"),
-    ("author add Ada!", 2, "name: use 1 to 40 lower-case letters"),
+    ("author add Ada!", 2, "name: use 1 to 40 letters (a-z)"),
     ("token add ada --scope everything", 2, "no scope is called 'everything'"),
     ("post list --state drafft", 2, "did you mean 'draft'?"),
     ("readers --verdict obedent", 2, "did you mean 'obedient'?"),
