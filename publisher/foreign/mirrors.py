@@ -29,11 +29,13 @@ from publisher.core.ttl.reasons import explain
 from publisher.dynamic_ttl.feed_head import (
     ATOM,
     FEED_TYPES,
+    FeedOutline,
     HeadChange,
     NotEditable,
     edit,
     outline_of,
 )
+from publisher.feed_reading.character_sets import as_utf8
 from publisher.feed_reading.feed_document import FeedDocument
 from publisher.feeds.feed_answer import gzipped
 from publisher.foreign.learning import FeedHistory
@@ -134,17 +136,32 @@ _LIMITS = Limits(seconds=5.0)
 _CHARSET = re.compile(r';\s*charset="?([\w.:-]{1,40})', re.ASCII | re.IGNORECASE)
 
 
-def edited(body: bytes, change: HeadChange) -> tuple[bytes, bytes]:
-    """The body with an edited head, plain and gzipped. Runs in the confined process.
-
-    InvalidData for what cannot be edited.
-    """
+def edited(body: bytes, said: str, change: HeadChange) -> tuple[bytes, bytes, str]:
+    """The body with an edited head, plain and gzipped, and its Content-Type; the origin `said` its
+    own. Runs in the confined process. InvalidData for what cannot be edited."""
+    kind = feed_type(said, body)
     if not _is_json(body):  # a JSON Feed is not edited: its ttl is in the headers
         try:
-            body = edit(body, change)
+            document, outline = _editable(body, said)
+            if document is not body:
+                kind = f"{kind.partition(';')[0]}; charset=utf-8"
+            body = edit(document, change, outline)
         except NotEditable as problem:
             raise InvalidData(str(problem)) from problem
-    return body, gzipped(body)
+    return body, gzipped(body), kind
+
+
+def _editable(body: bytes, content_type: str) -> tuple[bytes, FeedOutline]:
+    """The body itself where its bytes can be edited, else as UTF-8; with its outline.
+
+    The editor of heads reads UTF-8 and sets of one byte a character. Others (GBK, Shift_JIS,
+    UTF-16) and damaged characters are read as those of any feed are.
+    """
+    try:
+        return body, outline_of(body)
+    except NotEditable:
+        document, _ = as_utf8(body, content_type)
+        return document, outline_of(document)
 
 
 def feed_type(said: str, body: bytes) -> str:
@@ -203,11 +220,10 @@ def build(site: Site, session: Session, mirror: Mirror, now: datetime) -> Snapsh
     cloud = cloud_element(settings.cloud.split()[0]) if settings.cloud else {}
     hubs = tuple(settings.hubs.split())
     change = HeadChange(decision.ttl_minutes, here + mirror.path, hubs, tuple(cloud.items()))
-    body, body_gzip = read(edited, _LIMITS, mirror.body, change)
+    body, body_gzip, kind = read(edited, _LIMITS, mirror.body, mirror.content_type, change)
     changed_at, etag = mirror.content_changed_at or now, settings.etag
     reasons = explain(decision)
     made = snapshots.Build(mirror.content_hash, changed_at, decision, reasons, now, etag)
-    kind = feed_type(mirror.content_type, body)
     kept = snapshots.keep(session, mirror.path, kind, body, made, body_gzip)
     snapshots.note_version(session, kept, now)  # for the ETags that readers send back
     return kept
@@ -242,7 +258,7 @@ def note_hub(
     hub, topic = in_header.get("hub", ""), in_header.get("self", "") or document.self_url
     if not hub:
         try:
-            hub = read(hub_in, Limits(seconds=5.0), body)
+            hub = read(hub_in, Limits(seconds=5.0), body, headers.get("content-type", ""))
         except Unreadable:
             return
     try:
@@ -261,10 +277,10 @@ def _hub_secrets() -> tuple[str, str]:
     return secrets.token_urlsafe(16), secrets.token_urlsafe(32)
 
 
-def hub_in(body: bytes) -> str:
+def hub_in(body: bytes, content_type: str) -> str:
     """The first hub that a document's head names; "" for none."""
     try:
-        children = outline_of(body).children
+        children = _editable(body, content_type)[1].children
     except NotEditable:
         return ""
     links = (child.attributes for child in children if child.name == f"{ATOM} link")

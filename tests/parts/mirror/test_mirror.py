@@ -112,6 +112,79 @@ def get(app: Flask, **headers: str) -> TestResponse:
     return app.test_client().get("/mirror/tides.xml", headers=sent)
 
 
+CHARACTER_SETS = {
+    "gb2312": ("gb18030", "潮汐与時間"), "gbk": ("gb18030", "潮汐与時間"),
+    "Big5": ("big5", "潮汐與時間"), "Shift_JIS": ("cp932", "潮の満ち引き①"),
+    "EUC-JP": ("euc_jp", "潮の満ち引き"), "ISO-2022-JP": ("iso2022_jp", "潮の満ち引き"),
+    "euc-kr": ("cp949", "조수와 시간똠"), "utf-16": ("utf-16", "Ebbe, Flut – 潮"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("named_in", ["declaration", "header"])
+@pytest.mark.parametrize("label", CHARACTER_SETS)
+def test_a_feed_in_several_bytes_a_character_is_served_in_utf_8(
+    app: Flask, site: Site, elsewhere: Elsewhere, label: str, named_in: str
+) -> None:
+    """Everything else is the origin's; declaration and header say the new character set."""
+    codec, title = CHARACTER_SETS[label]
+    plain = elsewhere.body.decode().replace("<title>A</title>", f"<title>{title}</title>", 1)
+    inside = plain.partition("?>")[2] if plain.startswith("<?xml") else plain
+    declaration = f'<?xml version="1.0" encoding="{label}"?>' if named_in == "declaration" else ""
+    kind = "text/xml" + (f"; charset={label}" if named_in == "header" else "")
+    sent = (declaration + inside).encode(codec)
+    elsewhere.reply = Reply(200, sent, {"Content-Type": kind})
+    with site.database.write() as session:
+        mirrors.add(session, elsewhere.url, "tides", "UTC", site.clock())
+    assert mirror_poll.look(site, "tides").problem == ""
+    got = get(app)
+    assert got.headers["Content-Type"] == "text/xml; charset=utf-8"
+    declared, _, rest = got.data.decode().partition("?>")
+    assert 'encoding="utf-8"' in declared
+    assert outside(rest.encode()) == outside(inside.encode())
+    assert outline_of(got.data).kind == "rss"
+    assert scan(got.data).hints.ttl_minutes is not None
+
+
+def test_a_feed_in_one_byte_a_character_keeps_its_bytes(
+    app: Flask, site: Site, elsewhere: Elsewhere
+) -> None:
+    """Latin-1 is edited as it is, and its Content-Type stays."""
+    inside = elsewhere.body.decode().partition("?>")[2] or elsewhere.body.decode()
+    sent = f'<?xml version="1.0" encoding="iso-8859-1"?>{inside}'.replace(
+        "<title>A</title>", "<title>Flut für Ärzte</title>", 1
+    ).encode("latin-1")
+    kind = "application/rss+xml; charset=iso-8859-1"
+    elsewhere.reply = Reply(200, sent, {"Content-Type": kind})
+    with site.database.write() as session:
+        mirrors.add(session, elsewhere.url, "tides", "UTC", site.clock())
+    mirror_poll.look(site, "tides")
+    got = get(app)
+    assert (got.headers["Content-Type"], outside(got.data)) == (kind, outside(sent))
+
+
+def test_one_damaged_character_costs_one_character(
+    app: Flask, site: Site, elsewhere: Elsewhere
+) -> None:
+    """The rest of the document is served."""
+    sent = elsewhere.body.replace(b"<title>A</title>", "<title>Ebbe – \0 Ärzte</title>".encode(), 1)
+    elsewhere.reply = Reply(200, sent.replace(b"\0", b"\xe2\x82"), {"Content-Type": "text/xml"})
+    with site.database.write() as session:
+        mirrors.add(session, elsewhere.url, "tides", "UTC", site.clock())
+    assert mirror_poll.look(site, "tides").problem == ""
+    title = get(app).data.decode().partition("<title>")[2].partition("</title>")[0]
+    assert title.startswith("Ebbe – ")
+    assert title.endswith(" Ärzte")
+
+
+def test_a_hub_is_read_in_any_character_set(elsewhere: Elsewhere) -> None:
+    """The hub that a feed in GBK names is asked."""
+    link = '<link xmlns="http://www.w3.org/2005/Atom" rel="hub" href="https://hub.example/"/>'
+    plain = elsewhere.body.decode().replace("<title>A</title>", f"<title>潮汐</title>{link}", 1)
+    inside = plain.partition("?>")[2] if plain.startswith("<?xml") else plain
+    sent = f'<?xml version="1.0" encoding="gbk"?>{inside}'.encode("gbk")
+    assert mirrors.hub_in(sent, "text/xml") == "https://hub.example/"
+
+
 @pytest.mark.usefixtures("mirrored")
 def test_the_origin_s_bytes_with_our_head(app: Flask, elsewhere: Elsewhere) -> None:
     """Everything but ttl, sy, self, hub and cloud is the origin's; the headers are ours."""
