@@ -217,6 +217,11 @@ def unpack(window: bytes) -> Mapping[bytes, bytes]:
     }
 
 
+def shared_keys(known: Mapping[bytes, bytes]) -> Mapping[bytes, bytes]:
+    """Of a window, only the keys that several items shared: all items are read again."""
+    return {mark: key for mark, key in known.items() if mark == key}
+
+
 def shared_ids(window: Window) -> int:
     """How many ids several items of a document have, or had before."""
     return sum(mark == key for mark, key in window)

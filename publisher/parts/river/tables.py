@@ -16,6 +16,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
+from publisher.feed_reading import RULES
 from publisher.storage.columns import Base, EncryptedText
 from publisher.storage.tables.credentials import Author
 
@@ -63,7 +64,8 @@ class RiverFeed(Base):
     `url` is what is polled; `added_url` is what was subscribed to. `etag` and `last_modified` are
     verbatim from one answer of `validators_url`. `memory` belongs to the poll policy;
     `reasons` explain `next_poll_at`, `remarks` say how the feed was read (`polls.feed_remarks`).
-    `window` holds 16 bytes per item of the last document.
+    `window` holds 16 bytes per item of the last document. `rules` is the number of the rules by
+    which its items were read (`feed_reading.RULES`; 0: those of version 1.0.0).
     `title` is shown; it is the feed's own, `feed_title`, unless a person has `renamed` it.
     `public`: its owner shows it in the blogroll.
     `offered_url` is the target of a permanent redirect that is not trusted yet. `leads_to` is
@@ -106,6 +108,7 @@ class RiverFeed(Base):
     validators_url: Mapped[str | None]
     content_hash: Mapped[bytes] = mapped_column(LargeBinary, default=b"")
     window: Mapped[bytes] = mapped_column(LargeBinary, default=b"")
+    rules: Mapped[int] = mapped_column(default=RULES, server_default="0")
     memory: Mapped[dict[str, Any] | None] = mapped_column(JSON)
     reasons: Mapped[list[str]] = mapped_column(JSON, default=list)
     remarks: Mapped[list[Any]] = mapped_column(JSON, default=list, server_default="[]")

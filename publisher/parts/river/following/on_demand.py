@@ -132,7 +132,7 @@ class OnDemandPoller:
             job = due_polls.take_job(session, feed_id, self.clock(), self._owner)
             job = replace(job, leads_to="")
             if whole:
-                job = replace(job, validators=Validators(), window=b"", content_hash=b"")
+                job = replace(job, validators=Validators(), content_hash=b"", anew=True)
         brought = asyncio.run(self._poll(job))
         with self.database.write() as session:
             settle(session, [brought], self.clock(), self.options, random.Random())  # noqa: S311

@@ -16,6 +16,7 @@ from sqlalchemy import Row, bindparam, func, select, update
 from sqlalchemy.orm import Session
 
 from publisher.feed_fetching.answers import Credentials, Validators
+from publisher.feed_reading import RULES
 from publisher.parts.river.fetching import frontier
 from publisher.parts.river.options import RiverOptions
 from publisher.parts.river.polls.poll_rows import FeedRow, HostRow
@@ -31,7 +32,8 @@ RETRY_SHARE = 1 / 30
 class DuePoll:
     """One feed that is about to be polled, and what the request needs.
 
-    `at` is the moment of the claim; once there is an answer, the moment of the answer.
+    `at` is the moment of the claim; once there is an answer, the moment of the answer. `anew`: the
+    items are read although their bytes are known, as they were read by other rules.
     """
 
     feed_id: int
@@ -42,6 +44,7 @@ class DuePoll:
     credentials: Credentials | None
     content_hash: bytes = b""
     window: bytes = b""
+    anew: bool = False
     on_demand: bool = False
     leads_to: str = ""
     is_list: bool = False
@@ -69,8 +72,8 @@ _LONGEST_DUE = (
 )
 _WANTED = (
     "id", "host", "url", "leads_to", "is_list", "etag", "last_modified", "validators_url",
-    "username", "password", "auth_scheme", "content_hash", "window", "added_at", "asked_at",
-    "next_poll_at", "last_polled_at", "last_success_at",
+    "username", "password", "auth_scheme", "content_hash", "window", "rules", "added_at",
+    "asked_at", "next_poll_at", "last_polled_at", "last_success_at",
 )  # fmt: skip
 _ASKED_FOR = select(*(_FEEDS[name] for name in _WANTED)).order_by(_FEEDS.id)
 _DUE = _ASKED_FOR.where(
@@ -158,6 +161,7 @@ def _job(feed: Row[Any], now: datetime, owner: str) -> DuePoll:
         credentials=secret,
         content_hash=feed.content_hash,
         window=feed.window,
+        anew=feed.rules != RULES,
         on_demand=asked,
         leads_to=feed.leads_to or "",
         is_list=feed.is_list,

@@ -32,6 +32,7 @@ from publisher.feed_reading.feed_document import (
     UnreadableFeed,
     digest,
     plausible,
+    shared_keys,
     unpack,
 )
 from publisher.feed_reading.feed_html import announced_in_header
@@ -152,7 +153,8 @@ def read(job: DuePoll, fetched: Fetched) -> Visit:
                 raise InvalidData("the list breaks off: nothing of it is applied")
             return Visit(job, fetched, listed=listed, content_hash=content_hash)
         kind = fetched.headers.get("content-type", "")
-        document = read_document(fetched.body, kind, fetched.url, unpack(job.window))
+        known = shared_keys(unpack(job.window)) if job.anew else unpack(job.window)
+        document = read_document(fetched.body, kind, fetched.url, known)
     except InvalidData as refusal:
         problem = "not-a-list" if job.is_list else _REFUSALS.get(type(refusal), "unsafe")
         announced = refusal.alternates if isinstance(refusal, NotAFeed) else ()

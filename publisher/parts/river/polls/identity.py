@@ -10,6 +10,9 @@ from the document, no other item was taken for it, and nothing contradicts:
    a known id: the ids change at every fetch.
 3. No item of the document has a known id, and at least half have title and date of a stored one:
    the site was built anew. Without dates there must be three such items.
+4. Once after the rules of reading have changed: the title is that of one stored item only, and the
+   date is the same or was not understood before. Where there is no id, the key was made of an
+   address or a text that is read otherwise now.
 """
 
 import re
@@ -110,9 +113,18 @@ class Recognised:
 
 
 def recognised(
-    session: Session, feed: RiverFeed | FeedRow, document: FeedDocument, url: str, now: datetime
+    session: Session,
+    feed: RiverFeed | FeedRow,
+    document: FeedDocument,
+    url: str,
+    now: datetime,
+    *,
+    anew: bool = False,
 ) -> Recognised:
-    """Which stored items the items of a document are that a feed received from `url`."""
+    """Which stored items the items of a document are that a feed received from `url`.
+
+    `anew`: the stored ones were read by other rules (4).
+    """
     items = document.items
     rows: list[Stored | None] = [None] * len(items)
     if not items or feed.last_success_at is None:  # nothing of this feed is stored
@@ -130,8 +142,8 @@ def recognised(
         search.by_earlier_id(Sites.of(feed, document, url))
     moved = search.claimed_otherwise
     search.by_text(stored)
-    if not search.ids_last and search.unknown:
-        search.by_title()
+    if (anew or not search.ids_last) and search.unknown:
+        search.by_title(anew=anew)
     return Recognised(search.rows, moved, search.claimed_otherwise - moved)
 
 
@@ -208,8 +220,9 @@ class _Search:
             item = self.items[place]
             self._claim(place, self._dated_alike(item, by_print[item.fingerprint]))
 
-    def by_title(self) -> None:
-        """Recognise items by title and date, if they are enough for a site that was built anew."""
+    def by_title(self, *, anew: bool) -> None:
+        """Recognise items by title and date, if they are enough for a site that was built anew, or
+        were read `anew`."""
         titles = Counter(item.title for item in self.items if item.title)
         wanted = {"feed": self.feed_id, "titles": list(titles)}
         rows: Sequence[Any] = self.session.execute(_BY_TITLE, wanted).all()
@@ -220,9 +233,10 @@ class _Search:
             for place in self.unknown
             if titles[title := self.items[place].title] == 1 and title in by_title
             for row in self._dated_alike(self.items[place], [by_title[title]])
+            or [row for row in [by_title[title]] if anew and row.published_at is None]
         }
         dated = all(self.items[place].published_at for place in alike)
-        if 2 * len(alike) >= len(self.items) and (dated or len(alike) >= _FEWEST):
+        if anew or (2 * len(alike) >= len(self.items) and (dated or len(alike) >= _FEWEST)):
             for place, row in alike.items():
                 self._claim(place, [row])
 

@@ -52,20 +52,23 @@ def keep(
     url: str,
     now: datetime,
     new_rows: list[NewRow],
+    *,
+    anew: bool = False,
 ) -> Kept:
     """Take in the items of a document from `url`; the rows of new ones are appended to `new_rows`
     and stored by `insert_new`.
 
-    A known item whose content differs is updated and does not count as new.
+    A known item whose content differs is updated and does not count as new. `anew`: known items
+    were read by other rules, and may have other dates and files than are stored.
     """
-    known = recognised(session, feed, document, url, now)
+    known = recognised(session, feed, document, url, now, anew=anew)
     fresh: list[FeedItem] = []
     edited = 0
     for item, row in zip(document.items, known.rows, strict=True):
         if row is None:
             fresh.append(item)
-        elif (row.key, row.fingerprint) != (item.key, item.fingerprint):
-            _update(session, session.get_one(RiverItem, row.id), item, now)
+        elif anew or (row.key, row.fingerprint) != (item.key, item.fingerprint):
+            _update(session, session.get_one(RiverItem, row.id), item, now, anew=anew)
             edited += row.fingerprint != item.fingerprint
     new_rows += [_row(feed, item, now) for item in reversed(fresh)]  # newest: highest id
     return Kept(fresh, edited, known.moved, known.renamed)
@@ -116,15 +119,20 @@ def _content(item: FeedItem) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _update(session: Session, row: RiverItem, item: FeedItem, now: datetime) -> None:
-    """Update a stored item that was edited or has another id now."""
+def _update(session: Session, row: RiverItem, item: FeedItem, now: datetime, *, anew: bool) -> None:
+    """Update a stored item that was edited, has another id now, or was read anew."""
     edited = row.fingerprint != item.fingerprint
     row.key, row.fingerprint = item.key, item.fingerprint
-    if not edited or row.pruned:
+    if row.pruned or not (edited or anew):
         return
     for name, value in _content(item).items():
         setattr(row, name, value)
-    row.changed_at = now
+    if anew and (published := plausible(item.published_at, row.seen_at)) is not None:
+        row.published_at = row.shown_at = published  # an edit alone does not move an item
+    if not session.is_modified(row):
+        return
+    if edited:
+        row.changed_at = now
     session.flush()
     ITEMS.remove(session, [row.id])
     ITEMS.add(session, [(row.id, row.title, item.words)])

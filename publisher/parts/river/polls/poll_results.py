@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from publisher.base.system.logs import get_logger
 from publisher.core.durations import duration
 from publisher.feed_fetching.fetch import BUSY
+from publisher.feed_reading import RULES
 from publisher.feed_reading.feed_document import MAX_ITEMS, FeedDocument, FeedItem, pack
 from publisher.feed_reading.scan import DocumentHints
 from publisher.parts.river.fetching import frontier
@@ -57,6 +58,8 @@ def _describe(feed: FeedRow, document: FeedDocument) -> None:
         feed.title, feed.renamed = feed.feed_title, False
     feed.site_url = document.site_url or feed.site_url
     feed.window = pack(document)
+    if not document.cut_off:
+        feed.rules = RULES
 
 
 _COMPLAINTS = 5
@@ -221,7 +224,10 @@ class _Batch:
         document, now = visit.document, visit.job.at
         kept = Kept([])
         if document is not None:
-            kept = item_store.keep(self.session, feed, document, visit.fetched.url, now, self.items)
+            kept = item_store.keep(
+                self.session, feed, document, visit.fetched.url, now, self.items,
+                anew=visit.job.anew,
+            )  # fmt: skip
             if (gap := item_store.gap(feed, document, kept.new, now)) is not None:
                 self.gaps[feed.id] = gap
             said = feed_remarks.of_visit(document, kept)

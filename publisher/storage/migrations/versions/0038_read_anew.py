@@ -1,0 +1,21 @@
+"""By which rules a followed feed was read: those of 1.0.0 read some texts, links and dates wrongly."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0038_read_anew"
+down_revision = "0037_moved_lists"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """One column: 0 for what 1.0.0 has read, which is read anew at the feed's next change."""
+    op.add_column(
+        "river_feeds", sa.Column("rules", sa.Integer(), nullable=False, server_default="0")
+    )
+
+
+def downgrade() -> None:
+    """Take the column away."""
+    op.drop_column("river_feeds", "rules")
