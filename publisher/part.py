@@ -5,9 +5,9 @@
 ("pages:blueprint": a module of the part, and a name in that module), which the engine follows where
 it is needed. The environment variable PUBLISHER_PARTS names the parts that are on.
 
-Of a part that is off, the engine still uses `tables`, `upkeep`, `end_logins`, `end_tokens` and
-`reserved`: what is stored stays, is backed up and tidied by age, and is there again when the part
-is.
+Of a part that is off, the engine still uses `tables`, `upkeep`, `end_logins`, `end_tokens`,
+`keeps_file` and `reserved`: what is stored stays, is backed up and tidied by age, and is there
+again when the part is.
 """
 
 import importlib
@@ -101,6 +101,12 @@ class Part:
     blogroll: str = ""
     # Takes a session and the present moment: yields Figures for `/metrics`.
     figures: str = ""
+    # Takes a session and a post whose text has been written.
+    text_written: str = ""
+    # Takes a session and a post's HTML: returns it with addresses that stand alone as they show.
+    show_links: str = ""
+    # Takes a session and the mark of a file (`media.mark`): why it must stay, or "".
+    keeps_file: str = ""
     # Takes a session: fills the part's search index, which is empty.
     index_all: str = ""
     # Tables that begin anew, empty, where they are damaged: no post is lost with them.

@@ -33,7 +33,7 @@ LIBRARIES = {
 PARTS = {
     "foreign": "mirror", "cli/advise.py": "mirror",
     "storage/tables/mirror.py": "mirror", "publishing/mention": "webmention",
-    "web/studio/mentions.py": "webmention", "publishing/link_cards.py": "link_cards",
+    "web/studio/mentions.py": "webmention",
 }  # fmt: skip
 # The rooms of tests that stand elsewhere than what they test.
 TESTS = {"real_readers": "readers", "browser": "web", "demo": "demo", "losses": "web"}

@@ -1,5 +1,5 @@
 """Published posts: which ones readers see, the queries of every list, full-text search, the pages
-they link to, and links that stand alone in a paragraph, shown as cards.
+they link to, and addresses that stand alone in a paragraph.
 
 Each linked page is sent a Webmention when the post is new or changes. The queue has the post's
 path, not its address, so that a blog that moves sends the new address.
@@ -8,10 +8,10 @@ path, not its address, so that a blog that moves sends the new address.
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from html import escape, unescape
+from html import unescape
 from typing import Any, Protocol
 
-from sqlalchemy import ColumnElement, Select, and_, exists, or_, select, update
+from sqlalchemy import ColumnElement, Select, and_, exists, or_, select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from publisher.base.errors import Gone, NotFound, must_exist
@@ -19,6 +19,7 @@ from publisher.base.text import plain_text
 from publisher.blog.slugs import tag_slug
 from publisher.blog.writing.content import PROSE
 from publisher.installation.settings import load_settings
+from publisher.storage.database import parts_of
 from publisher.storage.full_text import POSTS
 from publisher.storage.tables.blog import (
     PUBLISHED,
@@ -35,7 +36,7 @@ from publisher.storage.tables.blog import (
     listed,
 )
 from publisher.storage.tables.credentials import Author
-from publisher.storage.tables.publishing import Delivery, LinkCard
+from publisher.storage.tables.publishing import Delivery
 
 
 class HasState(Protocol):
@@ -290,45 +291,16 @@ def request_mentions(
         request_delivery(session, WEBMENTION, address, path, now)
 
 
-MOST_CARDS = 100  # of one post
-# A paragraph of sanitised HTML that is an address alone; `markdown_extras.videos` marks it.
-CARD = '<p class="card">'
-_ALONE = re.compile(r'<p class="card"><a href="(https?://[^"\s]{1,2000})">[^<]*</a></p>')
+# A paragraph of sanitised HTML that is an address alone begins so; `markdown_extras` marks it.
+ALONE = '<p class="card">'
 
 
-def request_cards(session: Session, html: str, again: bool = False) -> None:
-    """Have the cards of these addresses fetched: those never tried, or all of them again."""
-    addresses = [unescape(address) for address in _ALONE.findall(html)][:MOST_CARDS]
-    known = set(session.scalars(select(LinkCard.url).where(LinkCard.url.in_(addresses))))
-    for address in dict.fromkeys(addresses):
-        if address not in known and address.isascii():
-            session.add(LinkCard(url=address, wanted=True))
-    if again and known:
-        session.execute(update(LinkCard).where(LinkCard.url.in_(known)).values(wanted=True))
-
-
-def with_cards(session: Session, html: str) -> str:
-    """A post's HTML with its addresses that stand alone as cards, where they were fetched."""
-    addresses = [unescape(address) for address in _ALONE.findall(html)]
-    if not addresses:
-        return html
-    rows = select(LinkCard).where(LinkCard.url.in_(addresses), LinkCard.title != "")
-    known = {row.url: row for row in session.scalars(rows)}
-
-    def card(found: re.Match[str]) -> str:
-        row = known.get(unescape(found[1]))
-        return _card(row) if row else found[0]
-
-    return _ALONE.sub(card, html)
-
-
-def _card(row: LinkCard) -> str:
-    picture = f'<img src="{escape(row.picture)}" alt="" loading="lazy">' if row.picture else ""
-    words = f"<br>{escape(row.description)}" if row.description else ""
-    return (
-        f'<p class="card"><a href="{escape(row.url)}">{picture}<strong>{escape(row.title)}</strong>'
-        f"</a>{words}<br><small>{escape(row.site)}</small></p>"
-    )
+def with_links_shown(session: Session, html: str) -> str:
+    """A post's HTML with the addresses that stand alone in it as parts show them."""
+    for part in parts_of(session):
+        if part.show_links and ALONE in html:
+            html = part.load(part.show_links)(session, html)
+    return html
 
 
 search, newest_matching, index_all = POSTS.best, POSTS.newest, POSTS.add

@@ -68,7 +68,7 @@ def open_site(
     do not. Raises StorageUnavailable, InvalidInput and InvalidData, with messages that a person can
     act on.
     """
-    chosen(environment.parts)  # refused before anything is made
+    parts = chosen(environment.parts)  # refused before anything is made
     file = sqlite_file.path_of(environment.database_url)
     if environment.listen_url:
         sqlite_file.path_of(environment.listen_url, "PUBLISHER_LISTEN_URL")
@@ -77,6 +77,7 @@ def open_site(
         sqlite_file.prepare(file)
     cipher = Cipher(lambda: secret_key(environment))
     database = Database(environment.database_url, cipher, environment.listen_url)
+    database.parts = parts
     try:
         upgrade(database)
         if first_url is not None:

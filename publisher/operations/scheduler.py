@@ -31,7 +31,7 @@ from publisher.installation import Site, open_site, recall, remember
 from publisher.installation.settings import load_settings
 from publisher.operations import long_work
 from publisher.part import known
-from publisher.publishing import link_cards, mentions, outbox, purge, snapshots
+from publisher.publishing import mentions, outbox, purge, snapshots
 from publisher.publishing.rebuild import refresh
 from publisher.storage.leader import Lease
 from publisher.storage.tables.publishing import Delivery
@@ -85,10 +85,7 @@ def look_at_mentions(site: Site) -> float:
     return math.inf if due is None else (due - site.clock()).total_seconds()
 
 
-_SHORT = (
-    send_pings, look_at_mentions,
-    link_cards.fetch_link_cards,
-)  # fmt: skip
+_SHORT = (send_pings, look_at_mentions)
 
 
 class Errand(threading.Thread):

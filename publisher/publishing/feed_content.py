@@ -12,7 +12,7 @@ from sqlalchemy.orm import object_session
 from publisher.base.text import clean
 from publisher.blog.markup.safe_html import absolute
 from publisher.blog.post_files.enclosures import type_of
-from publisher.blog.published import CARD, with_cards
+from publisher.blog.published import with_links_shown
 from publisher.blog.writing import posts
 from publisher.blog.writing.content import of_post
 from publisher.feeds.channel import Channel, Item, Podcast
@@ -101,10 +101,10 @@ def _item(post: Post, site_url: str, with_markdown: bool) -> Item:
 
 
 def with_picture(post: Post) -> str:
-    """A post's HTML with its own picture above the text, and with its link cards."""
+    """A post's HTML with its own picture above the text, and with the links that parts show."""
     session, html = object_session(post), post.html
-    if session is not None and CARD in html:
-        html = with_cards(session, html)
+    if session is not None:
+        html = with_links_shown(session, html)
     if not post.image:
         return html
     return f'<p><img src="{escape(post.image)}" alt="{escape(post.image_alt)}"></p>\n{html}'

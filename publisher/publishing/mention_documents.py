@@ -1,20 +1,16 @@
-"""Strangers' pages, parsed for their Webmention endpoint, for what they say about a post, and for
-the program that they describe (IndieAuth).
+"""Strangers' pages, parsed for their Webmention endpoint and for what they say about a post.
 
 Pure functions for `base.system.confined`; they return plain text and addresses only.
 """
 
-import codecs
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from lxml import etree
-from lxml import html as lxml_html
-
 from publisher.base.text import joined, one_line
+from publisher.publishing.web_pages import having, tree_of
 
 MAX_LINE, MAX_WORDS = 200, 500
 _LINK_HEADER = re.compile(r'<([^<>]*)>((?:\s*;\s*[\w*]+\s*(?:=\s*(?:"[^"]*"|[^\s",;]+))?)*)')
@@ -56,20 +52,6 @@ def endpoint_in_page(body: bytes, base: str) -> str | None:
     return None
 
 
-def program_in_page(body: bytes) -> tuple[str, list[str]]:
-    """The name of a page's program (its h-app, else its title), and its redirect addresses."""
-    page = tree_of(body)
-    if page is None:
-        return "", []
-    named = page.xpath(f"({_having('h-app')} | {_having('h-x-app')}){_having('p-name')}")
-    name = (
-        named[0].get("alt") or named[0].text_content() if named else page.xpath("string(//title)")
-    )
-    links = [link.get("href", "").strip() for link in page.iter("link")
-             if "redirect_uri" in link.get("rel", "").lower().split()]  # fmt: skip
-    return str(name), [link for link in links if link]
-
-
 def told_by(body: bytes, content_type: str, base: str, target: str) -> MentionText | None:
     """What a document says about `target`; None if it does not contain exactly that address."""
     kind = content_type.partition(";")[0].strip().lower()
@@ -91,7 +73,7 @@ def _told_in_page(page: Any, base: str, target: str) -> MentionText | None:
     links = [link for link in page.xpath(_LINKS) if joined(base, link.strip()) == target]
     if not links:
         return None
-    entry = next(iter(page.xpath(_having("h-entry"))), None)
+    entry = next(iter(page.xpath(having("h-entry"))), None)
     around = entry if entry is not None else page
     said = next((s for link in links for s in _said(link.getparent(), around)), "mention")
     title = _first(around, "p-name") if entry is not None else ""
@@ -115,7 +97,7 @@ def _said(element: Any, around: Any) -> Iterator[str]:
 
 
 def _author(around: Any) -> str:
-    card = next(iter(around.xpath(_having("p-author", "."))), None)
+    card = next(iter(around.xpath(having("p-author", "."))), None)
     if card is None:
         return ""
     return _first(card, "p-name") or _line(card.text_content())
@@ -123,14 +105,10 @@ def _author(around: Any) -> str:
 
 def _first(around: Any, name: str, most: int = MAX_LINE) -> str:
     """The text of the first element of a class, one line, cut at a word."""
-    for element in around.xpath(_having(name, ".")):
+    for element in around.xpath(having(name, ".")):
         if text := _line(element.text_content(), most):
             return text
     return ""
-
-
-def _having(name: str, place: str = "") -> str:
-    return f"{place}//*[contains(concat(' ', normalize-space(@class), ' '), ' {name} ')]"
 
 
 def _line(text: str, most: int = MAX_LINE) -> str:
@@ -138,23 +116,6 @@ def _line(text: str, most: int = MAX_LINE) -> str:
     if len(line) <= most:
         return line
     return (line[:most].rpartition(" ")[0] or line[:most]) + " …"
-
-
-def tree_of(body: bytes) -> Any:
-    """The page as a tree without comments, scripts and templates; None if it cannot be parsed."""
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(body)  # `body` may end inside a character
-        encoding = "utf-8"
-    except ValueError:
-        encoding = None  # the parser looks for a meta element
-    parser = lxml_html.HTMLParser(remove_comments=True, remove_pis=True, encoding=encoding)
-    try:
-        page = lxml_html.document_fromstring(body, parser)
-    except (etree.ParserError, etree.XMLSyntaxError, ValueError):
-        return None
-    for element in page.xpath("//script | //style | //template"):
-        element.drop_tree()
-    return page
 
 
 def _texts(value: Any) -> Iterator[str]:

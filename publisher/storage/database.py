@@ -24,6 +24,7 @@ from sqlalchemy.orm import Session, configure_mappers
 from publisher.base.clock import AskedClock, Clock, utc_now
 from publisher.base.encryption import Cipher
 from publisher.base.errors import InvalidInput, PublisherError, StorageUnavailable
+from publisher.part import Part
 from publisher.storage import bell, postgresql
 from publisher.storage.columns import encrypt_with
 from publisher.storage.tables.blog import Meta
@@ -66,13 +67,15 @@ class Database:
         if cipher is not None:
             encrypt_with(self.engine.dialect, cipher)
         self._bells = bell.folder_of(url)
+        # The parts that are on: `open_site` sets them.
+        self.parts: tuple[Part, ...] = ()
         # Called in each transaction that writes, before anything else; raises where it must not.
         self.check_writer: Callable[[Session], None] = lambda _: None
 
     @contextmanager
     def read(self) -> Iterator[Session]:
         """A session that must not write; what it loaded stays readable after its end."""
-        with translated(), Session(self.engine) as session:
+        with translated(), Session(self.engine, info={"parts": self.parts}) as session:
             yield session
 
     @contextmanager
@@ -138,7 +141,8 @@ class Database:
     def _writing(self, **kind: bool) -> Iterator[Session]:
         self._check_place()
         writer = self.engine.execution_options(**kind)
-        with translated(), Session(writer, expire_on_commit=False) as session:
+        info = {"parts": self.parts}
+        with translated(), Session(writer, expire_on_commit=False, info=info) as session:
             session.connection()  # else the lock would be taken by the first statement
             self.check_writer(session)
             yield session
@@ -194,6 +198,12 @@ class Database:
         for engine in {self.engine, self._direct}:
             event.listen(engine.pool, "checkin", lambda _, record: record.invalidate())
             engine.dispose()
+
+
+def parts_of(session: Session) -> tuple[Part, ...]:
+    """The parts that are on in the site of a session."""
+    parts: tuple[Part, ...] = session.info.get("parts", ())
+    return parts
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from publisher.blog.markup.formulas import drawn
 from publisher.blog.markup.markdown import SIZES, render
 from publisher.blog.markup.safe_html import MORE, sanitise
 from publisher.blog.post_files import media
-from publisher.blog.published import CARD, with_cards
+from publisher.blog.published import ALONE, with_links_shown
 from publisher.storage.tables.blog import Post
 from publisher.web.context import settings, site
 from publisher.web.for_programs.media import card_address
@@ -94,10 +94,10 @@ def opening(html: str) -> str:
 
 
 def shown(html: str) -> str:
-    """A post's HTML as pages show it: links alone as cards, formulas drawn."""
-    if CARD in html:
+    """A post's HTML as pages show it: links alone as parts show them, formulas drawn."""
+    if ALONE in html:
         with site().database.read() as db:
-            html = with_cards(db, html)
+            html = with_links_shown(db, html)
     return drawn(html)
 
 

@@ -97,7 +97,7 @@ def marks(state: StateCore) -> None:
 
 def videos(state: StateCore) -> None:
     """A paragraph that is only an address becomes a card: of a video at once, of another page when
-    `publishing.link_cards` has fetched what it is called."""
+    the part `link_cards` has fetched what it is called."""
     for opening, token, closing in _paragraphs(state):
         children = token.children or []
         bare = len(children) == 3 and children[0].type == "link_open" and children[1].type == "text"

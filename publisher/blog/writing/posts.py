@@ -260,7 +260,9 @@ def _replace(
         database.content_changed(session)
     if is_public(post) and not minor and post.html != html_before:
         published.request_mentions(session, post, path(post), now, html_before)
-    published.request_cards(session, post.html)
+    for listener in database.parts_of(session):
+        if listener.text_written:
+            listener.load(listener.text_written)(session, post)
     session.flush()
     tags.assign(session, post, value.tags, now)
     published.index(session, post)

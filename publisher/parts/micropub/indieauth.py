@@ -26,7 +26,7 @@ from publisher.base.text import joined, one_line
 from publisher.blog.members import authors, tokens
 from publisher.parts.micropub import codes
 from publisher.parts.micropub.tables import AuthorizationCode
-from publisher.publishing.mention_documents import program_in_page
+from publisher.publishing.web_pages import program_in_page
 from publisher.storage.tables.credentials import Author
 from publisher.web.context import login_required, me, my_row, now, own_address, site
 from publisher.web.for_programs import program_posts

@@ -60,14 +60,6 @@ def delete(post_id: int) -> Any:
     return redirect(url_for("studio.posts.page", gone=post_id))
 
 
-@blueprint.post("/posts/<int:post_id>/cards")
-def refresh_cards(post_id: int) -> Any:
-    """Fetch the post's link cards again."""
-    with site().database.write() as db:
-        published.request_cards(db, permissions.editable(db, me(), post_id).html, again=True)
-    return _edited(post_id, "The linked pages are being asked again; the cards follow in a moment.")
-
-
 @blueprint.post("/posts/<int:post_id>/restore")
 def restore(post_id: int) -> Any:
     """Undo a deletion; `as` draft: without publishing the post again."""

@@ -16,10 +16,10 @@ from publisher.base.system.confined import Limits, read
 from publisher.base.text import is_of_the_web, joined, one_line, shorten
 from publisher.blog.post_files import media
 from publisher.installation import Site
-from publisher.publishing.mention_documents import tree_of
+from publisher.parts.link_cards.tables import LinkCard
 from publisher.publishing.rebuild import rebuild
+from publisher.publishing.web_pages import tree_of
 from publisher.storage import database
-from publisher.storage.tables.publishing import LinkCard
 
 AGENT = "link card"  # as servers see it, behind the name of the blog
 MAX_PAGE, MAX_PICTURE = 1_000_000, 8_000_000

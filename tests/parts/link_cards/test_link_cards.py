@@ -9,14 +9,17 @@ from flask.testing import FlaskClient
 from PIL import Image
 from sqlalchemy import select
 
+from publisher.base.environment import Environment
 from publisher.base.errors import Conflict
 from publisher.blog.post_files import media
-from publisher.blog.published import request_cards
 from publisher.blog.writing import posts
 from publisher.installation import Site
-from publisher.publishing import link_cards
+from publisher.parts.link_cards import cards
+from publisher.parts.link_cards.fetching import fetch_link_cards
+from publisher.parts.link_cards.tables import LinkCard
+from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import Media
-from publisher.storage.tables.publishing import LinkCard
+from publisher.web.application import close_app, create_app
 from tests.factories import content, make_post
 from tests.publishing.mentioning.elsewhere import Elsewhere, Page, running_elsewhere
 
@@ -55,7 +58,7 @@ def test_fetched_once_and_kept(
     make_post(site, f"Look:\n\n{url}\n\nand [this]({url}) too.", title="Birds")
     assert there.asked == []
     assert f'<p class="card"><a href="{url}">' in client.get("/posts/birds").text
-    link_cards.fetch_link_cards(site)
+    fetch_link_cards(site)
     assert there.asked == ["/rooks", "/rook.png"]
     page = client.get("/posts/birds").text
     assert (
@@ -68,7 +71,7 @@ def test_fetched_once_and_kept(
     assert "birds of the barn" in feed
     assert "/media/" in feed
     make_post(site, f"{url}", title="Again")
-    link_cards.fetch_link_cards(site)
+    fetch_link_cards(site)
     assert len(there.asked) == 2
     with site.database.read() as db:
         row = db.scalars(select(Media)).one()
@@ -87,8 +90,8 @@ def test_a_failure_leaves_the_link(
     site, url = open_to_loopback, there.put("/x", "")
     there.pages["/x"] = page
     make_post(site, f"{url}", title="One")
-    link_cards.fetch_link_cards(site)
-    link_cards.fetch_link_cards(site)
+    fetch_link_cards(site)
+    fetch_link_cards(site)
     assert there.asked == ["/x"]
     assert f'<p class="card"><a href="{url}">' in client.get("/posts/one").text
 
@@ -96,9 +99,7 @@ def test_a_failure_leaves_the_link(
 def test_private_addresses_are_not_asked(site: Site, there: Elsewhere) -> None:
     """A post cannot make us ask machines of our own network."""
     make_post(site, there.put("/x", HEAD))
-    link_cards.fetch_link_cards(
-        replace(site, environment=replace(site.environment, allow_private=False))
-    )
+    fetch_link_cards(replace(site, environment=replace(site.environment, allow_private=False)))
     assert there.asked == []
     with site.database.read() as db:
         assert [(row.title, row.wanted) for row in db.scalars(select(LinkCard))] == [("", False)]
@@ -108,15 +109,44 @@ def test_asked_again_on_demand(open_to_loopback: Site, there: Elsewhere) -> None
     """A page that was away is a card later; what a save queues is what stands there alone."""
     site, url = open_to_loopback, f"{there.url}/later"
     post = make_post(site, f"{url}\n\nhttps://youtu.be/abcdefghijk")
-    link_cards.fetch_link_cards(site)
+    fetch_link_cards(site)
     there.put("/later", HEAD)
     with site.database.write() as db:
         posts.save(db, post.id, content(f"{url}\n\nMore."), 1, None, site.clock())
-    link_cards.fetch_link_cards(site)
+    fetch_link_cards(site)
     assert there.asked == ["/later"]
     with site.database.write() as db:
-        request_cards(db, posts.get(db, post.id).html, again=True)
-    link_cards.fetch_link_cards(site)
+        cards.request(db, posts.get(db, post.id).html, again=True)
+    fetch_link_cards(site)
     with site.database.read() as db:
         (row,) = db.scalars(select(LinkCard))
     assert row.title == "Rooks & <b>rafters"
+
+
+def test_while_the_part_is_off(
+    open_to_loopback: Site, environment: Environment, there: Elsewhere
+) -> None:
+    """Pages and feed have the plain link, nothing new is wanted, the card's picture stays; on again
+    the card is there."""
+    site, url = open_to_loopback, there.put("/rooks", HEAD)
+    there.pages["/rook.png"] = Page(picture(), content_type="image/png")
+    make_post(site, url, title="Birds")
+    fetch_link_cards(site)
+    off = create_app(replace(environment, parts="none"))
+    bare = off.extensions["publisher"]
+    make_post(bare, f"{there.url}/other", title="More")
+    rebuild(bare)
+    with bare.database.write() as db:
+        assert [row.url for row in db.scalars(select(LinkCard))] == [url]
+        row = db.scalars(select(Media)).one()
+        with pytest.raises(Conflict, match="card of a link"):
+            media.remove_file(db, row, lambda _: True)
+    for path in ("/posts/birds", "/rss.xml"):
+        text = off.test_client().get(path).text
+        assert url in text
+        assert "<strong>" not in text
+        assert "birds of the barn" not in text
+    close_app(off)
+    on = create_app(environment)
+    assert "birds of the barn" in on.test_client().get("/posts/birds").text
+    close_app(on)

@@ -1,0 +1,2 @@
+"""Link cards: an address that stands alone in a post is shown with the title and the picture of the
+page there."""
