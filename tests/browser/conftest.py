@@ -58,9 +58,10 @@ class Live:
     app: Flask
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """One browser for all tests of the folder; each test gets contexts of its own."""
+    """One browser for all tests of a file, as its event loop may not run beside those of other
+    tests; each test gets contexts of its own."""
     expect.set_options(timeout=60_000)  # a busy machine is slow, not wrong
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
