@@ -10,9 +10,8 @@ from the document, no other item was taken for it, and nothing contradicts:
    a known id: the ids change at every fetch.
 3. No item of the document has a known id, and at least half have title and date of a stored one:
    the site was built anew. Without dates there must be three such items.
-4. Once after the rules of reading have changed: the title is that of one stored item only, and the
-   date is the same or was not understood before. Where there is no id, the key was made of an
-   address or a text that is read otherwise now.
+4. Once after the rules of reading have changed: title or address is that of one stored item only of
+   this date, or of one whose date was not understood. Its id may have been read otherwise.
 """
 
 import re
@@ -43,11 +42,14 @@ _BY_KEY_OR_TEXT = select(*_COLUMNS).where(
     _ITEMS.c.key.in_(bindparam("keys", expanding=True))
     | _ITEMS.c.fingerprint.in_(bindparam("prints", expanding=True)),
 )
-_BY_TITLE = select(*_COLUMNS, _ITEMS.c.title).where(
-    _OF_FEED,
-    _ITEMS.c.title.in_(bindparam("titles", expanding=True)),
-    _ITEMS.c.pruned.is_(False),
-)
+_BY_VALUE = {
+    name: select(*_COLUMNS, _ITEMS.c[name].label("value")).where(
+        _OF_FEED,
+        _ITEMS.c[name].in_(bindparam("values", expanding=True)),
+        _ITEMS.c.pruned.is_(False),
+    )
+    for name in ("title", "url")
+}
 _HOW_MANY = select(func.count()).select_from(_ITEMS).where(_OF_FEED)
 
 _ID = re.compile(r"(https?://|tag:)(?:www\.)?(.+)", re.IGNORECASE | re.DOTALL)
@@ -142,8 +144,10 @@ def recognised(
         search.by_earlier_id(Sites.of(feed, document, url))
     moved = search.claimed_otherwise
     search.by_text(stored)
-    if (anew or not search.ids_last) and search.unknown:
-        search.by_title(anew=anew)
+    if anew and search.unknown:
+        search.by_title_or_address()
+    elif not search.ids_last and search.unknown:
+        search.by_title()
     return Recognised(search.rows, moved, search.claimed_otherwise - moved)
 
 
@@ -220,25 +224,39 @@ class _Search:
             item = self.items[place]
             self._claim(place, self._dated_alike(item, by_print[item.fingerprint]))
 
-    def by_title(self, *, anew: bool) -> None:
-        """Recognise items by title and date, if they are enough for a site that was built anew, or
-        were read `anew`."""
-        titles = Counter(item.title for item in self.items if item.title)
-        wanted = {"feed": self.feed_id, "titles": list(titles)}
-        rows: Sequence[Any] = self.session.execute(_BY_TITLE, wanted).all()
-        stored = Counter(row.title for row in rows)
-        by_title = {row.title: row for row in rows if stored[row.title] == 1}
-        alike = {
-            place: row
-            for place in self.unknown
-            if titles[title := self.items[place].title] == 1 and title in by_title
-            for row in self._dated_alike(self.items[place], [by_title[title]])
-            or [row for row in [by_title[title]] if anew and row.published_at is None]
-        }
+    def by_title(self) -> None:
+        """Recognise items by title and date, if they are enough for a site that was built anew."""
+        alike = self._alike("title")
         dated = all(self.items[place].published_at for place in alike)
-        if anew or (2 * len(alike) >= len(self.items) and (dated or len(alike) >= _FEWEST)):
+        if 2 * len(alike) >= len(self.items) and (dated or len(alike) >= _FEWEST):
             for place, row in alike.items():
                 self._claim(place, [row])
+
+    def by_title_or_address(self) -> None:
+        """Recognise items that were read by other rules: no address, text or date need be right."""
+        for name in ("title", "url"):
+            for place, row in self._alike(name, undated=True).items():
+                self._claim(place, [row])
+
+    def _alike(self, name: str, *, undated: bool = False) -> dict[int, Stored]:
+        """By their places, the unknown items that are the only ones with this title (or address)
+        and date, as one stored item is; `undated`: also one whose date was not understood."""
+        named = Counter((getattr(item, name), item.published_at) for item in self.items)
+        wanted = {"feed": self.feed_id, "values": list({value for value, _ in named if value})}
+        stored: dict[str, list[Any]] = defaultdict(list)
+        row: Any
+        for row in self.session.execute(_BY_VALUE[name], wanted):
+            stored[row.value].append(row)
+        alike: dict[int, Stored] = {}
+        for place in self.unknown:
+            item = self.items[place]
+            value = getattr(item, name)
+            same = self._dated_alike(item, stored[value])
+            if undated and not same:
+                same = [row for row in stored[value] if row.published_at is None]
+            if named[value, item.published_at] == len(same) == 1:
+                alike[place] = same[0]
+        return alike
 
     def _dated_alike(self, item: FeedItem, rows: Sequence[Stored]) -> list[Stored]:
         """Those of some rows that an item may be by its date.

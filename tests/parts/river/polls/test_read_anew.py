@@ -31,7 +31,7 @@ class Former:
     def show(self, *entries: Entry) -> None:
         self.origin.serve("/f", Reply(200, document(entries, self.began), XML))
 
-    def wrong(self, title: str, **values: object) -> None:
+    def wrong(self, title: str, /, **values: object) -> None:
         """A former version stored an item so."""
         with self.river.site.database.write() as db:
             db.execute(update(RiverItem).where(RiverItem.title == title).values(**values))
@@ -105,6 +105,16 @@ def test_an_item_without_an_id_whose_address_was_read_otherwise(
     assert [(item.id, item.key, item.published_at) for item in after] == [
         (item.id, item.key, item.published_at) for item in before
     ]
+
+
+def test_an_item_whose_title_and_id_were_read_otherwise(former: Former) -> None:
+    """As in a damaged document: address and date show which it is."""
+    number = former.items()[1].id
+    former.wrong("One", key=b"other---", fingerprint=b"other---", title="On&e")
+    former.show(ONE, TWO, THREE)
+    former.river.later(hours=1)
+    assert (former.brought(), former.items()[1].id) == (1, number)
+    assert former.items()[1].title == "One"
 
 
 def test_another_item_of_the_same_title_is_new(former: Former) -> None:
