@@ -103,6 +103,9 @@ class Part:
     figures: str = ""
     # Takes a session and a post whose text has been written.
     text_written: str = ""
+    # Takes a session, a post that has been published, changed for readers, taken back, deleted or
+    # restored, its path, the present moment and the HTML before a change.
+    public_change: str = ""
     # Takes a session and a post's HTML: returns it with addresses that stand alone as they show.
     show_links: str = ""
     # Takes a session and the mark of a file (`media.mark`): why it must stay, or "".

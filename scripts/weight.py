@@ -32,8 +32,7 @@ LIBRARIES = {
 # Parts that are not in their folders yet.
 PARTS = {
     "foreign": "mirror", "cli/advise.py": "mirror",
-    "storage/tables/mirror.py": "mirror", "publishing/mention": "webmention",
-    "web/studio/mentions.py": "webmention",
+    "storage/tables/mirror.py": "mirror",
 }  # fmt: skip
 # The rooms of tests that stand elsewhere than what they test.
 TESTS = {"real_readers": "readers", "browser": "web", "demo": "demo", "losses": "web"}

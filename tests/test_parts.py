@@ -68,6 +68,8 @@ def test_addresses_of_parts_that_are_off_are_not_there(app: Flask, client: Flask
         "/studio/login/passkey",
         "/reader-test",
         "/readers",
+        "/webmention",
+        "/studio/mentions",
         "/studio/posts/<int:post_id>/cards",
     }
     assert known <= theirs
@@ -114,4 +116,5 @@ def test_a_blog_without_parts(site: Site, client: FlaskClient) -> None:
         assert "xmlrpc" not in page
         assert "icropub" not in page
         assert "indieauth" not in page
+        assert "mention" not in page
         assert 'href="/readers"' not in page

@@ -1,14 +1,8 @@
-"""Published posts: which ones readers see, the queries of every list, full-text search, the pages
-they link to, and addresses that stand alone in a paragraph.
+"""Published posts: which ones readers see, the queries of every list, full-text search, messages to
+send about them, and addresses that stand alone in a paragraph."""
 
-Each linked page is sent a Webmention when the post is new or changes. The queue has the post's
-path, not its address, so that a blog that moves sends the new address.
-"""
-
-import re
 from collections.abc import Sequence
 from datetime import datetime
-from html import unescape
 from typing import Any, Protocol
 
 from sqlalchemy import ColumnElement, Select, and_, exists, or_, select
@@ -18,7 +12,6 @@ from publisher.base.errors import Gone, NotFound, must_exist
 from publisher.base.text import plain_text
 from publisher.blog.slugs import tag_slug
 from publisher.blog.writing.content import PROSE
-from publisher.installation.settings import load_settings
 from publisher.storage.database import parts_of
 from publisher.storage.full_text import POSTS
 from publisher.storage.tables.blog import (
@@ -269,26 +262,12 @@ def _published() -> Select[Post]:
     )
 
 
-WEBMENTION = "webmention"
-MOST, LONGEST = 100, 2_000
-# For sanitised HTML only, in which attributes are in double quotes.
-_LINK = re.compile(r'<a\s(?:[^<>]*\s)?href="(https?://[^"\s]+)"', re.IGNORECASE)
-
-
-def links_in(html: str) -> list[str]:
-    """The addresses elsewhere that a post's HTML links to, each once, in order."""
-    found = dict.fromkeys(unescape(address) for address in _LINK.findall(html))
-    return [address for address in found if address.isascii() and len(address) <= LONGEST][:MOST]
-
-
-def request_mentions(
-    session: Session, post: Post, path: str, now: datetime, before: str = ""
-) -> None:
-    """Queue a mention to each page that the post links to now, or did in its HTML `before`."""
-    if load_settings(session).webmention_send != "on":
-        return
-    for address in links_in(post.html + before):
-        request_delivery(session, WEBMENTION, address, path, now)
+def tell_parts(session: Session, post: Post, path: str, now: datetime, before: str = "") -> None:
+    """Tell the parts of a post that has been published, changed, taken back, deleted or restored;
+    its HTML was `before`."""
+    for part in parts_of(session):
+        if part.public_change:
+            part.load(part.public_change)(session, post, path, now, before)
 
 
 # A paragraph of sanitised HTML that is an address alone begins so; `markdown_extras` marks it.

@@ -23,7 +23,6 @@ RESERVED = frozenset(
     """
     archive archives authors cards favicon feed healthz media metrics
     posts preview robots rss search setup sitemap static studio style subscribe tags
-    webmention
     """.split()  # noqa: SIM905 - a list of thirty quoted words is harder to read
 ).union(*(part.reserved for part in known().values()))
 

@@ -283,8 +283,6 @@ class Settings:
     source_markdown: str = setting("off", choice("on", "off"))
     newsletter_url: str = setting("", _form_elsewhere)
     show_hours: str = setting("subscribe", choice("off", "subscribe", "subscribe+about"))
-    webmention_send: str = setting("on", choice("on", "off"))
-    webmention_receive: str = setting("off", choice("off", "on"))
     podcast_image: str = setting("", picture)
     podcast_category: str = setting("", _category)
     podcast_author: str = setting("", line(0, 100))

@@ -25,13 +25,12 @@ from publisher.base.errors import PublisherError
 from publisher.base.system import logs, processes
 from publisher.base.system.logs import get_logger
 from publisher.base.system.processes import end_with_parent
-from publisher.blog.published import WEBMENTION
 from publisher.blog.writing import autosave, posts
 from publisher.installation import Site, open_site, recall, remember
 from publisher.installation.settings import load_settings
 from publisher.operations import long_work
 from publisher.part import known
-from publisher.publishing import mentions, outbox, purge, snapshots
+from publisher.publishing import outbox, purge, snapshots
 from publisher.publishing.rebuild import refresh
 from publisher.storage.leader import Lease
 from publisher.storage.tables.publishing import Delivery
@@ -47,7 +46,6 @@ LEAVE_SECONDS = 15  # longer than `serve` waits, so only where that is gone
 
 SENDERS: Mapping[str, outbox.Send] = {
     outbox.WEBSUB: outbox.ping, outbox.RSSCLOUD: outbox.ping, outbox.PURGE: purge.send,
-    WEBMENTION: mentions.send,
 }  # fmt: skip
 
 log = get_logger("jobs")
@@ -70,22 +68,17 @@ def refresh_feeds(site: Site) -> float:
 
 
 def send_pings(site: Site) -> float:
-    """Send what waits in the outbox: pings, mentions, purge requests; retry what failed."""
+    """Send what waits in the outbox: pings, purge requests, what parts send; retry what failed.
+
+    What is of a part that is off waits."""
     purge.request_calls(site)
     added = {kind: part.load(send) for part in site.parts for kind, send in part.senders.items()}
-    outbox.deliver(site, {**SENDERS, **added})
+    senders = {**SENDERS, **added}
+    outbox.deliver(site, senders)
     with site.database.read() as session:
-        due = session.scalar(select(func.min(Delivery.next_at)))
+        ours = select(func.min(Delivery.next_at)).where(Delivery.protocol.in_(senders))
+        due = session.scalar(ours)
     return math.inf if due is None else (due - site.clock()).total_seconds()
-
-
-def look_at_mentions(site: Site) -> float:
-    """Fetch the pages that are said to link to a post."""
-    due = mentions.look(site, site.clock())
-    return math.inf if due is None else (due - site.clock()).total_seconds()
-
-
-_SHORT = (send_pings, look_at_mentions)
 
 
 class Errand(threading.Thread):
@@ -208,7 +201,7 @@ def run_forever(beat: int, parent_pid: int) -> None:
         return
     long_work.begin(site)
     worker = long_work.LongWork()
-    jobs = (*_SHORT, *(part.load(job) for part in site.parts for job in part.jobs))
+    jobs = (send_pings, *(part.load(job) for part in site.parts for job in part.jobs))
     short = [
         Errand(refresh_feeds, site, LONGEST_REFRESH_SECONDS),
         *(Errand(job, site) for job in jobs),

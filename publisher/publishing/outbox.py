@@ -1,4 +1,5 @@
-"""The outbox: pings of WebSub and rssCloud, stored, and sent until they are answered."""
+"""The outbox: pings of WebSub and rssCloud, purge requests and what parts send, stored, and sent
+until they are answered."""
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,14 +12,14 @@ from sqlalchemy.orm import Session
 from publisher.base.net import OutgoingError, Reply
 from publisher.base.system.logs import get_logger
 from publisher.base.text import number_up_to, one_line
-from publisher.blog.published import WEBMENTION, request_delivery
+from publisher.blog.published import request_delivery
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
 from publisher.storage.tables.publishing import Delivery
 
 log = get_logger("push")
 
-WEBSUB, RSSCLOUD, PURGE = "websub", "rsscloud", "purge"
+WEBSUB, RSSCLOUD, PURGE = OWN = "websub", "rsscloud", "purge"
 
 
 def announce(session: Session, topics: Sequence[str], now: datetime) -> None:
@@ -79,6 +80,7 @@ Outcome = tuple[bool, str, timedelta] | None
 
 def deliver(site: Site, senders: Mapping[str, Send]) -> int:
     """Send what is due, several at once, by its protocol's sender; returns how many were tried.
+    What has no sender waits.
 
     Nothing is locked while the hubs answer. A crash may repeat a ping, which is harmless.
     """
@@ -88,7 +90,8 @@ def deliver(site: Site, senders: Mapping[str, Send]) -> int:
             select(Delivery)
             # What waits for longer than anything may was planned while the clock was ahead.
             .where(or_(Delivery.next_at <= now, Delivery.next_at > now + LONGEST_PAUSE))
-            .order_by(Delivery.protocol == WEBMENTION, Delivery.next_at)  # hubs come first
+            .where(Delivery.protocol.in_(senders))
+            .order_by(Delivery.protocol.not_in(OWN), Delivery.next_at)  # hubs come first
             .limit(64)
         ).all()
     if not due:
@@ -147,7 +150,8 @@ def _retry_after(reply: Reply) -> timedelta:
 def _settle(row: Delivery, delivered: bool, answer: str, wait: timedelta, now: datetime) -> None:
     row.attempts += 1
     row.answer = answer
-    refused = row.protocol == WEBMENTION and answer.startswith("4") and answer[:3] != "429"
+    # What parts send goes to strangers' pages, who may refuse it.
+    refused = row.protocol not in OWN and answer.startswith("4") and answer[:3] != "429"
     if delivered:
         row.delivered_at, row.next_at = now, None
     elif refused or row.attempts > len(PAUSES_MINUTES):

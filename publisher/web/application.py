@@ -34,7 +34,6 @@ from publisher.web.for_programs import (
     metrics,
 )
 from publisher.web.request_checks import MOVING_BYTES, TEXT_BYTES, LimitedRequest
-from publisher.web.studio import mentions
 from publisher.web.studio.account_pages import login, setup
 
 _HEADERS = {
@@ -58,7 +57,6 @@ _BLUEPRINTS = (
     setup.blueprint,
     studio.blueprint,
     style.blueprint,
-    mentions.webmention_blueprint,
 )
 
 

@@ -41,10 +41,7 @@ from publisher.web.context import site
 _ELSEWHERE = "this was not sent from a page of this site, so nothing was done"
 _SAFE = ("GET", "HEAD", "OPTIONS")
 # Blueprints that take no cookie: neither the origin nor a form key is checked there.
-PROGRAMS = {
-    "webmention",
-    *(name for part in known().values() for name in part.programs),
-}  # fmt: skip
+PROGRAMS = {name for part in known().values() for name in part.programs}
 
 # Public files. What they and PROGRAMS answer does not depend on a cookie, so any site may have it.
 _PUBLIC = ("feeds", "media")

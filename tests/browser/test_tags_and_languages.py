@@ -5,9 +5,9 @@ from collections.abc import Callable
 from playwright.sync_api import Page
 
 from publisher.installation.settings import store_settings
-from publisher.publishing import mentions
+from publisher.parts.webmention import mentions
+from publisher.parts.webmention.tables import Mention
 from publisher.publishing.rebuild import rebuild
-from publisher.storage.tables.publishing import Mention
 from tests.browser.conftest import Browse, Live, Scheme, overflow, violations
 from tests.factories import make_post
 

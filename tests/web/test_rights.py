@@ -22,10 +22,10 @@ from publisher.blog.writing import autosave, posts
 from publisher.installation import Site
 from publisher.parts.passkeys.tables import Passkey
 from publisher.parts.river.following import subscriptions
+from publisher.parts.webmention.tables import Mention
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import Media, Post
 from publisher.storage.tables.credentials import Author, LoginSession
-from publisher.storage.tables.publishing import Mention
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_author
 

@@ -10,10 +10,11 @@ from sqlalchemy import select
 from publisher.blog.members import tokens
 from publisher.blog.writing import posts
 from publisher.installation import Site
+from publisher.parts.webmention.tables import Mention
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.credentials import Author
-from publisher.storage.tables.publishing import Delivery, Mention
+from publisher.storage.tables.publishing import Delivery
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_author, make_post
 from tests.web.studio.browser import Browser

@@ -154,7 +154,7 @@ def unpublish(session: Session, post: Post, now: datetime, as_if_never: bool = F
         _take_back(post)
         post.status, post.changed_at = "draft", now
         _show(session, post, now)
-        published.request_mentions(session, post, path(post), now)
+        published.tell_parts(session, post, path(post), now)
     elif post.status == "scheduled":
         unschedule(session, post)
     elif not (as_if_never and post.status == "draft" and post.former_date):
@@ -179,7 +179,7 @@ def delete(session: Session, post: Post, now: datetime) -> None:
     if was_visible:
         update_log.record(session, now, "delete", post.id)
     if post.deleted_status == "published":
-        published.request_mentions(session, post, path(post), now)
+        published.tell_parts(session, post, path(post), now)
 
 
 def restore(session: Session, post: Post, now: datetime, as_draft: bool = False) -> Post:
@@ -196,7 +196,7 @@ def restore(session: Session, post: Post, now: datetime, as_draft: bool = False)
     if is_listed(post):
         update_log.record(session, now, "restore", post.id)
     if is_public(post):
-        published.request_mentions(session, post, path(post), now)
+        published.tell_parts(session, post, path(post), now)
     return post
 
 
@@ -223,7 +223,7 @@ def _enter(session: Session, post: Post, at: datetime, now: datetime, kind: Upda
     _show(session, post, now)
     if is_listed(post):
         update_log.record(session, now if kind == "restore" else at, kind, post.id)
-    published.request_mentions(session, post, path(post), now)
+    published.tell_parts(session, post, path(post), now)
 
 
 def _show(session: Session, post: Post, now: datetime) -> None:
@@ -259,7 +259,7 @@ def _replace(
     if is_public(post):
         database.content_changed(session)
     if is_public(post) and not minor and post.html != html_before:
-        published.request_mentions(session, post, path(post), now, html_before)
+        published.tell_parts(session, post, path(post), now, html_before)
     for listener in database.parts_of(session):
         if listener.text_written:
             listener.load(listener.text_written)(session, post)

@@ -14,7 +14,6 @@ from publisher.base.errors import Gone, NotFound, must_exist
 from publisher.blog import post_addresses, published
 from publisher.blog.markup.markdown import render
 from publisher.blog.writing import posts
-from publisher.publishing import mentions
 from publisher.storage.tables.blog import Post
 from publisher.web.blog.lists import several_authors
 from publisher.web.context import full_path, now, site
@@ -37,7 +36,6 @@ def post(slug: str) -> str | Response:
             older=older,
             newer=newer,
             several=several_authors(db),
-            mentions=mentions.below(db, found),
         )
 
 
@@ -100,7 +98,6 @@ def about() -> str:
         return render_template(
             "blog/about.html",
             post=found,
-            mentions=mentions.below(db, found) if found else (),
             people=[(person, render(person.bio)) for person in people],
             day=public_strip(db, now(), "about"),
         )
@@ -113,7 +110,7 @@ def page(slug: str) -> str | Response:
         found = found_at(db, slug, "page")
         if isinstance(found, Response):
             return found
-        return render_template("blog/page.html", post=found, mentions=mentions.below(db, found))
+        return render_template("blog/page.html", post=found)
 
 
 preview_blueprint = Blueprint("preview", __name__)

@@ -7,7 +7,7 @@ the page in the answer still contains what was typed. All pages are behind the l
 from flask import Blueprint
 
 from publisher.web.context import need_login
-from publisher.web.studio import home, media, mentions, posts
+from publisher.web.studio import home, media, posts
 from publisher.web.studio.account_pages import account, people
 from publisher.web.studio.editor import autosave, live_preview, post_actions, post_editor
 from publisher.web.studio.preferences import feed, look, moving, settings
@@ -16,6 +16,6 @@ blueprint = Blueprint("studio", __name__, url_prefix="/studio")
 blueprint.before_request(need_login)
 for module in (
     home, feed, posts, post_editor, autosave, media, post_actions, live_preview, account, people,
-    settings, look, mentions, moving,
+    settings, look, moving,
 ):  # fmt: skip
     blueprint.register_blueprint(module.blueprint)

@@ -14,7 +14,7 @@ from publisher.blog.members import permissions
 from publisher.blog.writing import autosave, overview
 from publisher.installation import recall, remember
 from publisher.installation.settings import Settings, load_settings
-from publisher.publishing import mentions, snapshots
+from publisher.publishing import snapshots
 from publisher.storage.tables.blog import Post, Update
 from publisher.web.context import (
     admin_required,
@@ -94,7 +94,6 @@ def _show(typed: Typed, problem: str = "") -> str:
             today=strip(db, now()),
             opened=forms.civil(now(), settings().zone),
             steps=first_steps(db),
-            mentions_waiting=mentions.waiting(db, author),
             feed_broken=bool(snapshots.known_problems(db)[1]),
         )
 

@@ -10,7 +10,6 @@ from publisher.base.text import clean, whole_number
 from publisher.blog import tags
 from publisher.blog.members import authors, permissions
 from publisher.blog.writing import autosave, overview
-from publisher.publishing import mentions
 from publisher.storage.tables.blog import KINDS, STATUSES, Post
 from publisher.web.context import admin_required, done, me, now, place_in_list, site
 from publisher.web.studio import shared
@@ -29,7 +28,6 @@ def page() -> str:
         rows = overview.rows(db, wanted, me().id, overview.PAGE + 1, cursor)
         people = authors.everyone(db) if permissions.is_admin(me()) else []
         waiting = shared.leaving(db, me())
-        mentions_waiting = mentions.waiting(db, me())
         unsaved_texts = bool(autosave.everything(db, me().id))
     more = rows[overview.PAGE - 1] if len(rows) > overview.PAGE else None
     return render_template(
@@ -43,7 +41,6 @@ def page() -> str:
         first=cursor is None,
         leaving=waiting,
         unsaved_texts=unsaved_texts,
-        mentions_waiting=mentions_waiting,
         seconds_left=shared.seconds_left,
     )
 

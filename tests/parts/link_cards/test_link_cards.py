@@ -21,7 +21,7 @@ from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import Media
 from publisher.web.application import close_app, create_app
 from tests.factories import content, make_post
-from tests.publishing.mentioning.elsewhere import Elsewhere, Page, running_elsewhere
+from tests.parts.elsewhere import Elsewhere, Page, running_elsewhere
 
 HEAD = (
     '<head><title>Not this</title><meta property="og:title" content="Rooks &amp; &lt;b>rafters">'

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from publisher.base.errors import InvalidInput
-from publisher.blog.published import WEBMENTION
 from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
@@ -66,7 +65,7 @@ def test_a_response_is_kept_shown_and_sent(
     assert entry_[name] == [THERE]
     assert entry_["content"] == [{"html": "<p>I agree.</p>"} if way == "html" else "I agree."]
     with site.database.read() as db:
-        told = db.scalars(select(Delivery.target).where(Delivery.protocol == WEBMENTION)).all()
+        told = db.scalars(select(Delivery.target).where(Delivery.protocol == "webmention")).all()
     assert told == [THERE]
 
 

@@ -4,11 +4,17 @@ Received mentions are stored, verified by fetching their page, then shown or ref
 
 A stranger decides what we fetch here, so fetches are small, rare, and behind the guard against
 private addresses; at most `MOST_OF_A_HOST` pages of one host wait to be fetched.
+
+The outbox has the post's path, not its address, so that a blog that moves sends the new address.
 """
 
+import math
+import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
+from html import unescape
+from itertools import islice
 from urllib.parse import unquote, urljoin, urlsplit
 
 from sqlalchemy import func, or_, select
@@ -20,17 +26,21 @@ from publisher.base.system.confined import Limits, Unreadable, read
 from publisher.blog import published
 from publisher.blog.members import permissions
 from publisher.installation import Site
-from publisher.publishing.mention_documents import (
+from publisher.installation.settings import load
+from publisher.parts.webmention.documents import (
     MentionText,
     endpoint_in_header,
     endpoint_in_page,
     told_by,
 )
+from publisher.parts.webmention.settings import WebmentionSettings
+from publisher.parts.webmention.tables import Mention
 from publisher.storage import database
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
-from publisher.storage.tables.publishing import Delivery, Mention
+from publisher.storage.tables.publishing import Delivery
 
+PROTOCOL = "webmention"  # in the outbox
 AGENT = "Webmention"  # as servers see it, behind the name of the blog
 MAX_PAGE, MAX_ADDRESS = 1_000_000, 2_000
 READING = Limits(seconds=5.0)
@@ -38,6 +48,9 @@ AT_ONCE = 4
 MOST_NEW, MOST_OF_A_HOST, MOST_OF_A_POST = 500, 20, 1_000
 PAUSES_MINUTES = (5, 60, 720)  # until a page that did not answer is asked again
 SHOWN_BELOW, LISTED = 200, 200
+MOST_LINKS = 100  # of one post
+# For sanitised HTML only, in which attributes are in double quotes.
+_LINK = re.compile(r'<a\s(?:[^<>]*\s)?href="(https?://[^"\s]+)"', re.IGNORECASE)
 
 
 def receive(session: Session, site_url: str, source: str, target: str, now: datetime) -> Mention:
@@ -85,6 +98,12 @@ def look(site: Site, now: datetime, limit: int = 16) -> datetime | None:
                     _settle(session, row, told, now)
     with site.database.read() as session:
         return session.scalar(select(func.min(Mention.next_at)))
+
+
+def look_at_mentions(site: Site) -> float:
+    """Fetch the pages that are said to link to a post; returns the seconds until the next look."""
+    due = look(site, site.clock())
+    return math.inf if due is None else (due - site.clock()).total_seconds()
 
 
 def below(session: Session, post: Post) -> Sequence[Mention]:
@@ -196,6 +215,21 @@ def _settle(session: Session, row: Mention, told: MentionText | bool, now: datet
         session.delete(row)
     if was_shown and (row in session.deleted or row.state != "shown"):
         database.content_changed(session)
+
+
+def links_in(html: str) -> list[str]:
+    """The addresses elsewhere that a post's HTML links to, each once, in order."""
+    found = dict.fromkeys(unescape(address) for address in _LINK.findall(html))
+    fit = (address for address in found if address.isascii() and len(address) <= MAX_ADDRESS)
+    return list(islice(fit, MOST_LINKS))
+
+
+def request(session: Session, post: Post, path: str, now: datetime, before: str) -> None:
+    """Queue a mention to each page that the post links to now, or did in its HTML `before`."""
+    if load(session, WebmentionSettings).webmention_send != "on":
+        return
+    for address in links_in(post.html + before):
+        published.request_delivery(session, PROTOCOL, address, path, now)
 
 
 def send(site: Site, row: Delivery) -> Reply | None:

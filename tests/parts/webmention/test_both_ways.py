@@ -1,5 +1,6 @@
 """Mentions over real HTTP: sent with a post's life, received into a list that the author opens."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -9,22 +10,25 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
+from publisher.base.environment import Environment
 from publisher.blog.members import authors
-from publisher.blog.published import links_in
 from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
-from publisher.operations.scheduler import SENDERS
-from publisher.publishing import mentions as receiving
+from publisher.operations.scheduler import SENDERS, send_pings
+from publisher.parts.webmention import mentions as receiving
+from publisher.parts.webmention import pages
+from publisher.parts.webmention.mentions import links_in
+from publisher.parts.webmention.tables import Mention
 from publisher.publishing import outbox
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
-from publisher.storage.tables.publishing import Delivery, Mention
+from publisher.storage.tables.publishing import Delivery
+from publisher.web.application import close_app, create_app
 from publisher.web.request_checks import Pace
-from publisher.web.studio import mentions
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_author, make_post
-from tests.publishing.mentioning.elsewhere import Elsewhere, running_elsewhere
+from tests.parts.elsewhere import Elsewhere, running_elsewhere
 
 
 @pytest.fixture
@@ -36,7 +40,8 @@ def there() -> Iterator[Elsewhere]:
 
 def deliver(site: Site, private: bool = True) -> None:
     environment = replace(site.environment, allow_private=private)
-    outbox.deliver(replace(site, environment=environment), SENDERS)
+    senders = {**SENDERS, receiving.PROTOCOL: receiving.send}
+    outbox.deliver(replace(site, environment=environment), senders)
 
 
 def rows(site: Site) -> list[Delivery]:
@@ -120,13 +125,32 @@ def test_private_addresses_are_told_nothing(site: Site, there: Elsewhere) -> Non
     assert there.asked == []
 
 
+def test_what_is_queued_outlives_the_part(
+    site: Site, environment: Environment, there: Elsewhere, clock: FakeClock
+) -> None:
+    """While it is off nothing is sent, tried or queued, and the outbox does not spin; what waited
+    is sent once it is on again."""
+    target = there.put("/x", '<link rel="webmention" href="/told">')
+    post = make_post(site, f"[x]({target})")
+    off = create_app(replace(environment, parts="none"), clock)
+    for _ in range(2):
+        assert send_pings(off.extensions["publisher"]) == math.inf
+        clock.forward(days=2)
+    make_post(off.extensions["publisher"], f"[y]({there.put('/y', '')})")
+    (row,) = rows(site)
+    assert (row.topic, row.attempts, there.asked) == (posts.path(post), 0, [])
+    close_app(off)
+    send_pings(replace(site, environment=replace(environment, allow_private=True)))
+    assert [form["target"] for _, form in there.told] == [target]
+
+
 # Received
 
 
 @pytest.fixture
 def open_site(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
     """A blog that takes mentions, on a machine that may look at loopback."""
-    monkeypatch.setattr(mentions, "_pace", Pace(30, timedelta(minutes=5)))
+    monkeypatch.setattr(pages, "_pace", Pace(30, timedelta(minutes=5)))
     with site.database.write() as session:
         store_setting(session, "webmention_receive", "on")
     object.__setattr__(site.environment, "allow_private", True)
@@ -481,3 +505,24 @@ def test_receiving(client: FlaskClient, open_site: Site, there: Elsewhere) -> No
     ):
         answer = client.post("/webmention", data=sent, base_url=SITE_URL)
         assert (answer.status_code, answer.headers.get("Location")) == (status, None)
+
+
+def test_mentions_outlive_the_part(
+    open_site: Site, environment: Environment, clock: FakeClock, client: FlaskClient
+) -> None:
+    """While it is off no page knows of them, and posts are deleted and restored; then they are
+    below their post again."""
+    post = make_post(open_site, "A post.", title="Ours")
+    with open_site.database.write() as db:
+        seen = {"state": "shown", "words": "I agree.", "said": "reply", "received_at": clock()}
+        db.add(Mention(post_id=post.id, source="https://m.example/", target="x", **seen))
+    off = create_app(replace(environment, parts="none"), clock)
+    with off.extensions["publisher"].database.write() as db:
+        posts.delete(db, posts.get(db, post.id), clock())
+        posts.restore(db, posts.get(db, post.id), clock())
+    page = off.test_client().get("/posts/ours").text
+    assert "A post." in page
+    assert "mention" not in page
+    assert "I agree." not in page
+    close_app(off)
+    assert "I agree." in client.get("/posts/ours").text

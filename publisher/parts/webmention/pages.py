@@ -11,19 +11,26 @@ from werkzeug.wrappers import Response as AnyResponse
 from publisher.base.errors import NotFound, PublisherError
 from publisher.base.net import network_of
 from publisher.base.text import split_address
-from publisher.publishing import mentions
-from publisher.web.context import done, me, now, own_address, settings, site
+from publisher.installation.settings import load
+from publisher.parts.webmention import mentions
+from publisher.parts.webmention.settings import WebmentionSettings
+from publisher.web.context import done, me, need_login, now, own_address, site
 from publisher.web.page_answers import retry_after
 from publisher.web.request_checks import Pace
 
-blueprint = Blueprint("mentions", __name__)
+blueprint = Blueprint("mentions", __name__, url_prefix="/studio")
+blueprint.before_request(need_login)
 
 
 @blueprint.get("/mentions")
 def page() -> str:
     """The mentions that wait for approval, and those that are shown."""
     with site().database.read() as db:
-        return render_template("studio/mentions.html", mentions=mentions.listed(db, me()))
+        return render_template(
+            "webmention/page.html",
+            mentions=mentions.listed(db, me()),
+            receives=load(db, WebmentionSettings).webmention_receive == "on",
+        )
 
 
 @blueprint.post("/mentions/<int:mention_id>/show", defaults={"shown": True})
@@ -45,8 +52,9 @@ _pace = Pace(30, timedelta(minutes=5))
 def receive() -> Response:
     """Accept a mention (202; the page is checked soon), or answer with the reason in one line."""
     try:
-        if settings().webmention_receive != "on":
-            raise NotFound("this blog does not accept webmentions")
+        with site().database.read() as db:
+            if load(db, WebmentionSettings).webmention_receive != "on":
+                raise NotFound("this blog does not accept webmentions")
         _pace.check(network_of(request.remote_addr or ""), now())
         source, target = (request.form.get(name, "").strip() for name in ("source", "target"))
         _pace.check(f"//{split_address(source).hostname}", now())  # it is fetched for each

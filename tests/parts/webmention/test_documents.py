@@ -3,8 +3,8 @@
 import pytest
 
 from publisher.base.net import Reply
-from publisher.publishing.mention_documents import MentionText, told_by
-from publisher.publishing.mentions import endpoint_of
+from publisher.parts.webmention.documents import MentionText, told_by
+from publisher.parts.webmention.mentions import endpoint_of
 
 PAGE = "https://there.example/notes/page"
 TARGET = "https://blog.example/posts/one"
