@@ -21,6 +21,8 @@ from publisher.parts.river.tables import RiverFeed
 
 LIST_LIMITS = Limits(seconds=10.0)
 _END, _END_BYTES = re.compile(rb"</opml\s*>", re.IGNORECASE), 4_096
+# Between lists that were joined to one file; comments without angle brackets keep it linear.
+_SEAM = re.compile(r"</opml\s*>(?:\s|<[!?][^<>]*+>)*+<opml\b[^<>]*+>", re.IGNORECASE)
 _OURS = "urn:publisher:river"
 _POLICY, _STATE = f"{{{_OURS}}}policy", f"{{{_OURS}}}state"
 register_namespace("river", _OURS)
@@ -84,7 +86,7 @@ def _root(xml: bytes) -> tuple[Element, tuple[Remark, ...]]:
         try:
             return safe_xml.tree(xml), ()
         except ParseError:
-            text, mending = mended(xml.decode("utf-8"))
+            text, mending = mended(_SEAM.sub("", xml.decode("utf-8")))
             return safe_xml.tree(text.encode("utf-8")), mending
     except (ParseError, ValueError) as problem:
         raise InvalidData(f"this is not an OPML file: {problem}") from problem

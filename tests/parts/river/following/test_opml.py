@@ -1,5 +1,7 @@
 """Subscription lists, in and out."""
 
+import contextlib
+import time
 from datetime import timedelta
 
 import pytest
@@ -72,6 +74,30 @@ def test_a_damaged_list_is_read_as_it_is_meant(line: str) -> None:
     assert [remark.kind for remark in read.remarks] == ["not-well-formed"]
     assert not read.cut_off
     assert read_opml(f"<opml><body>{line.partition('</body>')[0]}".encode()).cut_off
+
+
+@pytest.mark.parametrize("between", ["", "\n", "<!-- the second -->\n", "<?xml version='1.0'?>"])
+def test_lists_that_were_joined_to_one_file(between: str) -> None:
+    """The feeds of both are read, and a title is the first list's."""
+    one, two = (
+        f"<opml version='2.0'><head><title>{n}</title></head><body>"
+        f"<outline type='rss' text='{n}' xmlUrl='https://{n}.example/f'/></body></opml>"
+        for n in ("a", "b")
+    )
+    listed = read_opml(f"{one}{between}{two}".encode())
+    assert [outline.url for outline in listed.outlines] == [
+        "https://a.example/f", "https://b.example/f",
+    ]  # fmt: skip
+    assert (listed.title, listed.cut_off, bool(listed.remarks)) == ("a", False, True)
+
+
+@pytest.mark.parametrize("piece", ["</opml>", "</opml><!--", "</opml><!-- -->", "</opml><?"])
+def test_ends_without_end_take_linear_time(piece: str) -> None:
+    """Hundreds of kilobytes of them are refused or read within a second or so."""
+    begin = time.process_time()
+    with contextlib.suppress(InvalidData):
+        read_opml(b"<opml><body><outline xmlUrl='https://a.example/'/>" + piece.encode() * 60_000)
+    assert time.process_time() - begin < 3
 
 
 @pytest.mark.parametrize("name", ["xmlUrl", "xmlURL", "XMLURL", "type='rss' url"])
