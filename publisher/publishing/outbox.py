@@ -1,7 +1,7 @@
 """The outbox: pings of WebSub and rssCloud, purge requests and what parts send, stored, and sent
 until they are answered."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
@@ -15,11 +15,17 @@ from publisher.base.text import number_up_to, one_line
 from publisher.blog.published import request_delivery
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
+from publisher.part import Part
 from publisher.storage.tables.publishing import Delivery
 
 log = get_logger("push")
 
 WEBSUB, RSSCLOUD, PURGE = OWN = "websub", "rsscloud", "purge"
+
+
+def protocols(parts: Iterable[Part]) -> list[str]:
+    """The kinds of messages that are sent while these parts are on; others wait."""
+    return [*OWN, *(kind for part in parts for kind in part.senders)]
 
 
 def announce(session: Session, topics: Sequence[str], now: datetime) -> None:

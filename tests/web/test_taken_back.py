@@ -56,6 +56,7 @@ def stored(site: Site, post: Post) -> Post:
         return posts.get(db, post.id)
 
 
+@pytest.mark.parts("webmention")
 def test_it_is_nowhere_and_counts_as_no_update(
     client: FlaskClient, site: Site, post: Post, clock: FakeClock
 ) -> None:
@@ -81,6 +82,7 @@ def test_it_is_nowhere_and_counts_as_no_update(
         assert db.scalar(select(Delivery.topic).where(Delivery.topic == "/posts/lighthouse"))
 
 
+@pytest.mark.parts("webmention")
 def test_it_returns_as_itself(client: FlaskClient, site: Site, post: Post) -> None:
     """The same guid, address and mentions; its former date may be given back, and is counted as a
     return, not a second time at that date."""

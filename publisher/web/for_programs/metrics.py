@@ -34,6 +34,7 @@ from publisher.base.net import ip_of
 from publisher.base.system import processes
 from publisher.blog.members import permissions
 from publisher.blog.writing import posts
+from publisher.publishing import outbox
 from publisher.publishing.rebuild import RSS
 from publisher.publishing.signals import moment_of
 from publisher.storage import leader, schema
@@ -84,7 +85,8 @@ class SiteCollector(Collector):
         if (silent_seconds := processes.heartbeat_age_seconds(self._instance)) is not None:
             yield "scheduler_silent_seconds", "Since the last beat.", silent_seconds
         # Waiting pings to hubs and clouds, whether due or later.
-        waiting = select(func.count(), func.min(Delivery.created_at))
+        sent = Delivery.protocol.in_(outbox.protocols(site().parts))
+        waiting = select(func.count(), func.min(Delivery.created_at)).where(sent)
         count, first = self._db.execute(waiting.where(Delivery.next_at.is_not(None))).one()
         yield "pings_waiting", "Pings not delivered yet.", count
         yield "pings_oldest_seconds", "Age of the oldest of them.", self._since(first)

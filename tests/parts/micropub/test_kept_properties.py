@@ -42,6 +42,7 @@ def texts(place: dict[str, Any]) -> dict[str, Any]:
     return {**place, "properties": inner}
 
 
+@pytest.mark.parts("webmention")
 @pytest.mark.parametrize("name", RESPONSES)
 @pytest.mark.parametrize("way", ["form", "json", "html"])
 def test_a_response_is_kept_shown_and_sent(

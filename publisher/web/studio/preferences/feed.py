@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from publisher.blog import update_log
 from publisher.core.ttl.decision import build_moment
 from publisher.installation.settings import load_settings
-from publisher.publishing import snapshots
+from publisher.publishing import outbox, snapshots
 from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.storage.tables.publishing import Delivery, Snapshot
 from publisher.web.context import now, site
@@ -31,7 +31,8 @@ def page() -> str:
         main = documents.get(RSS)
         due_since = build_moment(update_log.last_update(session, now()), now(), settings.timezone)
         since, problems = snapshots.known_problems(session)
-        deliveries = select(Delivery).order_by(Delivery.id.desc()).limit(DELIVERIES_SHOWN)
+        sent = Delivery.protocol.in_(outbox.protocols(site().parts))
+        deliveries = select(Delivery).where(sent).order_by(Delivery.id.desc())
         feed = {
             "current": main is not None and main.decided_at >= due_since,
             "told": strip(session, now()).told,
@@ -44,7 +45,7 @@ def page() -> str:
             "problems_since": since,
             "problems": problems,
             "pushing": settings.hubs or settings.cloud,
-            "deliveries": session.scalars(deliveries).all(),
+            "deliveries": session.scalars(deliveries.limit(DELIVERIES_SHOWN)).all(),
         }
         return render_template("studio/feed.html", feed=feed)
 
