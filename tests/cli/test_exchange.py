@@ -53,6 +53,7 @@ def test_every_format_can_be_named() -> None:
     assert list(recognition.READERS) == command.FORMATS
 
 
+@pytest.mark.parts("importing")
 def test_a_dry_run_says_everything_and_does_nothing(instance: Path, tmp_path: Path) -> None:
     """The same sentences as the import itself, and an empty blog afterwards."""
     file = tmp_path / "feed.xml"
@@ -74,6 +75,7 @@ def test_a_dry_run_says_everything_and_does_nothing(instance: Path, tmp_path: Pa
     assert built > 0
 
 
+@pytest.mark.parts("importing")
 def test_what_needs_a_hand_is_listed(instance: Path, tmp_path: Path) -> None:
     """Pictures that are not there, shortcodes, empty texts, links; where to mend them."""
     blog = tmp_path / "blog"
@@ -113,6 +115,7 @@ def test_what_needs_a_hand_is_listed(instance: Path, tmp_path: Path) -> None:
     assert "    one: img/here.png (/studio" in without
 
 
+@pytest.mark.parts("importing")
 def test_standard_input(instance: Path) -> None:
     """`-` reads what is piped in; `--format` says what it is."""
     assert run(instance, "import", "-", "--format", "rss", input=FEED).exit_code == 0

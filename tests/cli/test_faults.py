@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 from sqlalchemy import text
 
 from publisher.base.clock import utc_now
@@ -19,6 +20,7 @@ from publisher.blog.members import authors
 from publisher.cli import commands_there, main
 from publisher.cli.parameters import echo_answer
 from publisher.installation import open_site
+from publisher.part import known
 from publisher.storage.tables.blog import Preference
 from tests.databases import work_on
 from tests.factories import PASSWORD
@@ -152,6 +154,20 @@ _COPYING = ("backup", "restore")
 COPIES = pytest.mark.sqlite("backup and restore copy its file")
 
 
+def marks_of(command: str) -> list[pytest.MarkDecorator]:
+    """What a command needs: a database that is a file, the part that it is one of."""
+    first, *rest = command.split()
+    parts = [name for name, part in known().items() if first in part.commands]
+    parts += ["river"] if first == "settings" and rest[0].startswith("river_") else []
+    parts += ["importing"] if command == f"simulate {GARBAGE}" else []
+    return [COPIES] * (first in _COPYING) + [pytest.mark.parts(name) for name in parts]
+
+
+def marked(*commands: str) -> list[ParameterSet]:
+    """Commands as parameters of a test, each with its marks."""
+    return [pytest.param(command, marks=marks_of(command)) for command in commands]
+
+
 @pytest.fixture
 def here(tmp_path: Path, environment: Environment, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the files above, beside a blog with one admin."""
@@ -188,10 +204,7 @@ def answer(command: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, 
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     ("command", "code", "message"),
-    [
-        pytest.param(*row, id=row[0], marks=COPIES if row[0].split()[0] in _COPYING else ())
-        for row in FAULTS
-    ],
+    [pytest.param(*row, id=row[0], marks=marks_of(row[0])) for row in FAULTS],
 )
 def test_each_fault_has_its_code_and_one_line(
     command: str, code: int, message: str, capsys: pytest.CaptureFixture[str]
@@ -206,7 +219,13 @@ def test_each_fault_has_its_code_and_one_line(
 
 
 @pytest.mark.usefixtures("here")
-@pytest.mark.parametrize("command", ["import", "simulate", "post add", "updates load"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(name, marks=marks_of(name))
+        for name in ("import", "simulate", "post add", "updates load")
+    ],
+)
 def test_an_empty_name_is_not_the_present_folder(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -290,7 +309,13 @@ def test_a_dropped_table_is_one_line(
         ("PUBLISHER_SITE", "x", 2, "did you mean PUBLISHER_SITE_URL?"),
     ],
 )
-@pytest.mark.parametrize("command", ["settings", "author list", "post list", "ttl", "river list"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(name, marks=marks_of(name))
+        for name in ("author list", "post list", "ttl", "river list")
+    ],
+)
 def test_a_wrong_environment_is_named(
     here: Path,
     command: str,

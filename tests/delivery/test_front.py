@@ -419,6 +419,7 @@ def test_remembered_heads_hold_no_bodies(front: FeedFront, clock: FakeClock) -> 
     assert len(kept) <= 3
 
 
+@pytest.mark.parts("readers")
 def test_remembered_heads_keep_no_old_documents(
     front: FeedFront, site: Site, clock: FakeClock, client: FlaskClient
 ) -> None:
@@ -455,6 +456,7 @@ def counted(front: FeedFront) -> dict[str, int]:
     return sums
 
 
+@pytest.mark.parts("readers")
 def test_equal_heads_of_several_peers_are_counted_apart(
     front: FeedFront, client: FlaskClient
 ) -> None:
@@ -466,6 +468,7 @@ def test_equal_heads_of_several_peers_are_counted_apart(
     assert counted(front) == {"192.0.2.1": 3, "192.0.2.2": 1, "192.0.2.3": 1}
 
 
+@pytest.mark.parts("readers")
 @pytest.mark.parametrize("first", ["10.0.0.1", "203.0.113.9"])
 def test_a_strangers_copy_of_a_proxys_head_is_not_believed(
     environment: Environment, site: Site, first: str

@@ -48,6 +48,7 @@ def told(client: FlaskClient, site: Site) -> set[str]:
     return samples | families
 
 
+@pytest.mark.parts("readers", "river")
 def test_alerts_dashboard_and_page_name_what_is_told(client: FlaskClient, site: Site) -> None:
     """A figure that was renamed would leave an alert that can never ring."""
     asked = [*(rule["expr"] for rule in rules()), *questions()]

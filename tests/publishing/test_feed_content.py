@@ -41,6 +41,7 @@ def test_accounts_are_read_from_addresses(address: str, found: tuple[str, str] |
     assert accounts(address) == ((found,) if found else ())
 
 
+@pytest.mark.parts("river")
 def test_the_source_comes_along(site: Site, clock: FakeClock) -> None:
     """Markdown with our own addresses whole; none of imported HTML, none where it is off."""
     own = '<video src="/media/1.webm">'

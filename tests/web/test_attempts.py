@@ -31,6 +31,7 @@ def sources(site: Site) -> list[str]:
         return sorted(post.source for post in db.query(Post))
 
 
+@pytest.mark.parts("micropub")
 def test_micropub(client: FlaskClient, site: Site, secret: str, clock: FakeClock) -> None:
     """`Idempotency-Key`: the same address again, for a day."""
 
@@ -52,6 +53,7 @@ def test_micropub(client: FlaskClient, site: Site, secret: str, clock: FakeClock
     assert len(sources(site)) == 3
 
 
+@pytest.mark.parts("xml_rpc")
 def test_xml_rpc(app: Flask, site: Site, secret: str) -> None:
     """The header again; calls of one request are told apart."""
 

@@ -125,7 +125,7 @@ def test_a_forged_form_is_refused(client: FlaskClient, site: Site) -> None:
     answer = client.post("/studio/login", data={"name": "ada"})
     assert answer.status_code == 401
     assert 'name="password"' in answer.text
-    answer = client.post("/readers/erase")
+    answer = client.post("/setup/x", data={"name": "ada"})
     assert answer.status_code == 400
     assert "reload the page" in answer.text
 

@@ -76,6 +76,7 @@ def log_in(client: FlaskClient, name: str = "ada") -> Any:
     return client.post("/studio/login", data={"name": name, "password": PASSWORD})
 
 
+@pytest.mark.parts("passkeys")
 def test_nobody_waits_for_a_password(ada: FlaskClient, site: Site, writes: Writes) -> None:
     """Each way to set or confirm one, in the studio and on the command line."""
     passkey = ada.post("/studio/account/passkeys/options", data={"old_password": PASSWORD})

@@ -112,6 +112,7 @@ def test_the_doctor_notices_a_dead_job(site: Site, clock: FakeClock) -> None:
     assert "publisher serve" in finding.mend
 
 
+@pytest.mark.parts("river")
 def test_metrics_tell_what_is_owed_and_followed(client: FlaskClient, site: Site) -> None:
     """Requests by part and status, pings that wait with their age, subscriptions by state."""
     moment = site.clock()

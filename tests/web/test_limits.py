@@ -18,6 +18,7 @@ FORM = "application/x-www-form-urlencoded"
 CALL = "<methodCall><methodName>system.listMethods</methodName><params>{}</params></methodCall>"
 
 
+@pytest.mark.parts("micropub", "mirror", "river", "xml_rpc")
 def test_a_form_has_a_bounded_number_of_fields(client: FlaskClient, site: Site) -> None:
     """Forty megabytes of `a&` would become gigabytes, read for anybody who can reach the site."""
     make_author(site)
@@ -64,6 +65,7 @@ def test_the_texts_of_a_form_are_limited_together(client: FlaskClient, site: Sit
         assert answer.status_code == status
 
 
+@pytest.mark.parts("micropub", "mirror", "river", "xml_rpc")
 @pytest.mark.parametrize("path", ["/studio/login", "/river/import", "/setup/x"])
 def test_a_stranger_s_odd_form_is_refused_in_words(
     client: FlaskClient, site: Site, path: str
@@ -76,6 +78,7 @@ def test_a_stranger_s_odd_form_is_refused_in_words(
     assert answer.status_code == 401
 
 
+@pytest.mark.parts("micropub", "mirror", "river", "xml_rpc")
 @pytest.mark.parametrize("kind", ["", "; charset=utf-8"])
 def test_micropub_takes_a_long_form_with_its_token(
     client: FlaskClient, site: Site, kind: str
@@ -110,6 +113,7 @@ def test_a_cookie_of_any_bytes(app: Flask, site: Site) -> None:
     assert client.get("/studio/login", headers=sent).status_code == 200
 
 
+@pytest.mark.parts("micropub", "mirror", "river", "xml_rpc")
 @pytest.mark.parametrize("kind", [FORM, "multipart/form-data; boundary=x"])
 def test_a_large_body_needs_its_token_in_the_header(client: FlaskClient, kind: str) -> None:
     """Micropub takes tokens in the form, too; one that is large is not read to look for it."""
@@ -119,6 +123,7 @@ def test_a_large_body_needs_its_token_in_the_header(client: FlaskClient, kind: s
         assert answer.status_code == 401
 
 
+@pytest.mark.parts("micropub", "mirror", "river", "xml_rpc")
 def test_a_call_of_many_tags_is_not_parsed(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,6 +136,7 @@ def test_a_call_of_many_tags_is_not_parsed(
     assert body_limit("/mirror/ping") == FORM_BYTES
 
 
+@pytest.mark.parts("micropub", "mirror", "river", "xml_rpc")
 def test_a_long_call_is_read_in_a_confined_process(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,6 +161,7 @@ def test_a_login_may_carry_what_a_post_may_be() -> None:
     assert body_limit("/setup/x") < FORM_BYTES
 
 
+@pytest.mark.parts("micropub", "mirror", "river", "xml_rpc")
 @pytest.mark.parametrize(
     "path",
     [

@@ -20,6 +20,7 @@ from werkzeug.test import TestResponse
 from publisher.blog.members import authors, tokens
 from publisher.blog.writing import autosave, posts
 from publisher.installation import Site
+from publisher.part import known
 from publisher.parts.passkeys.tables import Passkey
 from publisher.parts.river.following import subscriptions
 from publisher.parts.webmention.tables import Mention
@@ -29,6 +30,8 @@ from publisher.storage.tables.credentials import Author, LoginSession
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_author
 
+# The table has the routes of all parts.
+pytestmark = pytest.mark.parts(*known())
 ROLES = ("nobody", "other", "owner", "admin")
 STATES = ("draft", "scheduled", "published", "taken back", "deleted")
 IN, LOGIN, FORBIDDEN, HIDDEN = "in", "login", "forbidden", "hidden"

@@ -171,6 +171,7 @@ def test_in_the_studio_the_text_is_kept(client: FlaskClient, site: Site, post: P
     assert stored(site, post).status == "draft"
 
 
+@pytest.mark.parts("micropub", "xml_rpc")
 def test_programs_take_back(client: FlaskClient, site: Site, post: Post) -> None:
     """Micropub's `post-status`, with a new text in the same request."""
     with site.database.write() as db:

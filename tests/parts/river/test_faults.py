@@ -250,10 +250,10 @@ def test_what_an_operator_has_to_mend_is_a_line(
 ) -> None:
     """Not a traceback every five seconds: an invalid stored setting, a damaged database."""
     with site.database.write() as session:
-        session.merge(Preference(name="timezone", value="US/Nowhere"))
+        session.merge(Preference(name="river_policy", value="nonsense"))
     stop, log = threading.Event(), Mock()
     log.warning.side_effect = log.exception.side_effect = lambda *_, **__: stop.set()
     monkeypatch.setattr(service, "log", log)
     service.keep_working(site, stop)
-    assert "the stored timezone is invalid" in log.warning.call_args.kwargs["reason"]
+    assert "the stored river_policy is invalid" in log.warning.call_args.kwargs["reason"]
     assert not log.exception.called

@@ -178,7 +178,6 @@ def test_a_room_without_its_slash(client: FlaskClient) -> None:
 def test_a_slash_too_many(client: FlaskClient) -> None:
     """A page of the studio or the blog that was asked for with a last slash is where it is."""
     for wrong, right in {
-        "/readers/": "/readers",
         "/studio/posts/": "/studio/posts",
         "/search/?q=a%26b": "/search?q=a%26b",
         "/studio//": "/studio/",

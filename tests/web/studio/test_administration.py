@@ -155,6 +155,7 @@ PROTOCOLS = (
 )  # fmt: skip
 
 
+@pytest.mark.parts("micropub")
 def test_words_of_protocols_stand_in_the_technical_tab(enter: Enter) -> None:
     """What is for people who write has none, nor do the pages beside it."""
     client = enter()
@@ -400,6 +401,7 @@ def test_tokens(enter: Enter, site: Site) -> None:
     assert ben.post("/studio/account/tokens", data={}).status_code == 422
 
 
+@pytest.mark.parts("micropub")
 def test_a_token_says_what_it_is_for(enter: Enter, site: Site, clock: FakeClock) -> None:
     """Label, last use and end stand on the account's page; one that has ended is marked."""
     ben = enter("ben")

@@ -50,6 +50,7 @@ def look_at(ada: Browser, text: str | bytes, name: str = "feed.xml", **more: str
     return number_of(answer.location)
 
 
+@pytest.mark.parts("importing")
 def test_a_blog_comes_in(ada: Browser, site: Site, worker: LongWork) -> None:
     """Looked at first, which changes nothing and says where addresses will lead; then done."""
     number = look_at(ada, FEED)
@@ -71,6 +72,7 @@ def test_a_blog_comes_in(ada: Browser, site: Site, worker: LongWork) -> None:
     assert ada.post(f"/studio/moving/jobs/{done}/go").status_code == 404
 
 
+@pytest.mark.parts("importing")
 def test_a_busy_database_does_not_leave_a_job_working(
     ada: Browser, site: Site, worker: LongWork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,6 +93,7 @@ def test_a_busy_database_does_not_leave_a_job_working(
     assert "2 new posts" in ada.get(f"/studio/moving/jobs/{number}")
 
 
+@pytest.mark.parts("importing")
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -112,6 +115,7 @@ def test_what_cannot_be_read_is_said(
     assert "Traceback" not in page
 
 
+@pytest.mark.parts("importing")
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
@@ -204,6 +208,7 @@ def test_backups_are_made_by_themselves(
     assert "there is no such folder" in page
 
 
+@pytest.mark.parts("importing")
 def test_what_was_cut_off_is_told(ada: Browser, site: Site) -> None:
     """A work that was being done when the server stopped does not look as if it went on."""
     number = look_at(ada, FEED)

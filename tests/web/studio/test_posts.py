@@ -3,6 +3,8 @@
 import re
 from datetime import timedelta
 
+import pytest
+
 from publisher.installation import Site
 from tests.conftest import FakeClock
 from tests.factories import make_post
@@ -37,6 +39,7 @@ def test_the_search_finds_what_was_typed_and_not_saved(ada: Browser, site: Site)
     assert "No posts match" in ada.get("/studio/posts?q=quokkas+zebra")
 
 
+@pytest.mark.parts("readers")
 def test_list_says_how_many_readers_have_each_post(
     ada: Browser, site: Site, clock: FakeClock
 ) -> None:
