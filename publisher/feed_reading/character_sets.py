@@ -23,9 +23,9 @@ _MARKS = {
 }
 WARNINGS_BYTES = 16_384
 """How much of another program's output may stand before a document."""
-_ENCODING = rb"<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._:-]+)[\"'][^>]*\?>"
-_DECLARATION = re.compile(rb"\s*" + _ENCODING)
-_LATE_DECLARATION = re.compile(_ENCODING + rb"(?=\s*<)")
+_XML = rb"<\?xml\s(?:[^<>]*?encoding\s*=\s*[\"']([A-Za-z0-9._:-]+)[\"'])?[^<>]*\?>"
+_DECLARATION = re.compile(rb"\s*" + _XML)
+_LATE_DECLARATION = re.compile(_XML + rb"(?=\s*<)")
 _DECLARATION_TEXT = re.compile(r"^\s*<\?xml[^>]*\?>")
 _ROOT = re.compile(rb"<(?:[\w.-]+:)?(?:rss|rdf|feed|opml|html)\b", re.IGNORECASE)
 # UTF-16 without a mark: `<` and the next character have a zero byte each.
@@ -113,7 +113,7 @@ def _candidates(body: bytes, content_type: str) -> Iterator[str]:
     """Codecs to try, in order."""
     declared = _declaration(body)
     late = []
-    for label in (header_charset(content_type), declared and declared[1].decode("ascii")):
+    for label in (header_charset(content_type), declared and (declared[1] or b"").decode("ascii")):
         name = codec_of(label or "")
         if name == "cp1252":
             late.append(name)  # a common label on UTF-8 bytes, so UTF-8 is tried before
@@ -212,10 +212,12 @@ def to_text(body: bytes, content_type: str = "") -> str:
 
 
 def as_utf8(body: bytes, content_type: str = "") -> tuple[bytes, tuple[Remark, ...]]:
-    """The document as UTF-8 with an XML declaration, and remarks; unchanged if it is ASCII without
-    one. Without what stands before its own declaration: warnings of the program that made it."""
+    """The document as UTF-8 with an XML declaration, and remarks; unchanged if it is ASCII that
+    names no set. Without what stands before its own declaration: blanks, warnings of the program
+    that made it."""
     declared = _declaration(body)
-    if body.isascii() and not declared and b"\x00" not in body[:64] and b"\x1b" not in body:
+    to_rewrite = declared and (declared[1] or declared.start() or body[:1].isspace())
+    if body.isascii() and not to_rewrite and b"\x00" not in body[:64] and b"\x1b" not in body:
         return body, ()
     result = decoded(body, content_type)
     text = result.text

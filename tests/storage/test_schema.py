@@ -235,7 +235,8 @@ def test_what_1_0_0_wrote_is_there(site: Site) -> None:
         assert [row.fields["source"] for row in autosave.everything(session, 1)] == [
             "A draft, longer."
         ]
-        assert subscriptions.named(session, "https://a.example/feed").password == "feed key"
+        followed = subscriptions.named(session, "https://a.example/feed")
+        assert (followed.password, followed.rules) == ("feed key", 0)  # its items are read anew
 
 
 def test_settings_that_are_gone_are_converted(site: Site) -> None:

@@ -176,6 +176,21 @@ def test_one_damaged_character_costs_one_character(
     assert title.endswith(" Ärzte")
 
 
+@pytest.mark.parametrize("before", [b"\n", b"<br />\n<b>Warning</b>: x in y on line 3<br />\n"])
+def test_what_stands_before_the_declaration_is_left_out(
+    app: Flask, site: Site, elsewhere: Elsewhere, before: bytes
+) -> None:
+    """Readers get a feed that is well-formed."""
+    plain = elsewhere.body
+    declared = plain if plain.startswith(b"<?xml") else b'<?xml version="1.0"?>' + plain
+    elsewhere.reply = Reply(200, before + declared, {"Content-Type": "application/rss+xml"})
+    with site.database.write() as session:
+        mirrors.add(session, elsewhere.url, "tides", "UTC", site.clock())
+    assert mirror_poll.look(site, "tides").problem == ""
+    got = get(app).data
+    assert outside(got).partition(b"?>")[2] == outside(declared).partition(b"?>")[2]
+
+
 def test_a_hub_is_read_in_any_character_set(elsewhere: Elsewhere) -> None:
     """The hub that a feed in GBK names is asked."""
     link = '<link xmlns="http://www.w3.org/2005/Atom" rel="hub" href="https://hub.example/"/>'
