@@ -31,7 +31,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help run install passkeys simulator test test-all test-system coverage test-postgresql weight check format bench mutants demo docs image pictures wheels lock fuzz losses kills kills-postgresql stress clean
+.PHONY: help run install passkeys simulator test test-engine test-all test-system coverage test-postgresql weight check format bench mutants demo docs image pictures wheels lock fuzz losses kills kills-postgresql stress clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -78,6 +78,10 @@ PARALLEL := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist worksteal
 
 test: $(EVERYTHING) ## run the tests of a small change: minutes, no browser, no servers
 	@$(BIN)/python -m pytest $(PARALLEL) -m "not system"
+
+test-engine: $(EVERYTHING) ## run the engine's tests of a small change on a blog without any part
+	@PUBLISHER_PARTS=none $(BIN)/python -m pytest $(PARALLEL) -m "not system" $(addprefix tests/,blog cli \
+		delivery exchange operations publishing storage web test_content.py test_parts.py)
 
 test-all: test test-system ## run the whole test suite; tests of programs not installed here are skipped
 
