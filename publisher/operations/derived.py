@@ -22,6 +22,10 @@ from publisher.storage.postgresql import on_server
 from publisher.storage.tables import all_rooms
 
 _SEARCH = tuple(index.table for index in INDEXES)
+_NO_WRITE = {
+    sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+}  # fmt: skip
 _MADE_ANEW = {*_SEARCH, "histogram_slots", "histogram_state", "snapshots"}
 
 
@@ -52,9 +56,9 @@ def _damaged(connection: sqlite3.Connection) -> list[str]:
         try:
             connection.execute(f"INSERT INTO {index}({index}) VALUES ('integrity-check')")  # noqa: S608  # nosec B608 - our names
         except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
-                continue  # a writer is busy; the check is no news then
-            found[index] = None
+            # The check is a write: where none is possible now, it says nothing of the index.
+            if error.sqlite_errorcode & 0xFF not in _NO_WRITE:
+                found[index] = None
         finally:
             connection.rollback()
     return list(found)

@@ -37,6 +37,8 @@ NO_PAGE = (
     "/metrics",
     "/file",
     "/reached",
+    "/inputs",
+    "/studio/preview",  # the inside of a frame
     ".svg",
     "/reader-test/<word>/",
     "/reader-test/<word>/<path:path>",

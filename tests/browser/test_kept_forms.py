@@ -88,7 +88,7 @@ def test_what_is_chosen_comes_back(
 ) -> None:
     """Radio buttons, the slider over them, boxes and lists, after an ended login and a login."""
     fields = {
-        "radio": ada.get_by_label("are asked to slow down"),
+        "radio": ada.get_by_label("ask them to slow down"),
         "slider": ada.get_by_role("slider"),
         "checkbox": ada.get_by_label(name),
         "select": ada.get_by_label(name),
