@@ -35,7 +35,8 @@ from tests.web.studio.browser import Browser
 # What no author writes: numbers, names, secrets, the state of a post, and what is made of the rest.
 STATE = {
     "id", "status", "version", "guid", "guid_is_permalink", "author_id", "html", "preview_token",
-    "created_at", "changed_at", "scheduled_at", "published_at", "deleted_at", "deleted_status",
+    "created_at", "changed_at", "scheduled_at", "published_at", "former_date", "deleted_at",
+    "deleted_status",
 }  # fmt: skip
 COLUMNS = [column for column in Post.__table__.columns if column.name not in STATE]
 NAMES = [column.name for column in COLUMNS]

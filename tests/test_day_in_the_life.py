@@ -57,8 +57,8 @@ class Reader:
 
 
 def test_24_hourly_decisions(app: Flask, client: FlaskClient, site: Site, clock: FakeClock) -> None:
-    """Without a post all day: 15 in the morning, 60 in the afternoon, 15 in the evening, 480 when
-    the day is done, and never a value that sleeps past 8 h, in the document or in the headers."""
+    """Without a post all day: 15 in the morning, 60 in the afternoon, 15 before and in the evening,
+    480 when the day is done; never a value that sleeps past 8 h, in document or headers."""
     said: dict[int, int] = {}
     for _ in range(24):
         refresh(site)
@@ -72,6 +72,7 @@ def test_24_hourly_decisions(app: Flask, client: FlaskClient, site: Site, clock:
         clock.forward(hours=1)
     wanted = dict.fromkeys(range(7, 14), 15) | dict.fromkeys(range(14, 18), 60)
     wanted |= {19: 15, 20: 15, 22: 480}
+    wanted[17] = 15  # updates at 18:00 each day of this history: an hour would hide one
     assert {hour: said[hour] for hour in wanted} == wanted
     for hour in (-2, -1, 0, 1, 2, 3, 4, 5, 6):  # a copy is read until the next build
         assert hour + 1 + said[hour % 24] / 60 <= 8, said

@@ -21,7 +21,7 @@ ELSEWHERE = [
     ("evidence.md", "simulate bench/timelines/*.csv", "test_second_set.py"),
     ("evidence.md", "simulate compare before.json", "cli/test_simulation.py"),
     ("reader-test.md", "reader-test --url-command", "reader_test/test_command.py"),
-    ("mirror.md", "mirror add ", "foreign/test_mirror.py"),
+    ("mirror.md", "mirror add ", "parts/mirror/test_mirror.py"),
     ("mirror.md", "serve", "operations/test_serve.py"),
     ("postgresql.md", "serve", "storage/test_postgresql.py"),
     ("postgresql.md", "database copy postgresql", "operations/test_database_copy.py"),

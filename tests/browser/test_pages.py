@@ -150,7 +150,7 @@ def test_focus_is_seen(written: Live, browse: Browse) -> None:
 
 def test_the_small_day_has_a_table_for_everybody(written: Live, browse: Browse) -> None:
     """Its pale bars are not the only way to the figures, for those who see either."""
-    page = browse("/about")
+    page = browse("/subscribe")
     page.get_by_text("Show as a table").click()
     page.get_by_role("row", name="09:00").click()
 

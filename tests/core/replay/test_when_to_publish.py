@@ -1,6 +1,6 @@
 """When to publish: what is told of people against what their readers' habits say.
 
-How it fits what really happens is in tests/readers/test_forecast.py.
+How it fits what really happens is in tests/parts/readers/test_forecast.py.
 """
 
 from datetime import UTC, datetime, timedelta
