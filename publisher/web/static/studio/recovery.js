@@ -67,7 +67,10 @@ export class Recovery {
       const left = leftBehind(this.prefix, kind).filter(({ key }) => !held.has(lockOf(nameOf(key))));
       const mine = left.filter(({ key }) => nameOf(key) === tab);
       this.left = mine.concat(left.filter((kept) => !mine.includes(kept)));
-      if (!cameBy("navigate") && this.differs()) await this.brought(mine);
+      if (!cameBy("navigate")) {
+        await restored();
+        if (this.differs()) await this.brought(mine);
+      }
       if (post === "new") {
         this.left = navigator.locks ? this.left.slice(0, 1) : mine;
         this.left.forEach(({ key }) => lock(nameOf(key)));
@@ -241,6 +244,12 @@ function defaultOf(field) {
   if (field.options) return ([...field.options].find((one) => one.defaultSelected) ?? field.options[0])?.value;
   return field.defaultValue;
 }
+
+// The browser has put into the form what it had when its page was left: at the latest with `load`.
+const restored = () => new Promise((done) => {
+  if (document.readyState === "complete") setTimeout(done);
+  else addEventListener("load", () => setTimeout(done), { once: true });
+});
 
 const cameBy = (way) => performance.getEntriesByType("navigation")[0]?.type === way;
 
