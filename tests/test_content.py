@@ -242,6 +242,7 @@ def test_a_login_in_between(blog: Site, ada: Browser, app: Flask) -> None:
     assert missing == []
 
 
+@pytest.mark.parts("micropub")
 def test_micropub(blog: Site, app: Flask) -> None:
     """A query tells everything that can be sent, an update of one thing keeps all others."""
     with blog.database.write() as db:
