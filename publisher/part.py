@@ -6,8 +6,8 @@
 it is needed. The environment variable PUBLISHER_PARTS names the parts that are on.
 
 Of a part that is off, the engine still uses `tables`, `upkeep`, `end_logins`, `end_tokens`,
-`keeps_file` and `reserved`: what is stored stays, is backed up and tidied by age, and is there
-again when the part is.
+`forget_feed`, `keeps_file`, `expendable` and `reserved`: what is stored stays, is backed up and
+tidied by age, and is there again when the part is.
 """
 
 import importlib
