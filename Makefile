@@ -170,7 +170,7 @@ bench: $(BENCH) ## measure speed and size, each with its baseline in the same ru
 pictures: $(EVERYTHING) ## update docs/pictures/*.png from the demo blog (needs Chromium)
 	@$(BIN)/python scripts/pictures.py
 
-wheels: $(RUN) ## build dist/publisher-*.whl, dynamic_ttl-*.whl and publisher_reader_test-*.whl
+wheels: $(RUN) ## build dist/publisher_blog-*.whl, dynamic_ttl-*.whl and publisher_reader_test-*.whl
 	@$(BIN)/python -m pip wheel --quiet --no-deps -w dist .
 	@$(BIN)/python scripts/build_wheels.py dist
 	@ls dist/*.whl

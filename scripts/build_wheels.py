@@ -11,11 +11,12 @@ import re
 import subprocess
 import sys
 import tempfile
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+
+from publisher import __version__
 
 ROOT = Path(__file__).parent.parent
 
@@ -151,9 +152,8 @@ def write_sources(wheel: SmallWheel, folder: Path) -> None:
             if source.with_suffix(kind).is_file():
                 target.with_suffix(kind).write_bytes(source.with_suffix(kind).read_bytes())
     (folder / wheel.name / "py.typed").touch()
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     project = PROJECT.format(
-        name=wheel.name, version=version, description=wheel.description,
+        name=wheel.name, version=__version__, description=wheel.description,
         keywords=list(wheel.keywords), dependencies=list(wheel.dependencies),
         scripts="\n".join(f'{command} = "{place}"' for command, place in wheel.scripts),
     )  # fmt: skip

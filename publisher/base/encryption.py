@@ -13,7 +13,7 @@ from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from publisher.base.errors import InvalidInput
+from publisher.base.errors import InvalidInput, to_install
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PREFIX = "encrypted:"
 MISSING = (
     "a feed's password is stored encrypted, which needs a package that is not installed: "
-    "python -m pip install cryptography, where Publisher is installed"
+    + to_install("cryptography")
 )
 
 

@@ -94,3 +94,8 @@ class StorageUnavailable(PublisherError):
     """The database or the disk cannot take a write now; nothing was changed."""
 
     http_status = 503
+
+
+def to_install(packages: str) -> str:
+    """How to install further packages by their own names, whatever Publisher came from."""
+    return f"`python -m pip install {packages}`, where Publisher is installed"

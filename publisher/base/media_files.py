@@ -14,7 +14,7 @@ from io import BufferedReader, RawIOBase
 from pathlib import Path
 from typing import IO, Any
 
-from publisher.base.errors import InvalidInput, StorageUnavailable
+from publisher.base.errors import InvalidInput, StorageUnavailable, to_install
 from publisher.base.system import whole_files
 
 _PART_BYTES = 1024 * 1024  # fetched from a bucket in one request
@@ -214,7 +214,7 @@ def _store(url: str, endpoint: str) -> Any:
     except ModuleNotFoundError as error:
         raise InvalidInput(
             "PUBLISHER_MEDIA_URL names a bucket, and the client is not installed: "
-            "pip install 'publisher-VERSION.whl[s3]'"
+            + to_install("obstore")
         ) from error
     bucket, _, folder = url.removeprefix("s3://").strip("/").partition("/")
     try:

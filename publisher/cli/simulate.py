@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from publisher.base.errors import InvalidInput, PublisherError
+from publisher.base.errors import InvalidInput, PublisherError, to_install
 from publisher.cli import timelines
 from publisher.cli.parameters import Days, InputFile, Instant, check_source
 from publisher.core.ttl.rule import POLL_MINUTES
@@ -262,8 +262,8 @@ def require_numbers() -> None:
     if not (find_spec("joblib") and find_spec("numpy")):
         raise PublisherError(
             "made-up feeds, --bootstrap, --plot and `compare` need numpy, numba and joblib, which a"
-            " blog does not: run `make simulator` (or, without a checkout, pip install"
-            " 'publisher-VERSION.whl[sim]')"
+            " blog does not: run `make simulator` in a checkout, else "
+            + to_install("numpy numba joblib matplotlib")
         )
 
 

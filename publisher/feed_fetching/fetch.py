@@ -10,13 +10,13 @@ import functools
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import Protocol
 from urllib.parse import urlsplit
 
 import aiohttp
 from yarl import URL
 
+import publisher
 from publisher.base import net
 from publisher.base.encryption import is_encrypted
 from publisher.base.system import confined
@@ -44,7 +44,7 @@ _MAX_HEADER_BYTES = 65_536
 
 def user_agent(contact_url: str) -> str:
     """The User-Agent: program, version and contact address, constant for an installation."""
-    return f"Publisher-River/{version('publisher')} (+{contact_url})"
+    return f"Publisher-River/{publisher.__version__} (+{contact_url})"
 
 
 class Gate(Protocol):

@@ -19,7 +19,7 @@ from sqlalchemy import func, inspect, select, text
 
 from publisher.base.clock import utc_now
 from publisher.base.environment import Environment, secret_key, try_write
-from publisher.base.errors import PublisherError
+from publisher.base.errors import PublisherError, to_install
 from publisher.base.media_files import Bucket
 from publisher.base.net import Reply
 from publisher.base.system import processes
@@ -304,7 +304,7 @@ def examine_formulas(site: Site) -> Iterator[Finding]:
     if count:
         there = formulas.available()
         shown = "pages draw them" if there else "pages show their TeX: latex2mathml is missing"
-        mend = "`python -m pip install latex2mathml` where Publisher is installed (the extra math)"
+        mend = to_install("latex2mathml")
         yield Finding("formulas", there, f"{counted(count, 'post')} with formulas; {shown}", mend)
 
 

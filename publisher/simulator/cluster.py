@@ -13,7 +13,7 @@ from typing import Any
 import joblib
 from joblib._dask import DaskDistributedBackend
 
-from publisher.base.errors import InvalidInput, PublisherError
+from publisher.base.errors import InvalidInput, PublisherError, to_install
 
 CONNECT_SECONDS = 10
 
@@ -30,7 +30,7 @@ def connected(address: str) -> Iterator[None]:
         from distributed import Client
     except ModuleNotFoundError as error:
         raise PublisherError(
-            "--jobs dask: needs Python's distributed: pip install 'publisher-VERSION.whl[dask]'"
+            f"--jobs dask needs Python's distributed: {to_install('distributed')}"
         ) from error
     for name in ("distributed", "distributed.client", "distributed.core"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # our own errors say it in one sentence

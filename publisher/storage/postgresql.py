@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Engine, Table, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
-from publisher.base.errors import InvalidInput, StorageUnavailable
+from publisher.base.errors import InvalidInput, StorageUnavailable, to_install
 from publisher.storage.bell import Bell
 from publisher.storage.columns import Base
 
@@ -115,7 +115,7 @@ def make_engine(url: str, pooled: bool = False) -> Engine:
     except ModuleNotFoundError as error:
         raise InvalidInput(
             "the database's URL names PostgreSQL, and its driver is not installed: "
-            "pip install 'publisher-VERSION.whl[postgres]'"
+            + to_install("'psycopg[binary]'")
         ) from error
     if pooled:
         event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(_SET))

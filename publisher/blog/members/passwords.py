@@ -8,13 +8,15 @@ still there after an upgrade, or comes with the extra `old-passwords`. A login r
 from importlib.util import find_spec
 from typing import NewType
 
+from publisher.base.errors import to_install
+
 Hash = NewType("Hash", str)  # never a password
 METHOD = "scrypt:32768:8:3"
 ARGON2 = "$argon2"  # how a hash by Argon2 begins
 _UNREADABLE = (
     "passwords that were set under version 1.0 cannot be checked here: set a new one with "
     "`publisher author password NAME`, or install what reads the old ones, "
-    "`python -m pip install argon2-cffi`, where Publisher is installed"
+    + to_install("argon2-cffi")
 )
 
 

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from publisher.base.errors import FieldErrors, Forbidden, InvalidInput, NotFound
+from publisher.base.errors import FieldErrors, Forbidden, InvalidInput, NotFound, to_install
 from publisher.base.net import ip_of
 from publisher.base.text import clean
 from publisher.blog.members import permissions
@@ -28,8 +28,8 @@ from publisher.storage.tables.credentials import Author
 
 MAX_LABEL, MOST = 80, 20  # characters; passkeys of one author
 MISSING = (
-    "passkeys need a library that is not installed: run `make passkeys` "
-    "(or, without a checkout, pip install 'publisher-VERSION.whl[passkeys]'), then start again"
+    "passkeys need a library that is not installed: run `make passkeys` in a "
+    f"checkout, else {to_install('webauthn')}; then start again"
 )
 REFUSED = "this passkey is not known here"
 

@@ -123,6 +123,7 @@ def on_account_page() -> str:
             passkeys=keys.listed(db, my_row(db)),
             possible=_possible_place(db) is not None,
             installed=keys.installed(),
+            missing=keys.MISSING,
         )
 
 

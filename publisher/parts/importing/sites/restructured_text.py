@@ -4,6 +4,8 @@ HTML on."""
 import html as html_module
 import re
 
+from publisher.base.errors import to_install
+
 # How a reason begins for which a post is a draft.
 UNREADABLE = "it became a draft, as its file is not as it should be:"
 _DIRECTIVE = re.compile(r"^\.\.[ \t]+([\w-]+)::", re.MULTILINE)
@@ -26,7 +28,7 @@ def html(text: str) -> tuple[str, list[str]]:
         from docutils.core import publish_parts
         from docutils.writers.html5_polyglot import Writer
     except ImportError:
-        return _unread(text, "it needs the package docutils: pip install 'publisher[rst]'")
+        return _unread(text, f"it needs a package: {to_install('docutils')}")
     other = dict.fromkeys(name for name in _DIRECTIVE.findall(text) if name not in _KNOWN)
     try:
         parts = publish_parts(text, writer=Writer(), settings_overrides=_SETTINGS)
