@@ -1,6 +1,6 @@
 """Run the measurements named on the command line, or all of them.
 
-With --record their tables are also added to their lab books, docs/measurements/NAME.md.
+With --record their tables are also added to their lab books, bench/lab/NAME.md.
 """
 
 import importlib
@@ -13,7 +13,7 @@ from pathlib import Path
 import bench
 from bench.table import Table
 
-BOOKS = Path(__file__).parent.parent / "docs" / "measurements"
+BOOKS = Path(__file__).parent / "lab"
 
 
 def main() -> int:
