@@ -108,7 +108,7 @@ fuzz: $(EVERYTHING) ## fuzz whatever reads strangers' input, for FUZZ_SECONDS (6
 ON_ANY_DATABASE := parts/river/fetching/test_machines.py storage/test_postgresql.py storage/test_bucket.py \
 	parts/readers/test_real_readers.py parts/readers/test_forecast.py parts/river/test_simulated.py feed_reading \
 	parts/river/test_our_publisher.py \
-	$(addprefix foreign/test_,stamp.py stamp_recipes.py) $(addprefix cli/test_,light.py simulation.py) \
+	$(addprefix other_feeds/test_,stamp.py stamp_recipes.py) $(addprefix cli/test_,light.py simulation.py) \
 	$(addprefix parts/importing/test_,confined_reading.py html_to_markdown.py) \
 	blog/test_markdown.py delivery/test_stopping.py web/test_blog_clients.py web/test_rights.py \
 	$(addprefix parts/,micropub/test_standard_cases.py micropub/test_kept_properties.py \
@@ -124,7 +124,7 @@ NOT_ON_POSTGRESQL := $(addprefix --deselect=tests/,parts/river/polls/test_missed
 	parts/readers/test_served.py::test_hostile_agents_over_the_wire \
 	web/studio/test_moving.py::test_what_cannot_be_read_is_said)
 WITH_DATABASE ?= $(filter-out $(WITHOUT_DATABASE),$(wildcard tests/test_*.py)) $(addprefix tests/,blog cli \
-	delivery exchange foreign operations parts publishing storage web)
+	delivery exchange operations other_feeds parts publishing storage web)
 
 test-postgresql: $(EVERYTHING) ## run the tests that use a database on a temporary PostgreSQL server; WITH_DATABASE=tests/browser for others
 	@$(BIN)/python -m tests.postgres $(PARALLEL) $(addprefix --ignore=tests/,$(ON_ANY_DATABASE)) $(NOT_ON_POSTGRESQL) $(WITH_DATABASE)

@@ -23,9 +23,8 @@ from bench.table import Table
 from publisher.base.environment import Environment
 from publisher.delivery.front import FeedFront
 from publisher.feed_reading.scan import scan
-from publisher.foreign import mirrors
 from publisher.installation import Site, open_site
-from publisher.parts.mirror import mirror_poll
+from publisher.parts.mirror import mirror_poll, mirrors
 
 LEARNING, WEEK, WINDOW = timedelta(days=7), timedelta(days=7), 20
 READERS = ("header", "element", "fixed:15", "fixed:30", "fixed:60")

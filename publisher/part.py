@@ -5,20 +5,21 @@
 ("pages:blueprint": a module of the part, and a name in that module), which the engine follows where
 it is needed. The environment variable PUBLISHER_PARTS names the parts that are on.
 
-Of a part that is off, the engine still uses `tables`, `upkeep`, `end_logins`, `end_tokens`,
-`forget_feed`, `keeps_file`, `expendable` and `reserved`: what is stored stays, is backed up and
-tidied by age, and is there again when the part is.
+Of a part that is off, the engine still uses `tables`, `upkeep`, `expendable`, `reserved` and the
+hooks `end_logins`, `end_tokens`, `forget_feed`, `keeps_file` and `index_all`: what is stored stays,
+is backed up and tidied by age, and is there again when the part is.
 """
 
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from publisher.base.errors import InvalidInput, PublisherError
+from publisher.base.errors import InvalidInput, NotFound, PublisherError
 
 NONE = "none"
 
@@ -48,6 +49,52 @@ class Figure:
     name: str
     meaning: str
     value: float | Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class OtherFeed:
+    """A feed of another site that a part serves here, at `/PART/NAME.xml`."""
+
+    name: str
+    title: str
+    path: str
+    url: str
+    timezone: str
+    updates: tuple[datetime, ...]
+
+
+# What the engine calls, with what, for which result.
+Hook = Literal[
+    # Site: what is told of each answered poll (`delivery.front.PollListener`); of one part at most.
+    "poll_listener",
+    # Session: first steps for a new author (words, address of the page, whether done).
+    "first_steps",
+    # Session, an author's id, a number: title and text of a new post about that.
+    "text_about",
+    # Session: the path of a public list of feeds that the blog's own feed names, or "".
+    "blogroll",
+    # Session, the present moment: Figures for `/metrics`.
+    "figures",
+    # Session, a post whose text has been written.
+    "text_written",
+    # Session, a post that has been published, changed for readers, taken back, deleted or restored,
+    # its path, the present moment, the HTML before a change.
+    "public_change",
+    # Session, a post's HTML: the same with addresses that stand alone as they show.
+    "show_links",
+    # Session, the mark of a file (`media.mark`): why it must stay, or "".
+    "keeps_file",
+    # Session, an author: ends the ways in that the part gives, besides the password.
+    "end_logins",
+    # The same for what the part gives out that is as good as a token.
+    "end_tokens",
+    # Session, name: the OtherFeed that is served here by that name; NotFound for none.
+    "other_feed",
+    # Session, name of an OtherFeed that is no longer served here.
+    "forget_feed",
+    # Session: fills the part's search index, which is empty.
+    "index_all",
+]
 
 
 @dataclass(frozen=True)
@@ -84,34 +131,8 @@ class Part:
     menu: tuple[MenuLink, ...] = ()
     # Places on the engine's pages, and the function that returns the HTML for each.
     places: Mapping[str, str] = field(default_factory=dict)
-    # Takes a site, returns what is told of each answered poll (`delivery.front.PollListener`); of
-    # one part at the most.
-    poll_listener: str = ""
-    # Takes a session: first steps for a new author (words, address of the page, whether done).
-    first_steps: str = ""
-    # Takes a session and the name of a feed of somebody else's that is no longer served here.
-    forget_feed: str = ""
-    # Takes a session and an author: ends the ways in that the part gives, besides the password.
-    end_logins: str = ""
-    # The same for what the part gives out that is as good as a token.
-    end_tokens: str = ""
-    # Takes a session, an author's id and a number: title and text of a new post about that.
-    text_about: str = ""
-    # Takes a session: the path of a public list of feeds that the blog's own feed names, or "".
-    blogroll: str = ""
-    # Takes a session and the present moment: yields Figures for `/metrics`.
-    figures: str = ""
-    # Takes a session and a post whose text has been written.
-    text_written: str = ""
-    # Takes a session, a post that has been published, changed for readers, taken back, deleted or
-    # restored, its path, the present moment and the HTML before a change.
-    public_change: str = ""
-    # Takes a session and a post's HTML: returns it with addresses that stand alone as they show.
-    show_links: str = ""
-    # Takes a session and the mark of a file (`media.mark`): why it must stay, or "".
-    keeps_file: str = ""
-    # Takes a session: fills the part's search index, which is empty.
-    index_all: str = ""
+    # Functions that the engine calls at a Hook.
+    hooks: Mapping[Hook, str] = field(default_factory=dict)
     # Tables that begin anew, empty, where they are damaged: no post is lost with them.
     expendable: tuple[str, ...] = ()
 
@@ -147,6 +168,37 @@ def chosen(text: str) -> tuple[Part, ...]:
         if missing := sorted(set(known()[name].needs) - names):
             raise InvalidInput(f"PUBLISHER_PARTS: {name} needs {', '.join(missing)} too")
     return tuple(part for name, part in known().items() if name in names)
+
+
+def hooked(parts: Iterable[Part], hook: Hook) -> Iterator[Callable[..., Any]]:
+    """The functions that parts have at a hook."""
+    return (part.load(part.hooks[hook]) for part in parts if hook in part.hooks)
+
+
+def every_hooked(hook: Hook) -> Iterator[Callable[..., Any]]:
+    """The functions at a hook of all parts, on or off."""
+    return hooked(known().values(), hook)
+
+
+def other_feed(parts: Iterable[Part], session: Any, name: str) -> OtherFeed:
+    """The feed of another site that is served here by a name; NotFound for none."""
+    for find in hooked(parts, "other_feed"):
+        feed: OtherFeed = find(session, name)
+        return feed
+    raise NotFound("feeds of other sites are not served here")
+
+
+@cache
+def _other_feed_folders() -> tuple[str, ...]:
+    return tuple(f"/{part.name}/" for part in known().values() if "other_feed" in part.hooks)
+
+
+def other_feed_at(path: str) -> str:
+    """The name of the OtherFeed that is served at a path; "" for the blog's own feeds."""
+    for folder in _other_feed_folders():
+        if path.startswith(folder) and path.endswith(".xml"):
+            return path[len(folder) : -len(".xml")]
+    return ""
 
 
 class PartOff(PublisherError):

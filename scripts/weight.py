@@ -25,14 +25,9 @@ LIBRARIES = {
     "reader_test": "reader_test", "access_logs": "access_logs", "feed_reading": "feed_reading",
     "feed_fetching": "feed_fetching", "cli/simulate.py": "simulator",
     "cli/timelines.py": "simulator", "cli/reader_test.py": "reader_test",
-    "foreign/stamp.py": "dynamic_ttl", "foreign/learning.py": "dynamic_ttl",
+    "other_feeds": "other_feeds", "cli/advise.py": "other_feeds",
     "delivery/connection.py": "http_server", "delivery/http_": "http_server",
     "delivery/page_threads.py": "http_server", "delivery/wire.py": "http_server",
-}  # fmt: skip
-# Parts that are not in their folders yet.
-PARTS = {
-    "foreign": "mirror", "cli/advise.py": "mirror",
-    "storage/tables/mirror.py": "mirror",
 }  # fmt: skip
 # The rooms of tests that stand elsewhere than what they test.
 TESTS = {"real_readers": "readers", "browser": "web", "demo": "demo", "losses": "web"}
@@ -44,9 +39,8 @@ def place(path: str) -> tuple[str, str]:
         return "part", path.split("/")[1]
     if path.startswith("storage/migrations"):
         return "migrations", "migrations"
-    for kind, table in (("library", LIBRARIES), ("part", PARTS)):
-        if fitting := [prefix for prefix in table if path.startswith(prefix)]:
-            return kind, table[max(fitting, key=len)]
+    if fitting := [prefix for prefix in LIBRARIES if path.startswith(prefix)]:
+        return "library", LIBRARIES[max(fitting, key=len)]
     return "engine", path.partition("/")[0].removesuffix(".py")
 
 

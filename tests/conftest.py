@@ -95,8 +95,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 # polls: `make test-all`.
 SYSTEM = (
     "browser", "cli/test_simulation.py", "delivery/test_stopping.py", "dynamic_ttl/test_wheel.py",
-    "foreign/test_mirror_in_front.py", "foreign/test_real_wordpress.py",
-    "foreign/test_stamp_recipes.py", "foreign/test_wordpress.py",
+    "parts/mirror/test_mirror_in_front.py", "other_feeds/test_real_wordpress.py",
+    "other_feeds/test_stamp_recipes.py", "other_feeds/test_wordpress.py",
     "losses", "operations/test_crash.py", "operations/test_faults.py", "operations/test_kills.py",
     "operations/test_nginx.py", "operations/test_rebinding.py", "operations/test_serve.py",
     "operations/test_serve_http.py", "operations/test_tls.py::test_a_site_with_tls",

@@ -15,7 +15,7 @@ from tests.test_docs import ROOT
 # A page, how a command of it begins, and the test that runs it: it needs more than a folder.
 ELSEWHERE = [
     ("tutorial.md", "", "test_tutorial.py"),
-    ("stamp.md", "stamp ", "foreign/test_stamp_recipes.py"),
+    ("stamp.md", "stamp ", "other_feeds/test_stamp_recipes.py"),
     ("deploy.md", "serve --host 0.0.0.0 --port 443 --tls-cert", "operations/test_tls.py"),
     ("for-readers.md", "simulate timelines/*.csv --last-days 1500", "simulator/test_engine.py"),
     ("evidence.md", "simulate bench/timelines/*.csv", "test_second_set.py"),

@@ -12,6 +12,7 @@ from publisher.base.errors import Gone, NotFound, must_exist
 from publisher.base.text import plain_text
 from publisher.blog.slugs import tag_slug
 from publisher.blog.writing.content import PROSE
+from publisher.part import hooked
 from publisher.storage.database import parts_of
 from publisher.storage.full_text import POSTS
 from publisher.storage.tables.blog import (
@@ -265,9 +266,8 @@ def _published() -> Select[Post]:
 def tell_parts(session: Session, post: Post, path: str, now: datetime, before: str = "") -> None:
     """Tell the parts of a post that has been published, changed, taken back, deleted or restored;
     its HTML was `before`."""
-    for part in parts_of(session):
-        if part.public_change:
-            part.load(part.public_change)(session, post, path, now, before)
+    for tell in hooked(parts_of(session), "public_change"):
+        tell(session, post, path, now, before)
 
 
 # A paragraph of sanitised HTML that is an address alone begins so; `markdown_extras` marks it.
@@ -276,9 +276,9 @@ ALONE = '<p class="card">'
 
 def with_links_shown(session: Session, html: str) -> str:
     """A post's HTML with the addresses that stand alone in it as parts show them."""
-    for part in parts_of(session):
-        if part.show_links and ALONE in html:
-            html = part.load(part.show_links)(session, html)
+    if ALONE in html:
+        for show in hooked(parts_of(session), "show_links"):
+            html = show(session, html)
     return html
 
 

@@ -21,7 +21,7 @@ from publisher.cli.parameters import (
 from publisher.cli.timelines import guessed_updates
 
 if TYPE_CHECKING:
-    from publisher.foreign.advise import AdviceReport, Subject
+    from publisher.other_feeds.advise import AdviceReport, Subject
 
 USUAL_CONTACT = "http://127.0.0.1:8000"
 
@@ -36,7 +36,7 @@ def advise(source: str, timezone: str, plot: Path | None, as_json: bool) -> None
     an access log of its server."""
     if not _is_address(source):
         InputFile()(source)
-    from publisher.foreign import advise as advice
+    from publisher.other_feeds import advise as advice
 
     if plot is not None and (plot.suffix not in {".svg", ".png"} or not plot.parent.is_dir()):
         raise InvalidInput(f"{plot}: a plot is a FILE.svg or FILE.png in a folder that exists")
@@ -63,7 +63,7 @@ def _subject(source: str, zone: str) -> "Subject":
     from publisher.access_logs.guessed_updates import is_access_log
     from publisher.base.environment import read_environment
     from publisher.core.civil import instant
-    from publisher.foreign import advise as advice
+    from publisher.other_feeds import advise as advice
 
     now = utc_now()
     if _is_address(source):
@@ -86,7 +86,7 @@ def _subject(source: str, zone: str) -> "Subject":
 
 def lines(found: "AdviceReport") -> Iterator[str]:
     """The advice in words."""
-    from publisher.foreign import advise as advice
+    from publisher.other_feeds import advise as advice
 
     yield _said(found.said)
     if found.undated:
@@ -122,7 +122,7 @@ def _said(said: dict[str, Any]) -> str:
 
 
 def _gains(gains: list[dict[str, Any]]) -> Iterator[str]:
-    from publisher.foreign.advise import CLIENTS
+    from publisher.other_feeds.advise import CLIENTS
 
     yield "What that would change, now -> then:"
     for one in gains:
@@ -134,7 +134,7 @@ def _gains(gains: list[dict[str, Any]]) -> Iterator[str]:
         )
 
 
-HOSTS = ["netlify", "cloudflare", "nginx", "apache", "none"]  # as foreign.stamp has them
+HOSTS = ["netlify", "cloudflare", "nginx", "apache", "none"]  # as other_feeds.stamp has them
 
 
 @click.command()
@@ -164,8 +164,8 @@ HOSTS = ["netlify", "cloudflare", "nginx", "apache", "none"]  # as foreign.stamp
 def stamp(as_json: bool, **asked: Any) -> None:
     """Write into a static site's feed file when to come back (ttl, sy); keep all other bytes."""
     from publisher.core.menu import parse_menu
-    from publisher.foreign.stamp import StampOptions
-    from publisher.foreign.stamp import stamp as put_in
+    from publisher.other_feeds.stamp import StampOptions
+    from publisher.other_feeds.stamp import stamp as put_in
 
     try:
         parse_menu(asked["menu"])

@@ -15,7 +15,7 @@ import click
 from publisher.base.dates import find_zone, parse_zone
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.cli.parameters import site
-from publisher.part import PartOff, chosen
+from publisher.part import PartOff, chosen, other_feed
 
 if TYPE_CHECKING:
     from publisher.access_logs.guessed_updates import GuessedUpdates
@@ -169,11 +169,9 @@ def _mine() -> tuple[str, Sequence[datetime], str]:
 
 def _mirrored(name: str) -> tuple[str, Sequence[datetime], str]:
     """The known updates of a mirrored feed, in the same form."""
-    from publisher.foreign import mirrors
-
     with site().database.read() as db:
-        mirror = mirrors.named(db, name)
-        return name, mirrors.history_of(mirror).updates, mirror.timezone
+        feed = other_feed(site().parts, db, name)
+        return name, feed.updates, feed.timezone
 
 
 def _recent(

@@ -18,7 +18,7 @@ from publisher.base.text import plain_text
 from publisher.blog import published
 from publisher.blog.published import is_public
 from publisher.installation import serving_lock
-from publisher.part import known
+from publisher.part import every_hooked
 from publisher.storage import sqlite_file
 from publisher.storage.database import Database
 from publisher.storage.postgresql import on_server
@@ -168,9 +168,8 @@ def index_all(new: Session) -> None:
             for post in some
         )
         published.index_all(new, rows)
-    for part in known().values():
-        if part.index_all:
-            part.load(part.index_all)(new)
+    for index_all in every_hooked("index_all"):
+        index_all(new)
 
 
 def _parts(values: Iterable[T]) -> Iterator[list[T]]:

@@ -19,7 +19,7 @@ from publisher.feeds import atom, jsonfeed, rss, validation
 from publisher.feeds.channel import NEVER, Channel, Podcast, content_hash, fingerprint, guid_of
 from publisher.installation import Site, content_state, public_address, recall, remember
 from publisher.installation.settings import Settings, load_settings
-from publisher.part import Part
+from publisher.part import Part, hooked
 from publisher.publishing import feed_content, outbox, snapshots
 from publisher.publishing.signals import Signals, moment_of, signals_at
 from publisher.storage import database
@@ -167,8 +167,7 @@ def _channel(
     session: Session, settings: Settings, site_url: str, now: datetime, parts: Sequence[Part]
 ) -> Channel:
     """The main feed's content, without posts dated in the future."""
-    blogrolls = (part.load(part.blogroll)(session) for part in parts if part.blogroll)
-    blogroll = next(filter(None, blogrolls), "")
+    blogroll = next(filter(None, (find(session) for find in hooked(parts, "blogroll"))), "")
     rows = published.newest_until(session, now, settings.feed_items)
     with_markdown = settings.source_markdown == "on"
     older = snapshots.newest(session, rows, settings.feed_items)

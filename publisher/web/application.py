@@ -14,6 +14,7 @@ from publisher.base.media_files import NOT_SNIFFED
 from publisher.base.text import LARGEST_ROW
 from publisher.delivery.front import FeedFront
 from publisher.installation import Site, open_site
+from publisher.part import hooked
 from publisher.web import (
     assets,
     blog,
@@ -87,7 +88,7 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
     for part in site.parts:
         for reference in part.blueprints:
             app.register_blueprint(part.load(reference))
-    listening = (part.load(part.poll_listener)(site) for part in site.parts if part.poll_listener)
+    listening = (listen(site) for listen in hooked(site.parts, "poll_listener"))
     app.extensions["polls"] = polls = next(listening, None)
     front = FeedFront(app.wsgi_app, site, polls)
     app.extensions["front"] = front

@@ -21,11 +21,11 @@ from publisher.blog import published
 from publisher.blog.markup import markdown
 from publisher.feed_fetching.answers import asked_to_wait_seconds, header_hints
 from publisher.feed_reading.parse import parse_sanitised
-from publisher.foreign import mirrors
 from publisher.installation import Site
 from publisher.parts.importing import dry_run
 from publisher.parts.importing.formats import recognition
 from publisher.parts.importing.sources import Document
+from publisher.parts.mirror import mirrors
 from publisher.parts.river.following import opml, subscriptions
 from publisher.publishing.rebuild import rebuild
 from publisher.reader_test import scorecard

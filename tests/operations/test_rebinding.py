@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from publisher.base.environment import read_environment
-from publisher.foreign import mirrors
 from publisher.installation import open_site
 from publisher.installation.settings import store_settings
+from publisher.parts.mirror import mirrors
 from publisher.parts.river.following import subscriptions
 from tests.databases import settings_of
 from tests.factories import PASSWORD, make_author, make_post

@@ -22,7 +22,7 @@ from tests.conftest import FakeClock
 from tests.dynamic_ttl.engines import document
 from tests.dynamic_ttl.test_middleware import POSTS
 from tests.factories import make_post
-from tests.foreign import test_wordpress as wordpress
+from tests.other_feeds import test_wordpress as wordpress
 from tests.parts.mirror.test_mirror import elsewhere, environment, mirrored
 from tests.parts.river.origin import Origin, Reply
 from tests.parts.river.test_worker import River

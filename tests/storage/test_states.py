@@ -11,10 +11,11 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
+from publisher.parts.mirror import tables as mirror
 from publisher.parts.readers import tables as readers
 from publisher.parts.river import tables as river
 from publisher.storage.columns import Base
-from publisher.storage.tables import blog, credentials, mirror, publishing
+from publisher.storage.tables import blog, credentials, publishing
 
 ROOM = Path(__file__).resolve().parents[2] / "publisher"
 TABLES = (blog, credentials, mirror, publishing, readers, river)

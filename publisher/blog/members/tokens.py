@@ -11,13 +11,13 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
-from publisher import part
 from publisher.base.encryption import hash_token
 from publisher.base.errors import FieldErrors, InvalidInput, NotFound
 from publisher.base.text import clean
 from publisher.blog.members import permissions
 from publisher.blog.members.authors import MADE_LAST
 from publisher.installation import recall, remember
+from publisher.part import every_hooked
 from publisher.storage.tables.credentials import ApiToken, Author
 
 # What a token may be for, and in words.
@@ -135,9 +135,8 @@ def revoke(session: Session, token_id: int, author: Author | None = None) -> Non
 def revoke_all(session: Session, author: Author) -> int:
     """End every token of an author at once, and what parts give out that is as good; returns how
     many tokens there were."""
-    for known in part.known().values():
-        if known.end_tokens:
-            known.load(known.end_tokens)(session, author)
+    for end in every_hooked("end_tokens"):
+        end(session, author)
     mine = session.scalars(select(ApiToken.id).where(ApiToken.author_id == author.id)).all()
     session.execute(delete(ApiToken).where(ApiToken.id.in_(mine)))
     return len(mine)
@@ -146,9 +145,8 @@ def revoke_all(session: Session, author: Author) -> int:
 def end_other_logins(session: Session, author: Author) -> int:
     """End all ways in besides the password: tokens, whose number is returned, and those of parts,
     on or off."""
-    for known in part.known().values():
-        if known.end_logins:
-            known.load(known.end_logins)(session, author)
+    for end in every_hooked("end_logins"):
+        end(session, author)
     return revoke_all(session, author)
 
 

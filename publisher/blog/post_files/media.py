@@ -30,7 +30,7 @@ from publisher.base.text import clean
 from publisher.blog.post_files import enclosures, pictures
 from publisher.blog.post_files.enclosures import FileInfo
 from publisher.installation.settings import load_settings
-from publisher.part import known as known_parts
+from publisher.part import every_hooked
 from publisher.storage.tables.blog import Media, Post, UnsavedText
 from publisher.storage.tables.credentials import Author
 
@@ -314,8 +314,8 @@ def remove_file(session: Session, row: Media, seen: Seen) -> list[str]:
     sign, known = mark(row), load_settings(session)
     if sign in f"{known.logo} {known.icon} {known.header} {known.footer} {known.css}":
         raise Conflict("the look of the site uses it")
-    for part in known_parts().values():  # on or off
-        if part.keeps_file and (why := part.load(part.keeps_file)(session, sign)):
+    for why_kept in every_hooked("keeps_file"):
+        if why := why_kept(session, sign):
             raise Conflict(why)
     if session.scalar(select(Author.id).where(Author.bio.contains(sign)).limit(1)):
         raise Conflict("somebody’s profile uses it")

@@ -20,6 +20,7 @@ from publisher.blog.published import is_listed, is_public, was_public
 from publisher.blog.slugs import free_slug, made_slug, slug_from
 from publisher.blog.writing.content import Content, of_post, same, to_columns, to_plain
 from publisher.installation.settings import load_settings
+from publisher.part import hooked
 from publisher.storage import database
 from publisher.storage.tables.blog import Post, Redirect, Revision, UpdateKind
 
@@ -260,9 +261,8 @@ def _replace(
         database.content_changed(session)
     if is_public(post) and not minor and post.html != html_before:
         published.tell_parts(session, post, path(post), now, html_before)
-    for listener in database.parts_of(session):
-        if listener.text_written:
-            listener.load(listener.text_written)(session, post)
+    for tell in hooked(database.parts_of(session), "text_written"):
+        tell(session, post)
     session.flush()
     tags.assign(session, post, value.tags, now)
     published.index(session, post)

@@ -8,7 +8,9 @@ PART = Part(
     blueprints=("pages:blueprint",),
     jobs=("fetching:fetch_link_cards",),
     places={"post-tools": "pages:post_tools"},
-    text_written="cards:request_of",
-    show_links="cards:with_cards",
-    keeps_file="cards:keeps_file",
+    hooks={
+        "text_written": "cards:request_of",
+        "show_links": "cards:with_cards",
+        "keeps_file": "cards:keeps_file",
+    },
 )

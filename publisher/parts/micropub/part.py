@@ -18,5 +18,5 @@ PART = Part(
         "program-addresses": "places:addresses",
         "program-first-words": "places:words",
     },
-    end_tokens="codes:remove_all",
+    hooks={"end_tokens": "codes:remove_all"},
 )

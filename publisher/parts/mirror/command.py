@@ -23,9 +23,8 @@ def mirror() -> None:
 def add(url: str, name: str, timezone: str) -> None:
     """Mirror the feed at URL; print its address here and the token for pings of news."""
     from publisher.feed_fetching.addresses import tidy_url
-    from publisher.foreign import mirrors
     from publisher.installation.settings import load_settings
-    from publisher.parts.mirror import mirror_poll
+    from publisher.parts.mirror import mirror_poll, mirrors
 
     here = site()
     address, secret = tidy_url(url)
@@ -55,7 +54,7 @@ def add(url: str, name: str, timezone: str) -> None:
 @json_option
 def list_mirrors(as_json: bool) -> None:
     """List the mirrored feeds."""
-    from publisher.foreign import mirrors
+    from publisher.parts.mirror import mirrors
     from publisher.storage.tables.publishing import Snapshot
 
     here = site()
@@ -82,15 +81,14 @@ def list_mirrors(as_json: bool) -> None:
 @click.argument("name")
 def remove(name: str) -> None:
     """Stop serving NAME; delete its update history and the counts of its readers."""
-    from publisher.foreign import mirrors
-    from publisher.part import known
+    from publisher.part import every_hooked
+    from publisher.parts.mirror import mirrors
 
     here = site()
     with here.database.write() as db:
         mirrors.remove(db, name)
-        for part in known().values():
-            if part.forget_feed:
-                part.load(part.forget_feed)(db, name)
+        for forget in every_hooked("forget_feed"):
+            forget(db, name)
 
 
 @mirror.command()
@@ -111,9 +109,8 @@ def ping(name: str) -> None:
 def why(name: str, as_json: bool) -> None:
     """Explain the ttl of NAME, and when its origin is checked next."""
     from publisher.core.ttl.reasons import explain
-    from publisher.foreign import mirrors
     from publisher.installation.settings import load_settings
-    from publisher.parts.mirror import mirror_poll
+    from publisher.parts.mirror import mirror_poll, mirrors
 
     here = site()
     now = here.clock()

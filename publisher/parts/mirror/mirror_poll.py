@@ -15,14 +15,14 @@ from publisher.core.ttl.decision import build_moment, decide
 from publisher.core.ttl.rule import TtlRule
 from publisher.feed_fetching.answers import Validators
 from publisher.feed_reading.feed_document import announcing
-from publisher.foreign import mirrors
-from publisher.foreign.learning import learn
 from publisher.installation import Site, public_address
+from publisher.other_feeds.learning import learn
+from publisher.parts.mirror import mirrors
+from publisher.parts.mirror.tables import Mirror
 from publisher.parts.river import service
 from publisher.parts.river.polls.feed_visit import Visit
 from publisher.parts.river.polls.schedule import in_words
 from publisher.publishing import outbox
-from publisher.storage.tables.mirror import Mirror
 
 # How often the origin is polled without pings: a poll is worth some minutes of an update's delay,
 # fewer than a poll by a reader, so that the mirror adds less delay than readers have; an origin

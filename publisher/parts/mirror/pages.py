@@ -14,10 +14,9 @@ from publisher.base.encryption import hash_token
 from publisher.base.errors import Forbidden, NotFound, StorageUnavailable
 from publisher.core.civil import hour_start, seconds, zone_table
 from publisher.core.durations import update_rate
-from publisher.foreign import mirrors
 from publisher.installation.settings import load_settings
-from publisher.parts.mirror import mirror_poll
-from publisher.storage.tables.mirror import Mirror
+from publisher.parts.mirror import mirror_poll, mirrors
+from publisher.parts.mirror.tables import Mirror
 from publisher.storage.tables.publishing import Snapshot
 from publisher.web.context import login_required, now, sent_token, site
 from publisher.web.for_programs.xml_rpc_values import answer, read_call

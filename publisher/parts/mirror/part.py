@@ -15,5 +15,7 @@ PART = Part(
     commands={
         "mirror": Command("command:mirror", "serve the feeds of other sites, with a ttl"),
     },
+    tables="tables",
     jobs=("mirror_poll:look_at_origins",),
+    hooks={"other_feed": "mirrors:other_feed"},
 )

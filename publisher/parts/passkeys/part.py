@@ -12,5 +12,5 @@ PART = Part(
         "person": "pages:on_person_page",
         "ways-in": "pages:among_ways_in",
     },
-    end_logins="keys:remove_all",
+    hooks={"end_logins": "keys:remove_all"},
 )

@@ -55,8 +55,8 @@ def readers(
 
 
 def _report(days: int, verdict: str | None, mirror: str) -> dict[str, Any]:
-    from publisher.foreign import mirrors
     from publisher.installation.settings import load_settings
+    from publisher.part import other_feed
     from publisher.parts.readers.fold import fold
     from publisher.parts.readers.reporting.report import make
     from publisher.parts.readers.reporting.verdicts import VERDICTS
@@ -67,7 +67,7 @@ def _report(days: int, verdict: str | None, mirror: str) -> dict[str, Any]:
     with here.database.read() as session:
         smallest = load_settings(session).rule.menu.smallest
         if mirror:
-            mirrors.named(session, mirror)
+            other_feed(here.parts, session, mirror)
     fold(here.database, smallest)
     with here.database.read() as session:
         return make(session, here.clock(), days, smallest, mirror=mirror).to_dict()

@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.clock import Clock, real_seconds
 from publisher.base.dates import format_rfc822
+from publisher.part import other_feed_at
 from publisher.parts.readers import store
 from publisher.parts.readers.agents import parse_agent
 from publisher.parts.readers.counter import BURST_MS, FLUSH_SECONDS
@@ -50,7 +51,6 @@ from publisher.parts.readers.tables import PollFlush, ReaderFeed
 from publisher.parts.readers.telling_apart import Made, Readers, unexpected
 from publisher.storage.database import Database
 from publisher.storage.postgresql import add_to, overwrite, run_rows
-from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.publishing import DocumentVersion
 
 # Computed at once, in some 20 MB for 5,000 readers and twice as many where all are different.
@@ -268,7 +268,7 @@ class _Folding:
             for hour, polls in hours.items():
                 shown, sent = polls * (status == 304), polls * size
                 _add_to(self._sources[hour // 24, source], (polls, shown, polls * asked, sent))
-                if not mirror_at(path):
+                if not other_feed_at(path):
                     for table in (self._hours[hour], self._programs[hour // 24, program]):
                         _add_to(table, (polls, shown, sent))
 
@@ -296,7 +296,7 @@ class _Folding:
         rows = []
         for client, (at, _, poll) in self._last.items():
             agent = parse_agent("" if client == NOBODY else poll.agent)
-            mirror = "" if client == NOBODY else mirror_at(poll.path)
+            mirror = "" if client == NOBODY else other_feed_at(poll.path)
             rows.append(
                 (
                     client, agent.text, agent.name, agent.version, mirror,

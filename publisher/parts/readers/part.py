@@ -34,9 +34,11 @@ PART = Part(
     settings="settings:ReadersSettings",
     controls="pages.controls:GROUPS",
     menu=(MenuLink("readers", "Readers", "/readers", 30),),
-    poll_listener="jobs:poll_listener",
-    forget_feed="store:forget_mirror",
-    first_steps="pages.places:first_steps",
+    hooks={
+        "poll_listener": "jobs:poll_listener",
+        "forget_feed": "store:forget_mirror",
+        "first_steps": "pages.places:first_steps",
+    },
     places={
         "publish-now": "pages.places:publish_now",
         "publish-later": "pages.places:publish_later",

@@ -24,12 +24,12 @@ from publisher.core.ttl.headers import Expiries, with_news
 from publisher.core.validators import http_date, preferred_coding, renewal, unglued
 from publisher.feeds.conditional import Served
 from publisher.feeds.feed_answer import CODINGS
+from publisher.part import other_feed_at
 from publisher.parts.readers.agents import parse_agent
 from publisher.parts.readers.counter import BURST_MS, Burst, Like, Polls
 from publisher.parts.readers.tables import ReaderKey
 from publisher.storage.database import Database
 from publisher.storage.postgresql import run_rows
-from publisher.storage.tables.mirror import mirror_at
 
 WEEK_SECONDS = 7 * 86_400
 NOBODY = 0  # origin and reader of all polls beyond the limits
@@ -49,7 +49,7 @@ def origins(keys: tuple[bytes, bytes], address: str, agent: str, path: str) -> t
     """
     if not address and not agent:
         return NOBODY, NOBODY
-    program, mirror = parse_agent(agent), mirror_at(path)
+    program, mirror = parse_agent(agent), other_feed_at(path)
     place = "" if program.one_program else network_of(address)
     parts = [place, program.without_claim, *([mirror] if mirror else [])]
     text = "\0".join(parts).encode("utf-8", "replace")

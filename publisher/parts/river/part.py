@@ -21,8 +21,10 @@ PART = Part(
     workers=("service:keep_working",),
     upkeep=("service:tidy",),
     menu=(MenuLink("river", "Following", "/river", 50),),
-    text_about="for_the_engine:text_about",
-    blogroll="for_the_engine:blogroll",
-    figures="for_the_engine:figures",
-    index_all="for_the_engine:index_all",
+    hooks={
+        "text_about": "for_the_engine:text_about",
+        "blogroll": "for_the_engine:blogroll",
+        "figures": "for_the_engine:figures",
+        "index_all": "for_the_engine:index_all",
+    },
 )

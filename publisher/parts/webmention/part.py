@@ -12,7 +12,7 @@ PART = Part(
     controls="controls:GROUPS",
     jobs=("mentions:look_at_mentions",),
     senders={"webmention": "mentions:send"},
-    public_change="mentions:request",
+    hooks={"public_change": "mentions:request"},
     places={
         "post-head": "places:post_head",
         "below-post": "places:below_post",

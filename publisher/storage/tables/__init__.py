@@ -15,7 +15,6 @@ def all_rooms() -> MetaData:
     from publisher.storage.tables import (  # noqa: F401 - importing a module registers its tables
         blog,
         credentials,
-        mirror,
         publishing,
     )
 

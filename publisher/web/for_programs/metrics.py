@@ -34,6 +34,7 @@ from publisher.base.net import ip_of
 from publisher.base.system import processes
 from publisher.blog.members import permissions
 from publisher.blog.writing import posts
+from publisher.part import hooked
 from publisher.publishing import outbox
 from publisher.publishing.rebuild import RSS
 from publisher.publishing.signals import moment_of
@@ -72,8 +73,8 @@ class SiteCollector(Collector):
         yield from self._snapshots()
         for name, words, value in self._figures():
             yield GaugeMetricFamily(f"publisher_{name}", words, value)
-        for part in (one for one in site().parts if one.figures):
-            for figure in part.load(part.figures)(self._db, self._now):
+        for figures in hooked(site().parts, "figures"):
+            for figure in figures(self._db, self._now):
                 yield _gauge(f"publisher_{figure.name}", figure.meaning, figure.value)
 
     def _figures(self) -> Iterator[tuple[str, str, float]]:

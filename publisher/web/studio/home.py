@@ -14,6 +14,7 @@ from publisher.blog.members import permissions
 from publisher.blog.writing import autosave, overview
 from publisher.installation import recall, remember
 from publisher.installation.settings import Settings, load_settings
+from publisher.part import hooked
 from publisher.publishing import snapshots
 from publisher.storage.tables.blog import Post, Update
 from publisher.web.context import (
@@ -121,8 +122,8 @@ def first_steps(db: Session) -> list[tuple[str, str, bool]]:
         ("Import what you wrote elsewhere", "/studio/moving",
          there(select(Update.id).where(Update.kind == "import"))),
     ]  # fmt: skip
-    for part in site().parts:
-        steps += part.load(part.first_steps)(db) if part.first_steps else []
+    for first_steps in hooked(site().parts, "first_steps"):
+        steps += first_steps(db)
     return [] if all(done for *_, done in steps) else steps
 
 

@@ -22,19 +22,18 @@ from publisher.dynamic_ttl.feed_head import outline_of
 from publisher.feed_fetching.answers import Validators
 from publisher.feed_reading.feed_document import FeedDocument
 from publisher.feed_reading.scan import scan
-from publisher.foreign import mirrors
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
-from publisher.parts.mirror import mirror_poll
+from publisher.parts.mirror import mirror_poll, mirrors
+from publisher.parts.mirror.tables import Mirror
 from publisher.parts.river.following.on_demand import OnDemandPoller
 from publisher.parts.river.polls import due_polls
 from publisher.parts.river.polls.feed_visit import Visit
-from publisher.storage.tables.mirror import Mirror
 from publisher.storage.tables.publishing import Delivery
 from publisher.web.application import close_app, create_app
 from tests.conftest import FakeClock
 from tests.dynamic_ttl.test_feed_head import outside
-from tests.foreign.test_stamp import feed_of
+from tests.other_feeds.test_stamp import feed_of
 from tests.parts.river.origin import Origin, Reply
 
 

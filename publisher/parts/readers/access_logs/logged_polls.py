@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from publisher.access_logs.line_formats import LogLine
 from publisher.core.ttl.counts import SLOTS
 from publisher.core.ttl.headers import TICK_SECONDS
+from publisher.part import other_feed_at
 from publisher.parts.readers.poll_batches import (
     GivenDocument,
     PollGroup,
@@ -19,7 +20,6 @@ from publisher.parts.readers.poll_batches import (
     origins,
     version_of,
 )
-from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.publishing import DocumentVersion
 
 
@@ -35,7 +35,7 @@ class FeedAddresses:
         """The document at `path` in the history of versions; None where no feed is."""
         if path in self.names:
             return self.names[path]
-        if mirror_at(path):
+        if other_feed_at(path):
             return path
         tag = path.startswith("/tags/") and path.endswith("/rss.xml") and path.count("/") == 3
         return self.main if tag else None

@@ -8,8 +8,8 @@ from flask import Blueprint, render_template, request
 
 from publisher.base.errors import InvalidInput
 from publisher.base.text import whole_number
-from publisher.foreign import mirrors
 from publisher.installation.settings import load, load_settings
+from publisher.part import other_feed
 from publisher.parts.readers import store
 from publisher.parts.readers.pages.counted import count_polls
 from publisher.parts.readers.reporting import reach
@@ -72,7 +72,7 @@ def report() -> str:
     count_polls()
     with site().database.read() as session:
         settings = load_settings(session)
-        mirror = mirrors.named(session, shown.mirror) if shown.mirror else None
+        mirror = other_feed(site().parts, session, shown.mirror) if shown.mirror else None
         feed_url = site().site_url + (mirror.path if mirror else ADDRESSES[RSS])
         smallest = settings.rule.menu.smallest
         found = make(session, now(), shown.days, smallest, shown.readers, shown.mirror)

@@ -19,12 +19,13 @@ from sqlalchemy.orm import Session
 from publisher.base.dates import cities, find_zone
 from publisher.base.errors import InvalidData, InvalidInput, TooMany
 from publisher.blog import update_log
+from publisher.core.ttl.activity import histogram
 from publisher.core.ttl.decision import warming_up
 from publisher.feed_fetching.addresses import tidy_url
-from publisher.foreign import mirrors
-from publisher.foreign.advise import CLIENTS, in_words
 from publisher.installation import Site
 from publisher.installation.settings import Settings, load_settings
+from publisher.other_feeds.advise import CLIENTS, in_words
+from publisher.part import other_feed
 from publisher.parts.readers.pages.counted import count_polls
 from publisher.parts.readers.reporting.report import make
 from publisher.parts.readers.reporting.verdicts import OBEDIENT
@@ -56,9 +57,8 @@ def worth() -> Response:
         settings = load_settings(session)
         key = update_log.replay_key(session, moment)
         if name:
-            mirror = mirrors.named(session, name)
-            history = mirrors.history_of(mirror)
-            known = mirrors.activity_of(history, mirror.timezone, moment)
+            mirror = other_feed(here.parts, session, name)
+            known = histogram(mirror.updates, moment, mirror.timezone).by_dates()
             key += f" {mirror.url}"
         else:
             known = update_log.load(session)

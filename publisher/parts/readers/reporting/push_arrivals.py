@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from publisher.part import other_feed_at
 from publisher.parts.readers.agents import is_hub
 from publisher.parts.readers.poll_batches import BROUGHT, PollGroup
 from publisher.parts.readers.sums import merged, quantile
 from publisher.parts.readers.tables import PushArrival
-from publisher.storage.tables.mirror import mirror_at
 from publisher.storage.tables.publishing import Delivery
 
 PINGS = ("websub", "rsscloud")  # these make readers fetch; mentions and purges do not
@@ -80,7 +80,7 @@ class Arrivals:
         if not (news or hub):
             return
         index = bisect_right(self._times, at)
-        before = [ping for ping in self._pings[:index] if ping.mirror == mirror_at(poll.path)]
+        before = [ping for ping in self._pings[:index] if ping.mirror == other_feed_at(poll.path)]
         near = [ping for ping in before if at - ping.at <= WITHIN_SECONDS]
         cloud = [ping for ping in near if ping.protocol == "rsscloud"]
         last = ([ping for ping in near if ping.protocol == "websub"] if hub else cloud) or near
@@ -118,7 +118,7 @@ def results(session: Session, begin: datetime, mirror: str = "") -> list[PushRes
 
 
 def _mirror_of(topic: str) -> str:
-    return mirror_at(urlsplit(topic).path)
+    return other_feed_at(urlsplit(topic).path)
 
 
 def _result(target: str, pings: Iterable[tuple[int, Counter[int]]]) -> PushResult:

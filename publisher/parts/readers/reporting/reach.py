@@ -17,12 +17,12 @@ from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
 from publisher.base.text import first_words
+from publisher.part import other_feed_at
 from publisher.parts.readers.agents import parse_agent
 from publisher.parts.readers.poll_batches import BROUGHT, PollGroup
 from publisher.parts.readers.sums import merged, quantile_minutes, rounded
 from publisher.parts.readers.tables import Reach, ReaderFeed
 from publisher.storage.tables.blog import Post, Update, listed
-from publisher.storage.tables.mirror import mirror_at
 
 MOST_PROGRAMS = 40  # named for one update; the others are one, whose name is OTHERS
 MOST_ITEMS = 200  # that a feed carries at most
@@ -167,7 +167,7 @@ class News:
             return
         seen_at, feed.seen_at = feed.seen_at, modified
         agent = parse_agent(poll.agent)
-        if mirror_at(poll.path) or not agent.people:
+        if other_feed_at(poll.path) or not agent.people:
             return  # a mirror has other posts; nobody reads what a monitor or a script fetches
         first = bisect_right(self._times, seen_at)
         last = bisect_right(self._times, modified)

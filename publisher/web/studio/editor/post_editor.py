@@ -14,6 +14,7 @@ from publisher.blog.slugs import slugify
 from publisher.blog.writing import autosave, editing, revisions
 from publisher.blog.writing.content import MAX_SOURCE
 from publisher.blog.writing.revisions import Piece, difference
+from publisher.part import hooked
 from publisher.storage.tables.blog import Post
 from publisher.web.context import me, now, settings, site
 from publisher.web.rendering import clock
@@ -31,9 +32,9 @@ def new() -> str:
     kind = "page" if request.args.get("kind") == "page" else "post"
     texts = {"kind": kind, "slug": request.args.get("slug", "")[:100]}
     if (item := whole_number(request.args.get("about", ""), 2**63 - 1)) is not None:
-        for part in (one for one in site().parts if one.text_about):
+        for text_about in hooked(site().parts, "text_about"):
             with site().database.read() as db:
-                texts["title"], texts["source"] = part.load(part.text_about)(db, me().id, item)
+                texts["title"], texts["source"] = text_about(db, me().id, item)
     typed = Typed(place="draft").with_texts(texts)
     if (number := whole_number(request.args.get("unsaved", ""))) is None:
         return show(typed, 0)

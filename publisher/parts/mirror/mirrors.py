@@ -38,12 +38,13 @@ from publisher.dynamic_ttl.feed_head import (
 from publisher.feed_reading.character_sets import as_utf8
 from publisher.feed_reading.feed_document import FeedDocument
 from publisher.feeds.feed_answer import gzipped
-from publisher.foreign.learning import FeedHistory
 from publisher.installation import Site, public_address
 from publisher.installation.settings import Settings, load_settings
+from publisher.other_feeds.learning import FeedHistory
+from publisher.part import OtherFeed
+from publisher.parts.mirror.tables import Mirror, path_of
 from publisher.publishing import snapshots
 from publisher.publishing.outbox import cloud_element
-from publisher.storage.tables.mirror import Mirror, path_of
 from publisher.storage.tables.publishing import DocumentVersion, Snapshot
 
 # At least between two polls, however many pings come: with a secret, and from anybody.
@@ -80,6 +81,13 @@ def add(session: Session, url: str, name: str, zone: str, now: datetime) -> tupl
 def named(session: Session, name: str) -> Mirror:
     """One mirror; NotFound when there is none."""
     return must_exist(session.get(Mirror, name), f"there is no mirror called {name[:60]}")
+
+
+def other_feed(session: Session, name: str) -> OtherFeed:
+    """A mirror as other parts see it."""
+    mirror = named(session, name)
+    updates = history_of(mirror).updates
+    return OtherFeed(name, mirror.title, mirror.path, mirror.url, mirror.timezone, updates)
 
 
 def everyone(session: Session) -> Sequence[Mirror]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.foreign.test_wordpress import PLUGIN, told
+from tests.other_feeds.test_wordpress import PLUGIN, told
 from tests.parts.river.origin import Origin, Reply
 from tests.serving import free_port, wait_until
 

@@ -13,7 +13,7 @@ import pytest
 from tests.parts.river.origin import Origin, Reply
 from tests.serving import free_port, wait_until
 
-PAGE = (Path(__file__).parents[2] / "docs" / "mirror.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "mirror.md").read_text("utf-8")
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 CADDY = shutil.which("caddy")
 APACHE = shutil.which("apache2") or shutil.which("apache2", path="/usr/sbin")

@@ -14,18 +14,18 @@ from sqlalchemy import select
 from publisher.base.environment import Environment
 from publisher.cli import cli
 from publisher.cli.timelines import sources
-from publisher.foreign import mirrors
-from publisher.foreign.learning import FeedHistory
-from publisher.foreign.mirrors import build
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
+from publisher.other_feeds.learning import FeedHistory
+from publisher.parts.mirror import mirrors
+from publisher.parts.mirror.mirrors import build
+from publisher.parts.mirror.tables import Mirror
 from publisher.parts.readers.pages import worth
 from publisher.parts.readers.reporting.push_arrivals import results
 from publisher.parts.readers.reporting.report import make
 from publisher.parts.readers.tables import Reach, ReaderOrigin
 from publisher.publishing import snapshots
 from publisher.simulator.timelines import Timeline
-from publisher.storage.tables.mirror import Mirror
 from publisher.storage.tables.publishing import Delivery
 from publisher.web import background_commands
 from tests.conftest import FakeClock

@@ -18,7 +18,7 @@ from publisher.dynamic_ttl import Advice, ttl_for
 from publisher.dynamic_ttl.feed_head import HeadChange, NotEditable, edit, outline_of
 from publisher.feed_reading.feed_document import NotAFeed, announcing
 from publisher.feed_reading.parse import parse_document
-from publisher.foreign.learning import FeedHistory, Lesson, learn, read_feed_file
+from publisher.other_feeds.learning import FeedHistory, Lesson, learn, read_feed_file
 
 NEW_FILE_MODE = 0o644  # a site is public, whatever umask we run under
 MEDIA_TYPES = {

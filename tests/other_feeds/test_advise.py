@@ -16,13 +16,13 @@ from publisher.base.errors import PublisherError
 from publisher.cli import cli
 from publisher.dynamic_ttl.feed_head import HeadChange, edit
 from publisher.feeds import validation
-from publisher.foreign import advise
-from publisher.foreign.stamp import StampOptions, stamp
 from publisher.installation import Site
+from publisher.other_feeds import advise
+from publisher.other_feeds.stamp import StampOptions, stamp
 from publisher.web import background_commands
 from tests.dynamic_ttl.engines import ENGINES, document
 from tests.factories import PASSWORD, make_author
-from tests.foreign.test_stamp import feed_of
+from tests.other_feeds.test_stamp import feed_of
 from tests.parts.river.origin import Origin, Reply
 
 NOW = datetime.now(UTC).replace(hour=12, minute=10, second=0, microsecond=0) - timedelta(days=1)

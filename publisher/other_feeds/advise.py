@@ -22,7 +22,7 @@ from publisher.feed_fetching.answers import Fetched, Validators, header_hints
 from publisher.feed_reading.feed_document import FeedDocument, NotAFeed, announcing
 from publisher.feed_reading.parse import read_document
 from publisher.feeds import validation
-from publisher.foreign.learning import MOST_BYTES, FeedHistory, learn, read_feed_file
+from publisher.other_feeds.learning import MOST_BYTES, FeedHistory, learn, read_feed_file
 
 PAUSE_SECONDS = 1.0  # between the two requests
 USUAL_MINUTES = 60  # a reader's usual interval where a feed says nothing

@@ -7,18 +7,10 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from publisher.storage.columns import Base
 
-_BEGIN, _END = "/mirror/", ".xml"
-
 
 def path_of(name: str) -> str:
     """Where a mirror's document is served; also the name of its snapshot."""
-    return f"{_BEGIN}{name}{_END}"
-
-
-def mirror_at(path: str) -> str:
-    """The name of the mirror whose document is served at a path; "" for the blog's own feeds."""
-    ours = path.startswith(_BEGIN) and path.endswith(_END)
-    return path[len(_BEGIN) : -len(_END)] if ours else ""
+    return f"/mirror/{name}.xml"
 
 
 class Mirror(Base):

@@ -16,11 +16,11 @@ from click.testing import CliRunner, Result
 from publisher.base.errors import InvalidData, InvalidInput, PublisherError
 from publisher.cli import cli
 from publisher.feed_reading.scan import scan
-from publisher.foreign.learning import FeedHistory
-from publisher.foreign.stamp import HOSTS, Stamped, StampOptions, stamp, with_feed
+from publisher.other_feeds.learning import FeedHistory
+from publisher.other_feeds.stamp import HOSTS, Stamped, StampOptions, stamp, with_feed
 from tests.dynamic_ttl.engines import document
 from tests.dynamic_ttl.test_feed_head import outside
-from tests.foreign.test_mirror_in_front import apache_config, running
+from tests.parts.mirror.test_mirror_in_front import apache_config, running
 from tests.serving import free_port
 
 NOW = datetime(2026, 11, 20, 12, 10, tzinfo=UTC)
