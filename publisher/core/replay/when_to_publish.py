@@ -5,14 +5,14 @@
     better_of(later, now)                               # the hour that is clearly better, or None
 
 Each reader is followed from its last poll. One that obeys polls when the feed asked it to, and then
-when the feed will ask it to; one with an interval of its own, after that. One that is late is not
-expected. Later hours are computed for a scheduled post: the feed knows it in advance and shortens
-the ttl, so that copies expire soon after it.
+when the feed will ask it to, by the ttl element or by the headers; one with an interval of its own,
+after that. One that is late is not expected. Later hours are computed for a scheduled post: the
+feed knows it in advance and shortens the ttl, so that copies expire soon after it.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from math import ceil
 
@@ -29,18 +29,20 @@ LEAST_GAIN_MINUTES = 30.0  # and at least so many fewer
 GRACE_SECONDS = 300.0  # late by so much, a reader is still expected
 SLACK_SECONDS = 60.0  # a visit may be so much later
 ROUND_SECONDS = 300  # what is told is a multiple of it
+EITHER, ELEMENT, HEADERS = range(3)  # what a reader obeys; of either, the longer wait
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedReader:
     """A reader as a program polls for it, and the `people` behind it. `last_at`: its last poll, in
     seconds since 1970; `wait_seconds`: from there to the next one, as the feed asked it to
-    (`obeys`) or after its own interval."""
+    (`obeys`; `follows` says by what) or after its own interval."""
 
     people: int
     last_at: float
     wait_seconds: float
     obeys: bool
+    follows: int = field(default=EITHER, kw_only=True)
 
     @property
     def due(self) -> float:
@@ -57,6 +59,11 @@ class ExpectedReader:
             return self.due
         again = self.due + self.wait_seconds
         return again if again >= after else after + self.wait_seconds
+
+
+def wait_told(element: float, header: float, follows: int) -> float:
+    """How long one who obeys waits, told these two."""
+    return max(element, header) if follows == EITHER else header if follows == HEADERS else element
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +111,13 @@ def hours_ahead(
 
 def _alike(readers: Iterable[ExpectedReader]) -> list[ExpectedReader]:
     """One reader for all that poll alike, to the minute: thousands become some hundred."""
-    groups = Counter[tuple[int, int, bool]]()
+    groups = Counter[tuple[int, int, bool, int]]()
     for one in readers:
-        groups[ceil(one.last_at / 60), ceil(one.wait_seconds / 60), one.obeys] += one.people
+        last, wait = ceil(one.last_at / 60), ceil(one.wait_seconds / 60)
+        groups[last, wait, one.obeys, one.follows] += one.people
     return [
-        ExpectedReader(people, last * 60.0, wait * 60.0, obeys)
-        for (last, wait, obeys), people in groups.items()
+        ExpectedReader(people, last * 60.0, wait * 60.0, obeys, follows=follows)
+        for (last, wait, obeys, follows), people in groups.items()
     ]
 
 
@@ -127,15 +135,18 @@ def _reach_of_scheduled(
     readers: Sequence[ExpectedReader], documents: Sequence[Decision], now: datetime, at: datetime
 ) -> Reach | None:
     start, ahead = now.timestamp(), int((at - now).total_seconds()) // 60
-    waits = _waits([shortened_for(one, at) for one in documents], now, ahead)
-    come = _first_visits(waits)
+    shortened = [shortened_for(one, at) for one in documents]
+    come = {
+        follows: _first_visits(_waits(shortened, now, ahead, follows))
+        for follows in {one.follows for one in readers if one.obeys}
+    }
 
     def visit(one: ExpectedReader) -> float | None:
         due = one.expected(start, start if one.obeys else at.timestamp())
         if due is None or not one.obeys:
             return due
         minute = int(due - start) // 60
-        return due if minute >= ahead else start + come[minute] * 60.0
+        return due if minute >= ahead else start + come[one.follows][minute] * 60.0
 
     people = sum(one.people for one in readers)
     return _reach(((visit(one), one.people) for one in readers), people, at)
@@ -151,7 +162,7 @@ def _first_visits(waits: Sequence[int]) -> list[int]:
     return first
 
 
-def _waits(documents: Sequence[Decision], now: datetime, minutes: int) -> list[int]:
+def _waits(documents: Sequence[Decision], now: datetime, minutes: int, follows: int) -> list[int]:
     """The minutes that one who obeys waits after a poll in each of `minutes` from `now` on."""
     waits: list[int] = []
     start = seconds(now)
@@ -161,7 +172,7 @@ def _waits(documents: Sequence[Decision], now: datetime, minutes: int) -> list[i
             wait = float(document.ttl_minutes)
             if document.expiries is not None:
                 header = document.expiries.max_age_seconds(start + minute * 60) / 60.0
-                wait = max(wait, header)
+                wait = wait_told(wait, header, follows)
             waits.append(max(ceil(wait), 1))
     return waits
 

@@ -80,8 +80,9 @@ def load_feeds(session: Session, clients: Iterable[int]) -> dict[tuple[int, str]
 def feed_rows(feeds: Mapping[tuple[int, str], ReaderFeed]) -> list[Row]:
     """Rows of what the readers know now."""
     return [
-        (client, document, *_values_of(feed)[:-2], json.dumps(feed.given), feed.origin)
+        (client, document, *known[:-3], json.dumps(feed.given), *known[-2:])
         for (client, document), feed in feeds.items()
+        for known in (_values_of(feed),)
     ]
 
 

@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from publisher.core.menu import band
+from publisher.core.replay.when_to_publish import ELEMENT, HEADERS
 from publisher.parts.readers.counter import BURST_MS
 from publisher.parts.readers.poll_batches import BROUGHT, PollGroup, bare, version_of
 from publisher.parts.readers.tables import ReaderCounts, ReaderFeed
@@ -281,6 +282,9 @@ def count_interval(
     on_time = by.fits(interval)
     if state.rhythm or not on_time:
         state.rhythm = rhythm_after(state, at)
+    if on_time and not by.again <= interval <= by.pause:
+        by_the_shorter = interval < by.again
+        state.follows = ELEMENT if by_the_shorter == (by.more < 0.0) else HEADERS
     if interval < 0.0:  # the clock went back, or another worker's polls came late
         return
     told = sums.told[by.band]

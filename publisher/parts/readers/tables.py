@@ -24,6 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
+from publisher.core.replay.when_to_publish import EITHER
 from publisher.storage.columns import Base
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.publishing import Delivery
@@ -42,6 +43,7 @@ def _columns(kept: type[Any]) -> list["Column[Any]"]:
             part.name,
             BigInteger if part.name.endswith(_LARGE) else _TYPES[part.type],
             nullable=part.type == float | None,
+            server_default=part.metadata.get("server_default"),
         )
         for part in fields(kept)
     ]
@@ -112,7 +114,8 @@ class ReaderFeed:
     after one late visit; `given`: copies that went out to the same origin and that no later poll
     named, as lists of (moment, ttl, max-age, Last-Modified, ETag): another reader may hold them.
     `foreign`: its first request already had an ETag, so how many hold it was never counted;
-    `origin`: where it got its last body or 304.
+    `origin`: where it got its last body or 304; `follows`: what it came by last where the ttl
+    element and the header differed, one of `when_to_publish.EITHER`, `ELEMENT`, `HEADERS`.
     """
 
     last_at: float
@@ -128,6 +131,7 @@ class ReaderFeed:
     rhythm: float = 0.0
     given: list[Any] = field(default_factory=list)
     origin: int = 0
+    follows: int = field(default=EITHER, metadata={"server_default": "0"})
 
 
 reader_feeds = Table(

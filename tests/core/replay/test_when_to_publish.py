@@ -8,7 +8,15 @@ from random import Random
 
 import pytest
 
-from publisher.core.replay.when_to_publish import ExpectedReader, better_of, hours_ahead, reach_now
+from publisher.core.replay.when_to_publish import (
+    EITHER,
+    ELEMENT,
+    HEADERS,
+    ExpectedReader,
+    better_of,
+    hours_ahead,
+    reach_now,
+)
 from publisher.core.ttl.activity import Activity, histogram
 from publisher.core.ttl.rule import TtlRule
 
@@ -102,6 +110,19 @@ def test_those_who_obey_are_back_for_a_post_that_is_scheduled(known: Activity) -
     better = better_of(at_night, now)
     assert better is not None
     assert better.minutes < 0.5 * now.minutes
+
+
+def test_one_who_obeys_comes_by_what_it_obeys(known: Activity) -> None:
+    """The ttl says an hour, the headers two: a post at 2 is had an hour after midnight's visit by
+    who follows the ttl, and by the headers when these end, which is just after the post."""
+    night = MONDAY + timedelta(minutes=30)
+    reaches = {}
+    for follows, wait in ((ELEMENT, 60), (HEADERS, 300), (EITHER, 300)):
+        one = ExpectedReader(5, night.timestamp(), wait * 60.0, obeys=True, follows=follows)
+        ahead = hours_ahead(known, night, TtlRule.parse(menu="60"), [one])
+        reaches[follows] = next(reach for reach in ahead if reach.at == MONDAY.replace(hour=3))
+    assert reaches[ELEMENT].minutes == 31.0  # at 1:30, 2:30, 3:30
+    assert reaches[HEADERS].minutes == reaches[EITHER].minutes == 151.0
 
 
 def test_an_interval_of_ones_own_is_no_better_at_another_hour(known: Activity) -> None:

@@ -7,8 +7,9 @@ from datetime import timedelta
 
 import pytest
 
+from publisher.core.replay.when_to_publish import EITHER, ELEMENT, HEADERS
 from publisher.parts.readers.reporting.report import make
-from publisher.parts.readers.sums import rhythm_after
+from publisher.parts.readers.sums import ReaderSums, count_interval, rhythm_after
 from publisher.parts.readers.tables import ReaderFeed
 from tests.parts.readers.polls import Counting
 from tests.parts.readers.scripted import (
@@ -135,6 +136,29 @@ def test_one_late_visit_is_no_interval_of_its_own(
     for interval in minutes:
         feed.rhythm = rhythm_after(feed, interval * 60.0)
     assert feed.rhythm == rhythm * 60 if rhythm else feed.rhythm <= 0
+
+
+@pytest.mark.parametrize(
+    ("told", "minutes", "follows"),
+    [
+        ((60, 120), (62,), ELEMENT),
+        ((60, 120), (121,), HEADERS),
+        ((480, 300), (482,), ELEMENT),
+        ((480, 300), (301,), HEADERS),
+        ((60, 120), (61, 122, 30), HEADERS),  # an early one says nothing
+        ((60, 66), (61, 66), EITHER),  # too close together
+        ((60, 120), (400, 20), EITHER),
+    ],
+)
+def test_what_a_reader_obeys_is_what_it_came_by_last(
+    told: tuple[int, int], minutes: tuple[int, ...], follows: int
+) -> None:
+    """By the ttl element or by the header, where the two differ."""
+    feed, at = ReaderFeed(0.0, told[0], told[1] * 60, 0.0, 0.0), 0.0
+    for interval in minutes:
+        at += interval * 60.0
+        count_interval(ReaderSums(), feed, at, 15)
+    assert feed.follows == follows
 
 
 def test_two_phones(counting: Counting) -> None:

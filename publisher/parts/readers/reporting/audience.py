@@ -17,7 +17,7 @@ from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
 from publisher.base.text import first_words
-from publisher.core.replay.when_to_publish import ExpectedReader
+from publisher.core.replay.when_to_publish import ExpectedReader, wait_told
 from publisher.parts.readers.agents import parse_agent
 from publisher.parts.readers.reporting import reach
 from publisher.parts.readers.reporting.programs import FEWEST
@@ -42,7 +42,7 @@ def audience(session: Session, now: datetime, mirror: str = "") -> list[Audience
     rows = session.execute(
         select(
             ReaderClient.client, ReaderClient.agent, feeds.seen_at, feeds.last_at,
-            feeds.told_minutes, feeds.max_age, feeds.rhythm,
+            feeds.told_minutes, feeds.max_age, feeds.rhythm, feeds.follows,
             (ReaderClient.first_at == ReaderClient.last_at).label("once"),
         )
         .join(ReaderClient, ReaderClient.client == feeds.client)
@@ -63,7 +63,7 @@ def audience(session: Session, now: datetime, mirror: str = "") -> list[Audience
         before = found.get(row.client)
         found[row.client] = AudienceReader(
             agent.people, row.last_at, _wait(row), row.rhythm <= 0.0, agent.name,
-            max(row.seen_at, before.has if before else 0.0),
+            max(row.seen_at, before.has if before else 0.0), follows=row.follows,
         )  # fmt: skip
     return list(found.values())
 
@@ -74,7 +74,7 @@ def people_in(followers: Iterable[ExpectedReader]) -> int:
 
 
 def _wait(row: Row[Any]) -> float:
-    return float(max(row.rhythm, 0.0) or max(row.told_minutes * 60.0, row.max_age))
+    return max(row.rhythm, 0.0) or wait_told(row.told_minutes * 60.0, row.max_age, row.follows)
 
 
 def _gone(row: Row[Any], by: float) -> bool:
