@@ -31,7 +31,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help run install passkeys simulator test test-engine test-all test-system coverage test-postgresql weight check format bench mutants demo docs image pictures wheels lock fuzz losses kills kills-postgresql stress clean
+.PHONY: help run install passkeys simulator test test-engine test-all test-system coverage test-postgresql weight check format bench mutants demo docs image pictures wheels release lock fuzz losses kills kills-postgresql stress clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -141,12 +141,13 @@ kills-postgresql: $(EVERYTHING) ## test machines that share PostgreSQL: 50 kille
 weight: $(EVERYTHING) ## print the lines of code and of tests of each class and room
 	@$(BIN)/python scripts/weight.py
 
-check: $(EVERYTHING) ## run ruff and mypy, strict; bandit; the lock files; no class of code much heavier
+check: $(EVERYTHING) ## run ruff and mypy, strict; bandit; the lock files; a word of each change; no class of code much heavier
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/bandit --quiet -ll --recursive publisher scripts
 	@$(BIN)/python scripts/check_locks.py
+	@$(BIN)/python scripts/check_changes.py
 	@$(BIN)/python scripts/weight.py --check >/dev/null
 
 # Hashes for every system's files; the address of a package registry is not written into them.
@@ -174,6 +175,11 @@ wheels: $(RUN) ## build dist/publisher_blog-*.whl, dynamic_ttl-*.whl and publish
 	@$(BIN)/python -m pip wheel --quiet --no-deps -w dist .
 	@$(BIN)/python scripts/build_wheels.py dist
 	@ls dist/*.whl
+
+release: $(EVERYTHING) ## gather changes/ into CHANGELOG.md, build the wheels, serve from one in a bare environment
+	@$(BIN)/towncrier build --yes --date "$$(LC_ALL=C date '+%-d %B %Y')"
+	@$(MAKE) --no-print-directory wheels
+	@$(BIN)/python scripts/try_wheel.py dist
 
 docs: $(DOCS) ## build the documentation as a site, with search, in build/docs; a broken link is an error
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
