@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from publisher.base.errors import InvalidInput, NotFound, PublisherError
+from publisher.base.errors import InvalidInput, PublisherError
 
 NONE = "none"
 
@@ -71,6 +71,10 @@ Hook = Literal[
     "first_steps",
     # Session, an author's id, a number: title and text of a new post about that.
     "text_about",
+    # Job (`exchange.jobs`), the path of its file: the command that does it, if it is this part's.
+    "long_job",
+    # A file's name, standard input, a civil clock: the times at which its posts were published.
+    "published_times",
     # Session: the path of a public list of feeds that the blog's own feed names, or "".
     "blogroll",
     # Session, the present moment: Figures for `/metrics`.
@@ -180,12 +184,17 @@ def every_hooked(hook: Hook) -> Iterator[Callable[..., Any]]:
     return hooked(known().values(), hook)
 
 
+def only_hooked(parts: Iterable[Part], hook: Hook) -> Callable[..., Any]:
+    """The function at a hook that one part has; PartOff if that is off."""
+    for function in hooked(parts, hook):
+        return function
+    raise PartOff(next(name for name, part in known().items() if hook in part.hooks))
+
+
 def other_feed(parts: Iterable[Part], session: Any, name: str) -> OtherFeed:
     """The feed of another site that is served here by a name; NotFound for none."""
-    for find in hooked(parts, "other_feed"):
-        feed: OtherFeed = find(session, name)
-        return feed
-    raise NotFound("feeds of other sites are not served here")
+    feed: OtherFeed = only_hooked(parts, "other_feed")(session, name)
+    return feed
 
 
 @cache

@@ -15,7 +15,7 @@ import click
 from publisher.base.dates import find_zone, parse_zone
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.cli.parameters import site
-from publisher.part import PartOff, chosen, other_feed
+from publisher.part import chosen, only_hooked, other_feed
 
 if TYPE_CHECKING:
     from publisher.access_logs.guessed_updates import GuessedUpdates
@@ -149,10 +149,8 @@ def _exported(name: str, zone: str | None) -> Timeline:
     from publisher.simulator.timelines import from_instants
 
     civil = UTC if zone is None else parse_zone(zone)
-    parts = {part.name: part for part in chosen(os.environ.get("PUBLISHER_PARTS", ""))}
-    if (importing := parts.get("importing")) is None:
-        raise PartOff("importing")
-    instants = importing.load("confined_reading:instants")(name, sys.stdin.buffer, civil)
+    read = only_hooked(chosen(os.environ.get("PUBLISHER_PARTS", "")), "published_times")
+    instants = read(name, sys.stdin.buffer, civil)
     known = [int(at.timestamp()) for at in instants]
     return from_instants(Path(name).stem or name, known, zone or "UTC")
 

@@ -24,6 +24,7 @@ from publisher.blog import update_log
 from publisher.exchange import jobs
 from publisher.installation import Site, recall, remember
 from publisher.installation.settings import Settings, load_settings
+from publisher.part import hooked
 from publisher.storage.tables.blog import Job
 
 log = get_logger("long work")
@@ -145,13 +146,8 @@ def _end(site: Site, number: int, result: dict[str, Any], trouble: str) -> None:
 def command(site: Site, job: Job) -> list[str]:
     """The command that does a job."""
     place = jobs.folder(site.environment) / job.file
-    if job.kind != "import":
-        return [job.kind, str(place), "--progress"]
-    options = job.options
-    found = ["import", options.get("address") or str(place), "--json", "--progress"]
-    found += ["--dry-run"] if options.get("dry_run") else []
-    found += ["--images"] if options.get("images") else []
-    return [*found, "--author", options["heir"]] if options.get("heir") else found
+    asked = (ask(job, str(place)) for ask in hooked(site.parts, "long_job"))
+    return next(filter(None, asked), [job.kind, str(place), "--progress"])
 
 
 def begin(site: Site) -> None:

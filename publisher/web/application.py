@@ -34,7 +34,7 @@ from publisher.web.for_programs import (
     media,
     metrics,
 )
-from publisher.web.request_checks import MOVING_BYTES, TEXT_BYTES, LimitedRequest
+from publisher.web.request_checks import MOST_BYTES, TEXT_BYTES, LimitedRequest
 from publisher.web.studio.account_pages import login, setup
 
 _HEADERS = {
@@ -68,7 +68,7 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
     app.request_class = LimitedRequest
     app.config.update(
         SECRET_KEY=secret_key(site.environment),
-        MAX_CONTENT_LENGTH=MOVING_BYTES,
+        MAX_CONTENT_LENGTH=MOST_BYTES,
         MAX_FORM_MEMORY_SIZE=TEXT_BYTES,
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",

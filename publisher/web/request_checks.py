@@ -132,16 +132,15 @@ def _signer() -> URLSafeTimedSerializer:
 # The largest upload and its form around it; the form's own texts may be as long as a post.
 UPLOAD_BYTES = MAX_BYTES + 8 * 1024 * 1024
 TEXT_BYTES = 8 * 1024 * 1024  # a million characters as a browser sends them in the worst case
-MOVING_BYTES = 128 * 1024 * 1024  # an import of a whole blog; larger ones need the command line
 FORM_BYTES, SETUP_BYTES = 256 * 1024, 16 * 1024
 
 _BY_PREFIX = (
+    *(limit for part in known().values() for limit in part.body_limits),
     ("/setup/", SETUP_BYTES),
     ("/studio/media", UPLOAD_BYTES),
-    ("/studio/moving/import", MOVING_BYTES),
     ("/studio/", TEXT_BYTES),  # the login, too: it carries the text of a form sent too late
-    *(limit for part in known().values() for limit in part.body_limits),
 )
+MOST_BYTES = max(limit for _, limit in _BY_PREFIX)
 _LONG_FORMS = {path for part in known().values() for path in part.long_forms}
 MOST_FIELDS = 10_000
 _BLOCK = 64 * 1024

@@ -48,20 +48,20 @@ def test_what_stands_before_the_parts_of_a_form_is_short(
     make_author(site)
     options = b'a="b"; ' * (FORM_BYTES // 7 // parts)
     part = b'--x\r\nContent-Disposition: form-data; name="n"; ' + options + b"\r\n\r\nv\r\n"
-    for path in ("/studio/login", "/studio/moving/import"):
+    for path in ("/studio/login", "/studio/media"):
         kind = "multipart/form-data; boundary=x"
         answer = client.post(path, data=part * parts + b"--x--\r\n", content_type=kind)
         assert answer.status_code == 413
 
 
 def test_the_texts_of_a_form_are_limited_together(client: FlaskClient, site: Site) -> None:
-    """An import may have 128 MB, of which only the file is kept on disk."""
+    """A picture may be large, of which only the file is kept on disk."""
     make_author(site)
     part = b'--x\r\nContent-Disposition: form-data; name="n"\r\n\r\n' + b"v" * (TEXT_BYTES // 2)
     for parts, status in ((1, 401), (3, 413)):
         sent = b"\r\n".join([part] * parts) + b"\r\n--x--"
         kind = "multipart/form-data; boundary=x"
-        answer = client.post("/studio/moving/import", data=sent, content_type=kind)
+        answer = client.post("/studio/media", data=sent, content_type=kind)
         assert answer.status_code == status
 
 

@@ -16,7 +16,7 @@ from publisher.installation import recall, remember
 from publisher.installation.settings import Settings, load_settings
 from publisher.part import hooked
 from publisher.publishing import snapshots
-from publisher.storage.tables.blog import Post, Update
+from publisher.storage.tables.blog import Post
 from publisher.web.context import (
     admin_required,
     me,
@@ -119,8 +119,6 @@ def first_steps(db: Session) -> list[tuple[str, str, bool]]:
          != (usual.look, usual.accent, usual.logo)),
         ("Write an About page", "/studio/posts/new?kind=page&slug=about",
          bool(me().bio) or there(about)),
-        ("Import what you wrote elsewhere", "/studio/moving",
-         there(select(Update.id).where(Update.kind == "import"))),
     ]  # fmt: skip
     for first_steps in hooked(site().parts, "first_steps"):
         steps += first_steps(db)
