@@ -34,6 +34,7 @@ from publisher.storage.bell import ChangeCounter
 from publisher.storage.tables.publishing import Snapshot
 
 _RECHECK = timedelta(seconds=1)
+DOCTOR = "Publisher-Doctor"  # the User-Agent of our own checks, which listeners are not told of
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -171,12 +172,13 @@ class FeedFront:
         answer = document.respond(environ, now)
         if isinstance(document, Moved) or answer is PREFLIGHT:
             return answer, None
-        if self._polls is not None and self._polls.examines_each and answer.code == 200:
-            wait_seconds = self._polls.wait_seconds(document, environ, now)
+        polls = self._polls if environ.get("HTTP_USER_AGENT") != DOCTOR else None
+        if polls is not None and polls.examines_each and answer.code == 200:
+            wait_seconds = polls.wait_seconds(document, environ, now)
             answer = too_soon(wait_seconds) if wait_seconds else answer
         group = None
-        if self._polls is not None and environ.get(SOURCE) != LOG:
-            group = self._polls.count(document, answer, environ, now)
+        if polls is not None and environ.get(SOURCE) != LOG:
+            group = polls.count(document, answer, environ, now)
         return as_page(answer) if navigates(environ) else answer, group
 
     def moment(self) -> datetime:

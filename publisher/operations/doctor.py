@@ -27,6 +27,7 @@ from publisher.base.text import counted
 from publisher.blog.markup import formulas
 from publisher.blog.members import authors
 from publisher.core.validators import http_date
+from publisher.delivery.front import DOCTOR
 from publisher.installation import Site, open_site
 from publisher.operations import derived
 from publisher.publishing.rebuild import RSS
@@ -156,7 +157,7 @@ def ask_app(environment: Environment) -> Iterator[Ask]:
     client = app.test_client()
 
     def ask(method: str, path: str, headers: Mapping[str, str]) -> Reply:
-        got = client.open(path, method=method, headers=dict(headers))
+        got = client.open(path, method=method, headers={"User-Agent": DOCTOR, **headers})
         return Reply(
             path, got.status_code, {k.lower(): v for k, v in got.headers.items()}, got.data
         )
@@ -176,7 +177,8 @@ def ask_url(url: str) -> Ask:
     def ask(method: str, path: str, headers: Mapping[str, str]) -> Reply:
         connection = kind(parts.netloc, timeout=TIMEOUT_SECONDS)
         try:
-            connection.request(method, parts.path.rstrip("/") + path, headers=dict(headers))
+            own = {"User-Agent": DOCTOR, **headers}
+            connection.request(method, parts.path.rstrip("/") + path, headers=own)
             got = connection.getresponse()
             return Reply(path, got.status, {k.lower(): v for k, v in got.getheaders()}, got.read())
         finally:

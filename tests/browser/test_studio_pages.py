@@ -228,3 +228,25 @@ def test_the_preview_follows_the_cursor(browse: Browse, log_in: LogIn, live: Liv
     last = preview_of(page).locator("> p:last-child")
     expect(last).to_have_text("The very end.")
     expect(last).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("address", ["/studio/", "/studio/posts/new"])
+def test_a_menu_on_a_phone_leaves_its_button_free(
+    browse: Browse, log_in: LogIn, address: str
+) -> None:
+    """It can be closed where it was opened, and all of it can be seen, below a long text too."""
+    page = log_in(browse("/studio/login", width=390))
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(address)
+    page.locator("#f-source").fill("A line.\n" * 60)
+    page.locator(".menu > summary").click()
+    page.wait_for_function(
+        """() => {
+          const at = (what) => document.querySelector(what).getBoundingClientRect();
+          const [panel, button] = [at(".menu > .panel"), at(".menu > summary")];
+          const apart = panel.bottom <= button.top + 1 || panel.top >= button.bottom - 1;
+          return apart && panel.top >= 0 && panel.bottom <= innerHeight && panel.width > 300;
+        }"""
+    )
+    page.locator(".menu > summary").click()
+    expect(page.locator(".menu > .panel")).to_be_hidden()

@@ -169,3 +169,12 @@ def test_json_says_what_the_lines_say(
     assert '"what": "installation"' in result.stdout
     assert ('"good": false,\n  "findings"' in result.stdout) == (result.exit_code == 1)
     assert result.exit_code in (0, 1)
+
+
+def test_its_requests_say_whose_they_are(site: Site, environment: Environment) -> None:
+    """The site that is asked counts none of them, in this process or another."""
+    rebuild(site)
+    with ask_app(environment) as ask:
+        assert list(examine_http(ask))
+    with site.database.read() as db:
+        assert db.scalar(text("SELECT count(*) FROM poll_flushes")) == 0

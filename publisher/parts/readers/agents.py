@@ -31,7 +31,7 @@ _MONITOR = (
     "uptime", "pingdom", "statuscake", "site24x7", "hetrix", "updown.io", "betterstack",
     "better stack", "blackbox", "check_http", "nagios", "icinga", "zabbix", "newrelic", "datadog",
     "synthetics", "freshping", "monitor", "healthcheck", "statuspage", "status page", "status-page",
-    "gatus", "checkly", "ohdear", "oh dear",
+    "gatus", "checkly", "ohdear", "oh dear", "publisher-doctor",
 )  # fmt: skip
 # Programs that fetch for a person's terminal or for a program of somebody's own.
 _TOOLS = re.compile(

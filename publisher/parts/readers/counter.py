@@ -34,8 +34,8 @@ from publisher.parts.readers.agents import is_hub
 from publisher.parts.readers.settings import ReadersSettings
 
 # By the site's clock: the first polls after a pause are stored soon, further ones a while after the
-# last flush.
-SOON_SECONDS, FLUSH_SECONDS = 1.0, 30.0
+# last flush: the longer, the more that stored, so that a quiet site's figures are those of now.
+SOON_SECONDS, FLUSH_SECONDS, FULL_FLUSH = 1.0, 30.0, 20
 _SECOND = timedelta(seconds=1)
 BURST_MS = 1_000  # equal polls of the same second are one burst
 MOST_GROUPS = 50_000  # different readers (and answers to them) between two flushes
@@ -212,13 +212,14 @@ class PollCounter:
             self._at_exit.cancel()
         self.flush()
 
-    def flush(self) -> None:
-        """Store what was counted; on failure it is kept for the next time."""
+    def flush(self) -> int:
+        """Store what was counted, on failure at the next time; returns how many bursts it was."""
         with self._flushing:
             with self._counting:
                 polls = self._replace(Polls())
             if not polls.held and not polls.lost:
-                return
+                return 0
+            held = polls.held
             try:
                 self._store(polls)
             except Exception as error:  # whatever it was, the next time may succeed
@@ -226,6 +227,8 @@ class PollCounter:
                 with self._counting:
                     polls.take(self._polls)
                     self._replace(polls)
+                return FULL_FLUSH
+        return held
 
     def _replace(self, polls: Polls) -> Polls:
         """Count in `polls` from now on; returns those that were counted in until now."""
@@ -235,17 +238,17 @@ class PollCounter:
     def _work(self) -> None:
         """Sleep until there is a poll; then gather for a while or until half full, and flush."""
         soon, pause = SOON_SECONDS * self._pace, FLUSH_SECONDS * self._pace
-        flushed_at = -pause
+        flushed_at, full = -pause, 1.0
         while not self._stop.is_set():
             self._first.wait()
             if self._stop.wait(soon):
                 return
-            self._full.wait(max(0.0, flushed_at + pause - monotonic_seconds()))
+            self._full.wait(max(0.0, flushed_at + pause * full - monotonic_seconds()))
             if self._stop.is_set():
                 return
             self._first.clear()
             self._full.clear()
-            self.flush()
+            full = min(self.flush() / FULL_FLUSH, 1.0)
             flushed_at = monotonic_seconds()
             if self._polls.held or self._polls.lost:  # came meanwhile, or could not be stored
                 self._first.set()

@@ -62,11 +62,17 @@ NEW_READERS_A_DAY = 50_000  # beyond it a day's new readers are counted without 
 
 
 def keep_up(
-    database: Database, clock: Clock, smallest_ttl: Callable[[Session], int], behind_seconds: float
+    database: Database,
+    clock: Clock,
+    smallest_ttl: Callable[[Session], int],
+    behind_seconds: float,
+    few_bytes: int = 0,
 ) -> float:
     """Fold if polls wait for longer than `behind_seconds`, or too many; before, only look.
 
     Readers of the tables call it first: a fold costs less a poll the more polls a reader has made.
+    Fewer than `few_bytes` do not wait: then polls that another worker still holds may be folded
+    out of order, which costs an interval of a reader that came to both.
     Returns the seconds by the clock until the next fold is due.
     """
     now = clock()
@@ -78,7 +84,9 @@ def keep_up(
         if first_id is None:
             return behind_seconds
         first = session.get_one(PollFlush, first_id)
-        if first_id > 0 and waiting < MOST_WAITING_BYTES:
+        if waiting < few_bytes:
+            lag = timedelta()
+        elif first_id > 0 and waiting < MOST_WAITING_BYTES:
             rest = FlushedPolls(first.payload).first_ms / 1000 - latest.timestamp()
             if rest > 0:
                 return rest

@@ -139,7 +139,7 @@ def test_a_week_of_readers_and_a_river(site: Site, clock: FakeClock) -> None:
         report = make(db, clock(), 7, 15)
         values = report.to_dict()
         pushed = results(db, report.begin)
-        rows = {program.name: program for program in by_program(report.readers)}
+        rows = {program.name: program for program in by_program(report.readers, {})}
         assert db.scalar(select(func.count()).select_from(RiverItem)) == 3 * feeds
         assert set(db.scalars(select(RiverFeed.state))) == {"paused"}
     assert values["totals"]["requests"] == polls

@@ -8,7 +8,7 @@ import pytest
 from publisher.access_logs.line_formats import LONGEST_AGENT
 from publisher.base.errors import StorageUnavailable
 from publisher.parts.readers import counter as module
-from publisher.parts.readers.counter import PollCounter, Polls
+from publisher.parts.readers.counter import FLUSH_SECONDS, PollCounter, Polls
 from publisher.parts.readers.poll_batches import bursts_of
 from tests.parts.readers.polls import FULL, FakeDocument, request
 
@@ -188,9 +188,25 @@ def test_a_store_that_breaks_does_not_end_the_counting() -> None:
     assert [polls.held for polls in kept] == [1]
 
 
+def test_few_polls_are_stored_soon_after_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pause between two flushes is as long as what the first one stored was much."""
+    monkeypatch.setattr(module, "SOON_SECONDS", 0.01)
+    monkeypatch.setattr(module, "FULL_FLUSH", 10**6)
+    stored = threading.Semaphore(0)
+    counter = PollCounter(lambda _: stored.release())
+    counter.start()
+    try:
+        for _ in range(3):
+            counter.count(FakeDocument(), FULL, request(), NOW)
+            assert stored.acquire(timeout=FLUSH_SECONDS / 2)
+    finally:
+        counter.stop()
+
+
 def test_a_counter_that_is_half_full_flushes_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_HELD", 4)
     monkeypatch.setattr(module, "SOON_SECONDS", 0.01)
+    monkeypatch.setattr(module, "FULL_FLUSH", 1)
     flushes = list[Polls]()
     stored = threading.Semaphore(0)
 

@@ -10,6 +10,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from publisher.base.environment import Environment, Network
+from publisher.delivery.front import DOCTOR
 from publisher.installation import Site
 from publisher.parts.readers.fold import fold
 from publisher.parts.readers.tables import ReaderClient
@@ -157,7 +158,7 @@ def test_readers_are_grouped_by_program_with_what_can_be_done(
     counting.fold()
     clock.forward(hours=12)
     page = author.get("/readers").text
-    assert "30 programs: 30 download everything each time" in page
+    assert "30 download everything each time" in page
     assert page.count("<article") <= 8 * 4
     assert "All 30 with Hourly" in page
     assert "5 more programs" in page
@@ -194,3 +195,50 @@ def test_push_is_measured(
     page = author.get("/readers").text
     assert "push worked: 9 s. After 1 of 1 ping somebody came within a minute, 1 fetch" in page
     assert "push worked: 1 s" in page
+
+
+def test_people_come_first_and_machines_are_folded(
+    counting: Counting, author: FlaskClient, clock: FakeClock
+) -> None:
+    """A service with many subscribers stands above a busy script; readers alike are one row."""
+    begin = clock()
+    for step in range(8):
+        for number in range(3):
+            address = f"192.0.2.{number}"
+            counting.poll(begin + timedelta(hours=step), agent="Hourly/1.0", address=address)
+        for minute in range(0, 60, 5):
+            at = begin + timedelta(hours=step, minutes=minute)
+            counting.poll(at, agent="python-requests/2.32")
+    counting.poll(begin, agent="Service/1.0 (42 subscribers)")
+    counting.fold()
+    clock.forward(hours=8)
+    page = author.get("/readers").text
+    people, machines = page[page.index("Who reads") :].split("Not counted as people: 1 program")
+    assert people.index("<strong>Service") < people.index("<strong>Hourly")
+    assert "42 people, 1.0 requests a day" in people
+    assert "python-requests" not in people
+    assert "python-requests" in machines
+    assert people.count("<article") == 2
+    assert "2 more like this." in people
+
+
+def test_the_page_has_what_was_counted_a_moment_ago(
+    app: Flask, author: FlaskClient, site: Site, clock: FakeClock
+) -> None:
+    """The first reader is there at once, not when its polls have waited for a minute."""
+    rebuild(site)
+    author.get("/rss.xml", headers={"User-Agent": "First/1.0"})
+    app.extensions["polls"].flush()
+    clock.forward(seconds=1)
+    page = author.get("/readers").text
+    assert "person follows the blog now</dt><dd>1<" in page
+    assert "<strong>First" in page
+
+
+def test_what_doctor_asks_is_counted_nowhere(app: Flask, author: FlaskClient, site: Site) -> None:
+    """Its checks are no requests of readers; nor are they those of a script."""
+    rebuild(site)
+    for _ in range(2):
+        author.get("/rss.xml", headers={"User-Agent": DOCTOR})
+    app.extensions["polls"].flush()
+    assert "Nobody has fetched the feed" in author.get("/readers").text

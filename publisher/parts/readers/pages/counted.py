@@ -10,12 +10,14 @@ from publisher.parts.readers.fold import keep_up
 from publisher.web.context import site
 
 POLLS_BEHIND_SECONDS = 60.0
+FEW_BYTES = 20_000  # some 200 polls, folded in hundredths of a second
 
 
 def count_polls() -> None:
-    """Add polls that wait for a minute to the tables, once a request; where that fails, what is
-    shown is as old as the last hour."""
+    """Add polls to the tables, once a request: few at once, many after they waited for a minute;
+    where that fails, what is shown is as old as the last hour."""
     if not g.get("polls_counted"):
         g.polls_counted = True
         with suppress(PublisherError):
-            keep_up(site().database, site().clock, smallest_ttl, POLLS_BEHIND_SECONDS)
+            here = site()
+            keep_up(here.database, here.clock, smallest_ttl, POLLS_BEHIND_SECONDS, FEW_BYTES)

@@ -1,7 +1,7 @@
 """`/readers`: who reads, how they poll, what the ttl saves; also erases all counts."""
 
+from collections import Counter
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from flask import Blueprint, render_template, request
@@ -13,7 +13,7 @@ from publisher.part import other_feed
 from publisher.parts.readers import store
 from publisher.parts.readers.pages.counted import count_polls
 from publisher.parts.readers.reporting import reach
-from publisher.parts.readers.reporting.audience import audience, people_in
+from publisher.parts.readers.reporting.audience import AudienceReader, audience, people_in
 from publisher.parts.readers.reporting.charts import chart
 from publisher.parts.readers.reporting.programs import Program, by_program
 from publisher.parts.readers.reporting.push_arrivals import results
@@ -27,7 +27,7 @@ from publisher.web.context import admin_required, done, login_required, now, sit
 blueprint = Blueprint("readers", __name__)
 
 DAYS = (1, 7, 30)
-PROGRAMS, OF_EACH, OF_ONE = 8, 4, 60  # programs; readers of each; readers of a chosen program
+PROGRAMS, OF_ONE = 8, 60  # programs with people, and others; readers of a chosen program
 MEANING = {
     "obedient": "comes back when the feed asks it to",
     "fixed": "comes at intervals of its own",
@@ -50,13 +50,38 @@ class Shown:
         """Whether a reader passes the filters."""
         return self.program in ("", reader.agent) and self.verdict in ("", reader.verdict)
 
+
+class Listed:
+    """The programs that the page shows, in two lists: those that read for people, and others.
+
+    Of each program one reader of each verdict is shown; of a chosen program all are.
+    """
+
+    def __init__(self, shown: Shown, followers: list[AudienceReader]) -> None:
+        self.shown = shown
+        self.people = people_in(followers)
+        self._following = Counter[str]()
+        for follower in followers:
+            self._following[follower.program] += follower.people
+
+    def programs(self, everybody: list[Reader]) -> tuple[list[Program], list[Program]]:
+        """All that match, the most people first."""
+        found = by_program(filter(self.shown.matches, everybody), self._following)
+        return (
+            [program for program in found if program.reads_for_people],
+            [program for program in found if not program.reads_for_people],
+        )
+
+    def of(self, program: Program) -> list[tuple[Reader, int]]:
+        """Those of its readers that are shown, and how many each stands for."""
+        if self.shown.program:
+            return [(reader, 1) for reader in program.readers[:OF_ONE]]
+        return program.alike()
+
     def readers(self, everybody: list[Reader]) -> list[Reader]:
         """The readers to show with all their figures."""
-        wanted = [reader for reader in everybody if self.matches(reader)]
-        if self.program:
-            return wanted[:OF_ONE]
-        groups = islice(by_program(wanted), PROGRAMS)
-        return [reader for program in groups for reader in program.readers[:OF_EACH]]
+        groups = [one for part in self.programs(everybody) for one in part[:PROGRAMS]]
+        return [reader for program in groups for reader, _ in self.of(program)]
 
 
 @blueprint.get("/readers")
@@ -75,25 +100,26 @@ def report() -> str:
         mirror = other_feed(site().parts, session, shown.mirror) if shown.mirror else None
         feed_url = site().site_url + (mirror.path if mirror else ADDRESSES[RSS])
         smallest = settings.rule.menu.smallest
-        found = make(session, now(), shown.days, smallest, shown.readers, shown.mirror)
-        groups = by_program(reader for reader in found.readers if shown.matches(reader))
-        full = {id(reader) for reader in shown.readers(found.readers)}
+        listed = Listed(shown, audience(session, now(), shown.mirror))
+        found = make(session, now(), shown.days, smallest, listed.readers, shown.mirror)
+        groups = listed.programs(found.readers)
 
-        def rows(program: Program) -> list[tuple[dict[str, Any], Remedy]]:
+        def rows(program: Program) -> list[tuple[dict[str, Any], Remedy, int]]:
             return [
-                (reader.to_dict(found.smallest_ttl_minutes), remedy(reader, feed_url))
-                for reader in program.readers
-                if id(reader) in full
+                (reader.to_dict(found.smallest_ttl_minutes), remedy(reader, feed_url), alike)
+                for reader, alike in listed.of(program)
             ]
 
         return render_template(
             "readers/report.html",
             shown=shown,
             mirror=mirror,
-            programs=[(program, rows(program)) for program in groups[:PROGRAMS]],
-            more_programs=groups[PROGRAMS:],
+            groups=[
+                ([(program, rows(program)) for program in part[:PROGRAMS]], part[PROGRAMS:])
+                for part in groups
+            ],
             totals=found.totals(),
-            people=people_in(audience(session, now(), shown.mirror)),
+            people=listed.people,
             delays=reach.delays_summary(found.delays),
             chart=None if mirror else chart(session, found.begin, found.end, shown.program),
             push=results(session, found.begin, shown.mirror),

@@ -7,7 +7,7 @@ from so many addresses.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -26,11 +26,22 @@ from publisher.parts.readers.sums import COUNTS, ReaderSums, told_sum
 
 @dataclass(frozen=True)
 class Program:
-    """All readers of one program, the busiest first."""
+    """All readers of one program, the busiest first. people: those who follow by it now."""
 
     name: str
     kind: str
     readers: Sequence[Reader]
+    people: int = 0
+
+    @cached_property
+    def reads_for_people(self) -> bool:
+        """Whether it is a feed reader; else a script, a monitor, a browser, a search engine."""
+        return self.kind == "reader" and any(parse_agent(one.text).people for one in self.readers)
+
+    def alike(self) -> list[tuple[Reader, int]]:
+        """The busiest reader of each verdict, and how many there are of it."""
+        first = {reader.verdict: reader for reader in reversed(self.readers)}
+        return [(first[name], count) for name, count in self.verdicts.items()]
 
     @cached_property
     def verdicts(self) -> dict[str, int]:
@@ -48,19 +59,18 @@ class Program:
         """Bytes sent to all its readers."""
         return sum(reader.sums.bytes for reader in self.readers)
 
-    @property
-    def subscribers(self) -> int:
-        """The subscribers that its readers claim, added up."""
-        return sum(reader.subscribers for reader in self.readers)
 
-
-def by_program(readers: Iterable[Reader]) -> list[Program]:
-    """The programs and the other visitors, those with the most requests first."""
+def by_program(readers: Iterable[Reader], following: Mapping[str, int]) -> list[Program]:
+    """The programs and the other visitors, those with the most people first, then those with the
+    most requests. following: how many people follow by the program of that name."""
     groups: dict[tuple[str, str], list[Reader]] = defaultdict(list)
     for reader in readers:
         groups[reader.agent, reader.kind].append(reader)
-    found = [Program(name, kind, group) for (name, kind), group in groups.items()]
-    return sorted(found, key=lambda program: -sum(r.sums.requests for r in program.readers))
+    found = [
+        Program(name, kind, group, following.get(name, 0) if kind == "reader" else 0)
+        for (name, kind), group in groups.items()
+    ]
+    return sorted(found, key=lambda one: (-one.people, -sum(r.sums.requests for r in one.readers)))
 
 
 FEWEST, FEWEST_IN_TURN = 3, 5  # addresses of a program to merge; of one that uses them in turn

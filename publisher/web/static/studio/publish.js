@@ -24,6 +24,7 @@ export function bindPublish(form, ready = () => true) {
   document.addEventListener("click", (event) => {
     if (menu?.open && !menu.contains(event.target)) menu.open = false;
   });
+  menu?.addEventListener("toggle", () => menu.open && menu.lastElementChild.scrollIntoView({ block: "nearest" }));
   // Left by keyboard it would lie over what has the focus now.
   menu?.addEventListener("focusout", ({ relatedTarget }) => {
     if (relatedTarget && !menu.contains(relatedTarget)) menu.open = false;
