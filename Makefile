@@ -105,7 +105,7 @@ fuzz: $(EVERYTHING) ## fuzz whatever reads strangers' input, for FUZZ_SECONDS (6
 # Left out here: two start servers of their own wherever they run (storage/test_postgresql.py serves
 # a site of two machines), of some all SQL is in other tests, in the rest no database is part of the
 # claim: rules, documents, the wire, processes as such, what a command imports or a page shows.
-ON_ANY_DATABASE := parts/river/fetching/test_machines.py storage/test_postgresql.py storage/test_bucket.py \
+ON_ANY_DATABASE := parts/river/fetching/test_machines.py storage/test_postgresql.py storage/test_connections.py storage/test_bucket.py \
 	parts/readers/test_real_readers.py parts/readers/test_forecast.py parts/river/test_simulated.py feed_reading \
 	parts/river/test_our_publisher.py \
 	$(addprefix other_feeds/test_,stamp.py stamp_recipes.py) $(addprefix cli/test_,light.py simulation.py) \

@@ -55,8 +55,10 @@ def run_as_owner(words: Sequence[str]) -> None:
 
 
 @contextmanager
-def running_server() -> Iterator[Server]:
-    """A server until the block ends; a skip where PostgreSQL is not installed."""
+def running_server(*settings: str) -> Iterator[Server]:
+    """A server until the block ends; a skip where PostgreSQL is not installed.
+
+    `settings`: further ones, as `NAME=VALUE`."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     named = shutil.which("initdb")
     if not found and not named:
@@ -74,7 +76,8 @@ def running_server() -> Iterator[Server]:
     server.run("initdb", "-A", "trust", "-U", USER, "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
     # Nothing here outlives its server, and no database lives long enough to be cleaned.
     fast = "-c fsync=off -c full_page_writes=off -c autovacuum=off"
-    options = f"-p {server.port} -k {folder} -c listen_addresses=127.0.0.1 {fast}"
+    more = "".join(f" -c {setting}" for setting in settings)
+    options = f"-p {server.port} -k {folder} -c listen_addresses=127.0.0.1 {fast}{more}"
     server.run("pg_ctl", "start", "-w", "-o", options, "-l", str(folder / "log"))
     try:
         yield server

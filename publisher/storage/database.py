@@ -19,6 +19,7 @@ from urllib.parse import quote
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as NoneFree
 from sqlalchemy.orm import Session, configure_mappers
 
 from publisher.base.clock import AskedClock, Clock, utc_now
@@ -211,6 +212,8 @@ def translated() -> Iterator[None]:
     """Turn the database's own errors into StorageUnavailable, in words for people."""
     try:
         yield
+    except NoneFree as error:  # of this process's own connections
+        raise StorageUnavailable("the database is busy; nothing was changed, try again") from error
     except DBAPIError as error:
         fitting = (words for symptom, words in _TROUBLES.items() if symptom in str(error.orig))
         if (

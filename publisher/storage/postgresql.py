@@ -7,6 +7,7 @@ their next check.
 """
 
 import select
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -15,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, Engine, Table, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
+from publisher.base.clock import monotonic_seconds
 from publisher.base.errors import InvalidInput, StorageUnavailable, to_install
 from publisher.storage.bell import Bell
 from publisher.storage.columns import Base
@@ -77,6 +80,11 @@ _POOLER = (
     "PUBLISHER_DATABASE_URL leads to a pooler, which passes on no notifications: set "
     "PUBLISHER_LISTEN_URL to the database server itself"
 )
+# Of a server, or a pooler, that has no room for another connection.
+_FULL = (
+    "too many clients", "connection slots are reserved", "too many connections",
+    "no more connections allowed",
+)  # fmt: skip
 # A refused connection has no SQLSTATE: our message by words in its error.
 _REFUSALS = {
     "password": _TROUBLES["28"],
@@ -84,7 +92,7 @@ _REFUSALS = {
     "no pg_hba.conf entry": _TROUBLES["28"],
     'FATAL:  database "': _TROUBLES["3D000"],
     "permission denied for database": _TROUBLES["42501"],
-    "too many clients": _TROUBLES["53300"],
+    **dict.fromkeys(_FULL, _TROUBLES["53300"]),
     "failed to resolve host": "the database server's name is not known: correct the database's URL",
     "invalid connection option": "the database's URL has an option that the driver does not know",
     "does not support SSL": "the database server speaks no TLS, which the URL's sslmode asks for",
@@ -94,6 +102,40 @@ _REFUSALS = {
     "is shutting down": _TROUBLES["57P"],
     "unsupported startup parameter": _POOLER,
 }
+
+
+class Connections(QueuePool):
+    """At most MOST connections of a process. One that was not used for IDLE_SECONDS is closed when
+    another is given back: so each process of an idle site keeps one, and leaves room to others.
+
+    Where the server has no room, it is asked again for WAIT_SECONDS, as often as none of our own
+    is free.
+    """
+
+    MOST = 10  # a worker's eight threads for pages, its look for changes, its counts of polls
+    IDLE_SECONDS, WAIT_SECONDS, _AGAIN_SECONDS = 5.0, 10.0, 0.1
+
+    def _do_get(self) -> ConnectionPoolEntry:
+        end = monotonic_seconds() + self.WAIT_SECONDS
+        while True:
+            try:
+                return super()._do_get()
+            except Exception as error:
+                full = any(words in str(error) for words in _FULL)
+                if not full or monotonic_seconds() > end:
+                    raise
+            time.sleep(self._AGAIN_SECONDS)
+
+    def _do_return_conn(self, record: ConnectionPoolEntry) -> None:
+        now = monotonic_seconds()
+        if record.record_info is not None:
+            record.record_info["at"] = now
+        super()._do_return_conn(record)
+        waiting: Any = self._pool  # the one that was used last is taken first
+        with suppress(IndexError):  # another thread took it
+            while now - waiting.queue[0].record_info["at"] > self.IDLE_SECONDS:
+                waiting.queue.popleft().close()
+                self._dec_overflow()
 
 
 def make_engine(url: str, pooled: bool = False) -> Engine:
@@ -110,8 +152,10 @@ def make_engine(url: str, pooled: bool = False) -> Engine:
     arguments |= {"prepare_threshold": None} if pooled else {"options": options}
     try:
         engine = create_engine(
-            url, hide_parameters=True, pool_pre_ping=True, connect_args=arguments
-        )
+            url, hide_parameters=True, pool_pre_ping=True, connect_args=arguments,
+            poolclass=Connections, pool_size=Connections.MOST, max_overflow=0,
+            pool_timeout=Connections.WAIT_SECONDS, pool_use_lifo=True,
+        )  # fmt: skip
     except ModuleNotFoundError as error:
         raise InvalidInput(
             "the database's URL names PostgreSQL, and its driver is not installed: "
