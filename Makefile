@@ -81,7 +81,7 @@ test: $(EVERYTHING) ## run the tests of a small change: minutes, no browser, no 
 
 test-engine: $(EVERYTHING) ## run the engine's tests of a small change on a blog without any part
 	@PUBLISHER_PARTS=none $(BIN)/python -m pytest $(PARALLEL) -m "not system" $(addprefix tests/,blog cli \
-		delivery exchange operations publishing storage web test_content.py test_parts.py)
+		exchange operations publishing serving storage web test_content.py test_parts.py)
 
 test-all: test test-system ## run the whole test suite; tests of programs not installed here are skipped
 
@@ -110,7 +110,7 @@ ON_ANY_DATABASE := parts/river/fetching/test_machines.py storage/test_postgresql
 	parts/river/test_our_publisher.py \
 	$(addprefix other_feeds/test_,stamp.py stamp_recipes.py) $(addprefix cli/test_,light.py simulation.py) \
 	$(addprefix parts/importing/test_,confined_reading.py html_to_markdown.py) \
-	blog/test_markdown.py delivery/test_stopping.py web/test_blog_clients.py web/test_rights.py \
+	blog/test_markdown.py serving/test_stopping.py web/test_blog_clients.py web/test_rights.py \
 	$(addprefix parts/,micropub/test_standard_cases.py micropub/test_kept_properties.py \
 	xml_rpc/test_xml_rpc.py readers/test_worth.py) \
 	$(addprefix parts/readers/test_,fairness.py nasty_mixes.py telling_apart.py verdicts.py) \
@@ -124,7 +124,7 @@ NOT_ON_POSTGRESQL := $(addprefix --deselect=tests/,parts/river/polls/test_missed
 	parts/readers/test_served.py::test_hostile_agents_over_the_wire \
 	web/studio/test_moving.py::test_what_cannot_be_read_is_said)
 WITH_DATABASE ?= $(filter-out $(WITHOUT_DATABASE),$(wildcard tests/test_*.py)) $(addprefix tests/,blog cli \
-	delivery exchange operations other_feeds parts publishing storage web)
+	exchange operations other_feeds parts publishing serving storage web)
 
 test-postgresql: $(EVERYTHING) ## run the tests that use a database on a temporary PostgreSQL server; WITH_DATABASE=tests/browser for others
 	@$(BIN)/python -m tests.postgres $(PARALLEL) $(addprefix --ignore=tests/,$(ON_ANY_DATABASE)) $(NOT_ON_POSTGRESQL) $(WITH_DATABASE)
@@ -163,7 +163,7 @@ format: $(EVERYTHING) ## format the code with ruff
 	@$(BIN)/ruff format .
 
 stress: $(EVERYTHING) ## start and stop the application a thousand times while it is polled
-	@STRESS_LIVES=1000 $(BIN)/python -m pytest -q tests/delivery/test_stopping.py
+	@STRESS_LIVES=1000 $(BIN)/python -m pytest -q tests/serving/test_stopping.py
 
 bench: $(BENCH) ## measure speed and size, each with its baseline in the same run
 	@$(BIN)/python -m bench

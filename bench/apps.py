@@ -5,10 +5,10 @@ from sqlalchemy import select
 
 from publisher.base.clock import utc_now
 from publisher.base.environment import read_environment
-from publisher.delivery.front import FeedFront
 from publisher.feeds import rss
 from publisher.installation import open_site
 from publisher.publishing.rebuild import RSS, document_at
+from publisher.serving.front import FeedMiddleware
 from publisher.storage.tables.publishing import Snapshot
 from publisher.web.application import create_app
 
@@ -49,5 +49,5 @@ def counting() -> Flask:
 def uncounted() -> Flask:
     """Our application without its poll counter: what counting is compared with."""
     app = create_app()
-    app.wsgi_app = FeedFront(Flask.wsgi_app.__get__(app), app.extensions["publisher"])  # type: ignore[method-assign]
+    app.wsgi_app = FeedMiddleware(Flask.wsgi_app.__get__(app), app.extensions["publisher"])  # type: ignore[method-assign]
     return app

@@ -21,10 +21,10 @@ from typing import Any
 
 from bench.table import Table
 from publisher.base.environment import Environment
-from publisher.delivery.front import FeedFront
 from publisher.feed_reading.scan import scan
 from publisher.installation import Site, open_site
 from publisher.parts.mirror import mirror_poll, mirrors
+from publisher.serving.front import FeedMiddleware
 
 LEARNING, WEEK, WINDOW = timedelta(days=7), timedelta(days=7), 20
 READERS = ("header", "element", "fixed:15", "fixed:30", "fixed:60")
@@ -219,7 +219,7 @@ def mirror(site: Site, blog: Blog) -> tuple[Any, Any, Any]:
         url = f"http://127.0.0.1:{blog.server.server_port}/feed"
         mirrors.add(session, url, "blog", "UTC", site.clock())
     mirror_poll.look(site, "blog")
-    front = FeedFront(lambda *_: [], site)
+    front = FeedMiddleware(lambda *_: [], site)
 
     def ask(tag: str) -> tuple[bytes, str, int | None]:
         environ = {"REQUEST_METHOD": "GET", "PATH_INFO": "/mirror/blog.xml"}

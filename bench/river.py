@@ -25,7 +25,7 @@ from publisher.feed_fetching.address_book import AddressBook
 from publisher.parts.river.tables import RiverFeed, RiverHost
 from publisher.parts.river.worker import RiverWorker
 from tests.parts.river.resolver import Loopback
-from tests.serving import descendants
+from tests.running_site import descendants
 
 # RIVER_FEEDS=1000 is quicker. The other programs get a part of the feeds: they are slower, and
 # what one feed costs them does not depend on the number.

@@ -21,83 +21,87 @@ from bench import servers
 from bench.blog import TEXT, make_blog
 from bench.load import load, scratch, spent, tool
 from bench.table import Table
-from publisher.delivery import connection, http_door, http_server, http_shared, wire
-from publisher.delivery.front import FeedFront
+from publisher.http_server import acceptor, connection, response_bytes, server, worker_state
+from publisher.serving.front import FeedMiddleware
 from publisher.web import worker
 
 # Without their types: what stands in them is replaced.
 _connection: Any = connection
-_door: Any = http_door
-_front: Any = FeedFront
-_server: Any = http_server.HttpServer
-_shared: Any = http_shared.Shared
-_wire: Any = wire
+_acceptor: Any = acceptor
+_front: Any = FeedMiddleware
+_server: Any = server.HttpServer
+_shared: Any = worker_state.WorkerState
+_bytes: Any = response_bytes
 
 ROUNDS, SECONDS = 3, 1
-ALL, LIBRARIES = "all tricks", "uvloop and httptools in place of the door and of known heads"
+ALL, LIBRARIES = (
+    "all tricks",
+    "uvloop and httptools, no acceptor, no remembered heads",
+)
 _SHAPES = {"one connection": True, "kept": False}
 
 
-def _without_known_heads() -> None:
+def _without_remembered_heads() -> None:
     _shared.remember = lambda *_: None
 
 
 def _with_a_time_each() -> None:
-    greet = _door.Door._greet
+    greet = _acceptor.Acceptor._answer_remembered
 
     def at_its_time(self: Any, taken: int, peer: str, _now: object) -> None:
-        greet(self, taken, peer, self._shared.front.moment())
+        greet(self, taken, peer, self._worker.app.moment())
 
-    _door.Door._greet = at_its_time
+    _acceptor.Acceptor._answer_remembered = at_its_time
 
 
 def _without_remembered_answers() -> None:
-    poll = FeedFront.poll
+    at_once = FeedMiddleware.at_once
 
-    def anew(front: FeedFront, known: Any, peer: str, now: Any) -> Any:
-        known.etag = ""  # as if the document had another tag now
-        return poll(front, known, peer, now)
+    def anew(front: FeedMiddleware, request: Any, peer: str, now: Any) -> Any:
+        if request.memo is not None:
+            request.memo.etag = ""  # as if the document had another tag now
+        return at_once(front, request, peer, now)
 
-    _front.poll = anew
+    _front.at_once = anew
 
 
 def _without_kept_bytes() -> None:
-    made = _wire.wire
+    made = _bytes.encoded
 
     def anew(answer: Any, how: str, clock: Any) -> Any:
-        answer.wires.clear()
+        answer.encoded.clear()
         return made(answer, how, clock)
 
-    _door.wire = _connection.wire = anew
+    _acceptor.encoded = _connection.encoded = anew
 
 
 def _without_files_in_memory() -> None:
-    _wire.LONG_BYTES = 1 << 60
+    _bytes.LONG_BYTES = 1 << 60
 
 
 def _without_bare_descriptors() -> None:
     def greet(self: Any, taken: int, peer: str, _now: object) -> None:
-        self._hand_over(taken, peer, b"", b"")
+        self._to_connection(taken, peer, b"", b"")
 
-    _door.Door._greet = greet
+    _acceptor.Acceptor._answer_remembered = greet
 
 
 def _with_public_accept() -> None:
-    opened = _door.Door.open
+    opened = _acceptor.Acceptor.open
 
     def accept(listener: socket.socket) -> tuple[int, Any]:
         taken, address = listener.accept()
         return taken.detach(), address
 
-    def open_door(self: Any) -> None:
+    def open_with_it(self: Any) -> None:
         opened(self)
         self._accept = lambda: accept(self._listener)
 
-    _door.Door.open = open_door
+    _acceptor.Acceptor.open = open_with_it
 
 
 def _one_a_wake_up() -> None:
-    _door.AT_ONCE = 1
+    _acceptor.AT_ONCE = 1
 
 
 def _without_option(name: str) -> Callable[[], None]:
@@ -116,11 +120,11 @@ def _on_asyncio() -> None:
 
 def _libraries() -> None:
     """The event loop's own server accepts, and httptools parses each request."""
-    _without_known_heads()
+    _without_remembered_heads()
 
     def start(self: Any, listener: socket.socket, _tls: object = None) -> None:
         host, port, *_ = listener.getsockname()
-        self._shared.address = {
+        self._worker.address = {
             "SERVER_NAME": host, "SERVER_PORT": str(port), "wsgi.url_scheme": "http",
         }  # fmt: skip
         listener.setblocking(False)
@@ -141,7 +145,7 @@ class Trick:
 
 TRICKS = {
     ALL: Trick(),
-    "known heads are not parsed": Trick(_without_known_heads, "25"),
+    "remembered heads are not parsed": Trick(_without_remembered_heads, "25"),
     "the kind of answer is remembered": Trick(_without_remembered_answers, "16"),
     "head and body are joined once a second": Trick(_without_kept_bytes, "5"),
     "long answers go from a file in memory": Trick(_without_files_in_memory, "22"),

@@ -65,7 +65,7 @@ class OtherFeed:
 
 # What the engine calls, with what, for which result.
 Hook = Literal[
-    # Site: what is told of each answered poll (`delivery.front.PollListener`); of one part at most.
+    # Site: what is told of each answered poll (`serving.front.PollListener`); of one part at most.
     "poll_listener",
     # Session: first steps for a new author (words, address of the page, whether done).
     "first_steps",

@@ -23,11 +23,9 @@ GROWTH = 1.02
 LIBRARIES = {
     "core": "core", "dynamic_ttl": "dynamic_ttl", "simulator": "simulator",
     "reader_test": "reader_test", "access_logs": "access_logs", "feed_reading": "feed_reading",
-    "feed_fetching": "feed_fetching", "cli/simulate.py": "simulator",
+    "feed_fetching": "feed_fetching", "http_server": "http_server", "cli/simulate.py": "simulator",
     "cli/timelines.py": "simulator", "cli/reader_test.py": "reader_test",
     "other_feeds": "other_feeds", "cli/advise.py": "other_feeds",
-    "delivery/connection.py": "http_server", "delivery/http_": "http_server",
-    "delivery/page_threads.py": "http_server", "delivery/wire.py": "http_server",
 }  # fmt: skip
 # The rooms of tests that stand elsewhere than what they test.
 TESTS = {"real_readers": "readers", "browser": "web", "demo": "demo", "losses": "web"}

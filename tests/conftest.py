@@ -94,7 +94,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 # What starts browsers, servers, generators, other machines or whole programs, or replays weeks of
 # polls: `make test-all`.
 SYSTEM = (
-    "browser", "cli/test_simulation.py", "delivery/test_stopping.py", "dynamic_ttl/test_wheel.py",
+    "browser", "cli/test_simulation.py", "serving/test_stopping.py", "dynamic_ttl/test_wheel.py",
     "parts/mirror/test_mirror_in_front.py", "other_feeds/test_real_wordpress.py",
     "other_feeds/test_stamp_recipes.py", "other_feeds/test_wordpress.py",
     "losses", "operations/test_crash.py", "operations/test_faults.py", "operations/test_kills.py",

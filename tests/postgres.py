@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.databases import on_server
-from tests.serving import free_port
+from tests.running_site import free_port
 
 USER = "postgres"
 

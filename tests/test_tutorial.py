@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.serving import serving
+from tests.running_site import serving
 
 PAGE = Path(__file__).parent.parent / "docs" / "tutorial.md"
 HERE = "127.0.0.1:8000"

@@ -31,7 +31,7 @@ SHARED_REQUEST: Headers = [
 class FeedAnswer:
     """A finished answer; `code` is the number in `status`, `sent_bytes` the length of its body.
 
-    `wires` is the server's cache of its bytes, by the Connection header.
+    `encoded` is the server's cache of its bytes, by the Connection header.
     """
 
     code: int
@@ -39,7 +39,7 @@ class FeedAnswer:
     headers: Headers
     body: list[bytes]
     sent_bytes: int = 0
-    wires: dict[str, Any] = field(default_factory=dict)
+    encoded: dict[str, Any] = field(default_factory=dict)
 
 
 # What a browser asks before a script's request with headers of its own.
@@ -92,7 +92,7 @@ def as_page(answer: FeedAnswer) -> FeedAnswer:
         "X-Accel-Expires": "0",
     }
     headers = [(name, changed.get(name, value)) for name, value in answer.headers]
-    return replace(answer, headers=headers, wires={})
+    return replace(answer, headers=headers, encoded={})
 
 
 class Moved:

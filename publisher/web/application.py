@@ -12,9 +12,9 @@ from publisher.base.environment import Environment, read_environment, secret_key
 from publisher.base.errors import StorageUnavailable
 from publisher.base.media_files import NOT_SNIFFED
 from publisher.base.text import LARGEST_ROW
-from publisher.delivery.front import FeedFront
 from publisher.installation import Site, open_site
 from publisher.part import hooked
+from publisher.serving.front import FeedMiddleware
 from publisher.web import (
     assets,
     blog,
@@ -90,7 +90,7 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
             app.register_blueprint(part.load(reference))
     listening = (listen(site) for listen in hooked(site.parts, "poll_listener"))
     app.extensions["polls"] = polls = next(listening, None)
-    front = FeedFront(app.wsgi_app, site, polls)
+    front = FeedMiddleware(app.wsgi_app, site, polls)
     app.extensions["front"] = front
     app.wsgi_app = front  # type: ignore[method-assign]
     return app

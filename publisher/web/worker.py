@@ -14,7 +14,7 @@ from flask import Flask
 from publisher.base.system import logs
 from publisher.base.system.logs import get_logger
 from publisher.base.system.processes import end_with_parent
-from publisher.delivery.http_server import HttpServer
+from publisher.http_server.server import HttpServer
 from publisher.web.application import close_app, create_app, current_site
 from publisher.web.request_checks import body_limit
 

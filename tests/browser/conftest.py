@@ -23,7 +23,7 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 from publisher.base.environment import Environment
 from publisher.installation import Site
 from tests.factories import PASSWORD, make_author
-from tests.serving import wait_until
+from tests.running_site import wait_until
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment

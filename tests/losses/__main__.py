@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, sync_playwright
 from tests.browser.conftest import CHROMIUM, QUIET
 from tests.losses.served import Blog
 from tests.losses.walk import LENGTH, Step, drawn, play
-from tests.serving import serving
+from tests.running_site import serving
 
 TABS = 3
 

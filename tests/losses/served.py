@@ -8,7 +8,7 @@ from sqlalchemy import create_engine, text
 
 from tests.databases import database_url
 from tests.factories import PASSWORD
-from tests.serving import START_SECONDS, Server, answers, descendants, kill, wait_until
+from tests.running_site import START_SECONDS, Server, answers, descendants, kill, wait_until
 
 # Where a post's text is kept: a table and its column.
 KEPT_IN = {

@@ -10,7 +10,7 @@ from publisher.base.environment import Environment
 from publisher.installation import open_site
 from publisher.publishing.rebuild import refresh
 from tests.databases import check_whole, database_url, rows_of
-from tests.serving import lines_until_killed
+from tests.running_site import lines_until_killed
 
 FEED = "SELECT body, ttl_minutes FROM snapshots WHERE name = 'rss'"
 PUBLISH_FOR_EVER = """

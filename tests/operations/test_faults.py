@@ -24,7 +24,7 @@ from publisher.storage.tables.publishing import Snapshot
 from tests.conftest import FakeClock
 from tests.databases import SERVER, database_url, settings_of
 from tests.factories import PASSWORD, make_post
-from tests.serving import Server, free_port, serving, wait_until
+from tests.running_site import Server, free_port, serving, wait_until
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.serving import Server, serving
+from tests.running_site import Server, serving
 
 H = b"Host: blog.example\r\n"
 CLOSE = H + b"Connection: close\r\n"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.serving import Server, serving
+from tests.running_site import Server, serving
 
 GOOD, BAD = {200}, {400}
 LINES: list[tuple[bytes, set[int]]] = [

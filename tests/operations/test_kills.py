@@ -20,7 +20,7 @@ from publisher.publishing.rebuild import refresh
 from publisher.storage.schema import newest_revision
 from tests.databases import check_whole, database_url, rows_of
 from tests.factories import content
-from tests.serving import lines_until_killed
+from tests.running_site import lines_until_killed
 from tests.storage import released
 
 KILLS = int(os.environ.get("KILLS", "4"))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.serving import Server, free_port, serving, wait_until
+from tests.running_site import Server, free_port, serving, wait_until
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "deploy.md"

@@ -23,7 +23,7 @@ from publisher.parts.mirror import mirrors
 from publisher.parts.river.following import subscriptions
 from tests.databases import settings_of
 from tests.factories import PASSWORD, make_author, make_post
-from tests.serving import Server, serving, wait_until
+from tests.running_site import Server, serving, wait_until
 
 # In every process of the site: a name is public when it is asked for first, then private; names
 # that end with `inside` are private at once. Nothing else of the machine's resolver is touched.

@@ -11,7 +11,7 @@ from publisher.operations import scheduler
 from publisher.operations.scheduler import HOUR_SECONDS, Errand, keep_tidy
 from publisher.storage.tables.publishing import Delivery
 from tests.conftest import FakeClock
-from tests.serving import wait_until
+from tests.running_site import wait_until
 
 
 def deliveries(site: Site) -> int:

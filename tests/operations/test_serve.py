@@ -19,7 +19,7 @@ from publisher.operations import supervisor
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import Preference
 from tests.databases import database_url, make_ready, settings_of
-from tests.serving import Server, alive, answers, free_port, kill, serving, wait_until
+from tests.running_site import Server, alive, answers, free_port, kill, serving, wait_until
 
 
 def items(body: bytes) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.serving import Server, asyncio_alone, serving
+from tests.running_site import Server, asyncio_alone, serving
 
 
 @pytest.fixture(scope="module", params=["asyncio", "uvloop"])

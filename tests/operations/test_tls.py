@@ -13,7 +13,7 @@ import pytest
 from publisher.base.environment import read_environment
 from publisher.base.errors import InvalidInput
 from publisher.base.tls import server_context
-from tests.serving import Server, answers, kill, serving, wait_until
+from tests.running_site import Server, answers, kill, serving, wait_until
 
 OPENSSL = shutil.which("openssl")
 pytestmark = pytest.mark.skipif(OPENSSL is None, reason="openssl is not installed on this machine")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from publisher.base.system import processes
-from tests.serving import descendants, serving, wait_until
+from tests.running_site import descendants, serving, wait_until
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "deploy.md"
 ANALYZE = shutil.which("systemd-analyze")

@@ -9,8 +9,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from publisher.delivery.page_threads import MOST_AT_ONCE
-from tests.serving import Server, alive, serving, wait_until
+from publisher.http_server.page_threads import MOST_AT_ONCE
+from tests.running_site import Server, alive, serving, wait_until
 
 SLOW = 40
 

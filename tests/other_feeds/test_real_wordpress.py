@@ -15,7 +15,7 @@ import pytest
 
 from tests.other_feeds.test_wordpress import PLUGIN, told
 from tests.parts.river.origin import Origin, Reply
-from tests.serving import free_port, wait_until
+from tests.running_site import free_port, wait_until
 
 ORIGINAL = Path("/usr/share/wordpress")
 MARIADB = shutil.which("mariadbd") or shutil.which("mariadbd", path="/usr/sbin")

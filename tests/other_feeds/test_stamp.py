@@ -21,7 +21,7 @@ from publisher.other_feeds.stamp import HOSTS, Stamped, StampOptions, stamp, wit
 from tests.dynamic_ttl.engines import document
 from tests.dynamic_ttl.test_feed_head import outside
 from tests.parts.mirror.test_mirror_in_front import apache_config, running
-from tests.serving import free_port
+from tests.running_site import free_port
 
 NOW = datetime(2026, 11, 20, 12, 10, tzinfo=UTC)
 ROOT = Path(__file__).parents[2]

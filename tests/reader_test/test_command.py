@@ -17,7 +17,7 @@ from publisher.reader_test.command_runs import (
 from publisher.reader_test.scorecard import score
 from publisher.reader_test.tester_trace import read_trace
 from tests.reader_test.invented import MONDAY, hourly, week
-from tests.serving import wait_until
+from tests.running_site import wait_until
 
 ROOT = Path(__file__).parent.parent.parent
 READER = [sys.executable, "-m", "tests.reader_test.program", "URL"]

@@ -28,7 +28,7 @@ from publisher.reader_test.testers import (
 )
 from tests.conftest import FakeClock
 from tests.reader_test.invented import MONDAY
-from tests.serving import wait_until
+from tests.running_site import wait_until
 
 BASE = "http://127.0.0.1:1"
 

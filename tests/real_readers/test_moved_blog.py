@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.real_readers.test_real_readers import needs, run
-from tests.serving import serving
+from tests.running_site import serving
 
 pytestmark = pytest.mark.readers
 

@@ -26,7 +26,7 @@ from publisher.publishing.rebuild import rebuild
 from tests.databases import database_url
 from tests.factories import content
 from tests.real_readers.recorder import Recorder, recording
-from tests.serving import Server, serving, wait_until
+from tests.running_site import Server, serving, wait_until
 
 pytestmark = pytest.mark.readers
 

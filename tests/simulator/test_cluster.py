@@ -16,7 +16,7 @@ from publisher.base.errors import InvalidInput, PublisherError
 from publisher.cli import cli
 from publisher.simulator import grid
 from publisher.simulator.synthetic import parse_synthetic, shards
-from tests.serving import free_port, wait_until
+from tests.running_site import free_port, wait_until
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
 

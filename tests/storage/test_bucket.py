@@ -28,7 +28,7 @@ from publisher.web.application import close_app, create_app
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import PASSWORD, make_mp3
 from tests.postgres import Server
-from tests.serving import free_port, serving, wait_until
+from tests.running_site import free_port, serving, wait_until
 from tests.storage.test_postgresql import listens
 
 pytest.importorskip("obstore", reason="the extra s3 is not installed")

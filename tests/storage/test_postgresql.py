@@ -38,7 +38,7 @@ from tests.conftest import SITE_URL, FakeClock
 from tests.databases import on_server
 from tests.factories import make_post
 from tests.postgres import Server
-from tests.serving import free_port, serving, wait_until
+from tests.running_site import free_port, serving, wait_until
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.serving import Server, serving
+from tests.running_site import Server, serving
 
 ENTRIES = shutil.which("entries")
 PLACE = Path(ENTRIES or "/none").resolve().parent.parent

@@ -1,6 +1,6 @@
 """`/mirror`: the mirrored feeds, and the addresses that receive pings and WebSub messages for them.
 
-`/mirror/N.xml` itself is answered from memory like our own feeds (see `delivery.front`). The
+`/mirror/N.xml` itself is answered from memory like our own feeds (see `serving.front`). The
 addresses here take no cookie: each asks for a secret of its own. An XML-RPC ping has no secret, so
 it can only have an origin checked, at most once a minute.
 """

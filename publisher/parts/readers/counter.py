@@ -26,12 +26,12 @@ from publisher.access_logs.line_formats import LONGEST_AGENT, LONGEST_VALIDATOR
 from publisher.base.clock import monotonic_seconds
 from publisher.base.dates import EPOCH
 from publisher.base.system.logs import get_logger
-from publisher.delivery.trusted_proxies import SOURCE
 from publisher.feeds.conditional import Served
 from publisher.feeds.feed_answer import FeedAnswer
 from publisher.installation.settings import load, smallest_ttl
 from publisher.parts.readers.agents import is_hub
 from publisher.parts.readers.settings import ReadersSettings
+from publisher.serving.trusted_proxies import SOURCE
 
 # By the site's clock: the first polls after a pause are stored soon, further ones a while after the
 # last flush: the longer, the more that stored, so that a quiet site's figures are those of now.

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.parts.river.origin import Origin, Reply
-from tests.serving import free_port, wait_until
+from tests.running_site import free_port, wait_until
 
 PAGE = (Path(__file__).parents[3] / "docs" / "mirror.md").read_text("utf-8")
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")

@@ -4,13 +4,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from publisher.delivery.trusted_proxies import SOURCE
 from publisher.feeds.conditional import Freshness, Served
 from publisher.feeds.feed_answer import FeedAnswer
 from publisher.installation import Site
 from publisher.parts.readers import poll_batches
 from publisher.parts.readers.counter import PollCounter
 from publisher.parts.readers.fold import fold
+from publisher.serving.trusted_proxies import SOURCE
 from publisher.storage.tables.publishing import DocumentVersion
 
 TTL_ALONE = Freshness()

@@ -14,7 +14,7 @@ from publisher.parts.readers.fold import fold
 from publisher.parts.readers.reporting.report import make
 from publisher.storage.database import Database
 from tests.databases import database_url
-from tests.serving import Server, serving
+from tests.running_site import Server, serving
 
 SPEED = 2000  # a day in 43 seconds
 CLOCK = ("--workers", "2", "--clock-start", "2024-03-04T06:00:00Z", "--clock-speed", str(SPEED))

@@ -33,7 +33,7 @@ from tests.parts.river.fast import FastRounds
 from tests.parts.river.politeness_rules import Logged, judge
 from tests.parts.river.resolver import Loopback
 from tests.parts.river.test_worker import OPTIONS
-from tests.serving import serving, wait_until
+from tests.running_site import serving, wait_until
 
 ZONE = "America/New_York"
 HOUR = timedelta(hours=1)

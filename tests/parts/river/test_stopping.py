@@ -21,7 +21,7 @@ from tests.databases import database_url
 from tests.parts.river.origin import Origin, Reply, rss
 from tests.parts.river.resolver import Loopback
 from tests.parts.river.test_worker import River
-from tests.serving import wait_until
+from tests.running_site import wait_until
 
 LONG_SECONDS = 60.0
 

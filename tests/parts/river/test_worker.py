@@ -28,7 +28,7 @@ from publisher.parts.river.worker import RiverWorker
 from tests.conftest import FakeClock
 from tests.parts.river.origin import Origin, Reply, conditional, rss
 from tests.parts.river.resolver import Loopback
-from tests.serving import wait_until
+from tests.running_site import wait_until
 
 OPTIONS = RiverOptions(
     policy="fixed:60",

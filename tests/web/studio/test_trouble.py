@@ -21,7 +21,7 @@ from publisher.storage.tables.blog import Post, Preference, Revision, Update
 from publisher.web.application import close_app, create_app
 from tests.databases import check_whole, database_url
 from tests.factories import PASSWORD, make_post
-from tests.serving import lines_until_killed
+from tests.running_site import lines_until_killed
 from tests.web.studio.browser import Browser, number, the_post
 
 ROOT = Path(__file__).parent.parent.parent.parent

@@ -13,7 +13,6 @@ from typing import Any
 from sqlalchemy import BigInteger, Row, and_, cast, func, select
 from sqlalchemy.orm import Session
 
-from publisher.delivery.trusted_proxies import PROXY
 from publisher.parts.readers.agents import parse_agent
 from publisher.parts.readers.counter import SITE
 from publisher.parts.readers.poll_batches import NOBODY
@@ -31,6 +30,7 @@ from publisher.parts.readers.sums import (
     told_sum,
 )
 from publisher.parts.readers.tables import PollSource, ReaderClient, reader_days
+from publisher.serving.trusted_proxies import PROXY
 from publisher.storage.tables.blog import Meta
 
 FIXED_MINUTES = (15, 60)

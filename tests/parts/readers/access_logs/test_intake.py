@@ -13,7 +13,6 @@ import pytest
 from sqlalchemy import func, select
 
 from publisher.access_logs import line_formats
-from publisher.delivery.trusted_proxies import PROXY
 from publisher.installation import Site
 from publisher.parts.readers.access_logs import intake
 from publisher.parts.readers.access_logs.intake import Follower, Intake, LogReader
@@ -23,6 +22,7 @@ from publisher.parts.readers.reporting import report
 from publisher.parts.readers.reporting.report import make
 from publisher.parts.readers.tables import LogPosition, PollFlush
 from publisher.publishing.rebuild import ADDRESSES, RSS
+from publisher.serving.trusted_proxies import PROXY
 from tests.access_logs.lines import nginx
 from tests.conftest import FakeClock
 from tests.databases import settings_of

@@ -14,7 +14,7 @@ from typing import IO, Any, Protocol
 import httptools
 
 from publisher.base.net import network_of
-from publisher.delivery.http_head import MOST_HEAD_BYTES, MOST_HEADERS, Head, Refused, make_head
+from publisher.http_server.http_head import MOST_HEAD_BYTES, MOST_HEADERS, Head, Refused, make_head
 
 IN_MEMORY_BYTES = 64 * 1024
 # By all unfinished bodies of a worker, and by those from one place: an import and a picture.

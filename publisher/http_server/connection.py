@@ -1,4 +1,4 @@
-"""One connection of the public port, on the event loop: answers polls, passes pages to threads.
+"""One connection of the public port, on the event loop: answers from memory, or by a thread.
 
 Requests are answered in the order in which they came, by `_advance`. Nothing here blocks: a body is
 stored as it comes, a page is made by a thread, and the server's sweep ends whatever takes too long.
@@ -8,12 +8,12 @@ import asyncio
 from contextlib import suppress
 from typing import Any
 
-from publisher.delivery.front import Poll
-from publisher.delivery.http_head import Head, Refused
-from publisher.delivery.http_request import Message, RequestParser
-from publisher.delivery.http_shared import Shared
-from publisher.delivery.page_threads import Page, Part
-from publisher.delivery.wire import Wire, refusal, wire
+from publisher.http_server.application import Request
+from publisher.http_server.http_head import Head, Refused
+from publisher.http_server.http_request import Message, RequestParser
+from publisher.http_server.page_threads import Page, Part
+from publisher.http_server.response_bytes import ResponseBytes, encoded, refusal
+from publisher.http_server.worker_state import WorkerState
 
 HEAD_SECONDS, KEEP_SECONDS, KEEP_BUSY_SECONDS = 10, 75, 5
 STALL_SECONDS, LINGER_SECONDS = 60, 3
@@ -30,11 +30,11 @@ class Connection(asyncio.Protocol):
 
     __slots__ = (
         "_descriptor", "_ended", "_first", "_last", "_page", "_paused", "_peer", "_queue", "_raw",
-        "_requests", "_rest", "_shared", "_transport", "_unsent", "_working", "since", "used",
+        "_requests", "_rest", "_transport", "_unsent", "_worker", "_working", "since", "used",
     )  # fmt: skip
 
-    def __init__(self, shared: Shared, first: bytes = b"", unsent: bytes = b"") -> None:
-        self._shared = shared
+    def __init__(self, worker: WorkerState, first: bytes = b"", unsent: bytes = b"") -> None:
+        self._worker = worker
         self._first, self._rest = first, memoryview(unsent)
         self.used = False
         self._last = False  # no further request is taken
@@ -46,7 +46,7 @@ class Connection(asyncio.Protocol):
         self._queue: list[Message | Refused] = []  # requests that wait for their turn
         self._raw = b""
         self._unsent = 0
-        self.since = shared.second
+        self.since = worker.second
 
     @property
     def at_rest(self) -> bool:
@@ -70,29 +70,29 @@ class Connection(asyncio.Protocol):
         self._descriptor = transport.get_extra_info("socket").fileno() if plain else -1
         name = transport.get_extra_info("peername")
         self._peer = name[0] if name else ""
-        if not self._shared.take(self, self._peer):
+        if not self._worker.take(self, self._peer):
             self._refuse(Refused("503 Service Unavailable", "Too many connections."))
         elif self._rest:
             self._send_rest()
             self._finish()
         elif self._first:  # not here: the transport is not reading yet
-            self._shared.soon(self._begin)
+            self._worker.soon(self._begin)
 
     def data_received(self, data: bytes) -> None:
-        """Answer at once if the same bytes were parsed before as a poll; else parse."""
+        """Answer at once if the same bytes are remembered; else parse."""
         if self._last:
             return
         if self._first:
             data, self._first = self._first + data, b""
         if self.at_rest:
-            poll = self._shared.known.get(data)
-            if poll is not None:
-                answer = self._shared.front.poll(poll, self._peer, self._shared.front.moment())
+            request, app = self._worker.remembered.get(data), self._worker.app
+            if request is not None:
+                answer = app.at_once(request, self._peer, app.moment())
                 if answer is not None:
                     self.used = True
-                    self.since = self._shared.second
-                    self._send(wire(answer, poll.connection, self._shared.front.clock))
-                    if poll.connection == "close":
+                    self.since = self._worker.second
+                    self._send(encoded(answer, request.connection, app.moment))
+                    if request.connection == "close":
                         self._finish()
                     return
         self._parse(data)
@@ -117,7 +117,7 @@ class Connection(asyncio.Protocol):
     def resume_writing(self) -> None:
         """The peer has caught up: go on with its answer, or with its next request."""
         self._paused = False
-        self.since = self._shared.second
+        self.since = self._worker.second
         self._send_rest()
         if self._waits():
             return
@@ -129,7 +129,7 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, _error: Exception | None) -> None:
         """Release everything; a page that a thread works on is closed when the thread is done."""
         self._last = True
-        self._shared.lose(self, self._peer)
+        self._worker.lose(self, self._peer)
         waiting, self._queue = self._queue, []
         for message in waiting:
             if isinstance(message, Message):
@@ -153,10 +153,10 @@ class Connection(asyncio.Protocol):
 
     def sweep(self) -> None:
         """Called once a second: end whatever takes too long."""
-        waited, requests = self._shared.second - self.since, self._requests
+        waited, requests = self._worker.second - self.since, self._requests
         if unsent := self.unsent:
             if unsent != self._unsent:
-                self._unsent, self.since = unsent, self._shared.second
+                self._unsent, self.since = unsent, self._worker.second
             elif waited > STALL_SECONDS:
                 self._transport.abort()
         elif (self._page is not None or self._queue) and not self._transport.is_closing():
@@ -170,7 +170,7 @@ class Connection(asyncio.Protocol):
         elif not self.used or (requests is not None and requests.begun):
             if waited > HEAD_SECONDS:
                 self._refuse(Refused("408 Request Timeout", "The request came too slowly."))
-        elif waited > (KEEP_BUSY_SECONDS if self._shared.crowded else KEEP_SECONDS):
+        elif waited > (KEEP_BUSY_SECONDS if self._worker.crowded else KEEP_SECONDS):
             self._finish()
 
     # Called by the parser.
@@ -178,11 +178,11 @@ class Connection(asyncio.Protocol):
     def request_begun(self) -> None:
         """The first bytes of a request have come."""
         if self.used:
-            self.since = self._shared.second
+            self.since = self._worker.second
 
     def head_received(self, head: Head) -> None:
         """A head is complete: 100 Continue is sent if the client waits for it."""
-        self.since = self._shared.second
+        self.since = self._worker.second
         waits = head.length != 0 and head.expects_continue
         if waits and not self._queue and self._page is None and not self._paused:
             self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -194,7 +194,7 @@ class Connection(asyncio.Protocol):
 
     # Private.
 
-    def _send(self, answer: Wire) -> None:
+    def _send(self, answer: ResponseBytes) -> None:
         """Send an answer; a long one over TLS in pieces, as the peer reads it."""
         transport, rest = self._transport, answer.data
         if self._descriptor >= 0:  # the bytes that wait in the transport go first
@@ -233,8 +233,8 @@ class Connection(asyncio.Protocol):
     def _parse_some(self, data: bytes) -> bytes:
         """Parse one slice; returns the rest of the data."""
         if self._requests is None:
-            sender = "" if self._shared.trusts(self._peer) else self._peer
-            self._requests = RequestParser(self, self._shared.limit, self._shared.spool, sender)
+            sender = "" if self._worker.trusts(self._peer) else self._peer
+            self._requests = RequestParser(self, self._worker.limit, self._worker.spool, sender)
         data, rest = data[:SLICE_BYTES], data[SLICE_BYTES:]
         self._raw = data if self.at_rest and _one_plain_head(data) else b""
         try:
@@ -251,12 +251,12 @@ class Connection(asyncio.Protocol):
     def _advance(self) -> None:
         """Answer queued requests, until a page or the peer has to be waited for."""
         while self._queue and self._page is None and not self._waits():
-            self.since = self._shared.second
+            self.since = self._worker.second
             following = self._queue.pop(0)
             if isinstance(following, Message):
                 self._answer(following)
             else:
-                self._transport.write(refusal(following, self._shared.front.clock))
+                self._transport.write(refusal(following, self._worker.app.moment))
                 if self._transport.can_write_eof():
                     with suppress(OSError):  # the peer is gone already
                         self._transport.write_eof()  # and linger, so that the peer reads the answer
@@ -266,50 +266,50 @@ class Connection(asyncio.Protocol):
 
     def _answer(self, message: Message) -> None:
         head = message.head
-        keep = head.keep_alive and not (self._shared.stopping and not self._queue)
+        keep = head.keep_alive and not (self._worker.stopping and not self._queue)
         connection = "" if keep else "close"
         if keep and head.environ["SERVER_PROTOCOL"] == "HTTP/1.0":
             connection = "keep-alive"
-        poll = Poll(head.environ, head.environ["PATH_INFO"], connection)
-        answer = self._shared.front.poll(poll, self._peer, self._shared.front.moment())
+        request, app = Request(head.environ, connection), self._worker.app
+        answer = app.at_once(request, self._peer, app.moment())
         if answer is None:
             self._begin_page(message, keep)
             return
         message.drop()
-        if message.body is None and self._raw and poll.document is not None:
-            self._shared.remember(self._raw, poll)
+        if message.body is None and self._raw and request.memo is not None:
+            self._worker.remember(self._raw, request)
         self.used = True
-        self._send(wire(answer, connection, self._shared.front.clock))
+        self._send(encoded(answer, connection, app.moment))
         if not keep:
             self._finish()
 
     def _begin_page(self, message: Message, keep: bool) -> None:
-        if self._shared.pages.full:
+        if self._worker.pages.full:
             message.drop()
             self._refuse(_BUSY)
             return
-        environ = {**message.head.environ, "REMOTE_ADDR": self._peer, **self._shared.address}
+        environ = {**message.head.environ, "REMOTE_ADDR": self._peer, **self._worker.address}
         file = None
         if message.body is not None:
             environ["CONTENT_LENGTH"] = str(message.body.received)
             file = message.body.whole()
-        self._page = Page(self._shared.front, environ, file, keep, self._shared.front.clock())
+        self._page = Page(self._worker.app, environ, file, keep, self._worker.app.moment())
         self._work(self._page.begin)
 
     def _work(self, work: Any) -> None:
         self._working = True
-        self._shared.pages.run(work, self._made)
+        self._worker.pages.run(work, self._made)
 
     def _made(self, part: Part | None) -> None:
         """Called in the loop with a part of the page's answer; None if making it failed."""
         self._working = False
-        if self._shared.lost(self):
+        if self._worker.lost(self):
             self._abandon()
             return
         if part is None:
             self.abort()
             return
-        self.since = self._shared.second
+        self.since = self._worker.second
         self._transport.write(part.data)
         if not part.last:
             if not self._paused and self._page is not None:
@@ -340,7 +340,7 @@ class Connection(asyncio.Protocol):
         """Drop the page: the peer is gone."""
         page, self._page = self._page, None
         if page is not None:
-            self._shared.pages.run(page.close, _nothing)
+            self._worker.pages.run(page.close, _ignore)
 
     def _refuse(self, refused: Refused) -> None:
         """Read no more requests; `refused` is answered when its turn comes."""
@@ -368,5 +368,5 @@ def _one_plain_head(data: bytes) -> bool:
     return len(data) <= 1024 and data.endswith(b"\r\n\r\n") and data.count(b"\r\n\r\n") == 1
 
 
-def _nothing(_part: Part | None) -> None:
+def _ignore(_part: Part | None) -> None:
     """The callback for work whose result is not needed."""

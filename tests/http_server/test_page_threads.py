@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from publisher.delivery.http_head import Environ
-from publisher.delivery.page_threads import MOST_AT_ONCE, THREADS, Page, PageThreads, Part
+from publisher.http_server.application import Environ
+from publisher.http_server.page_threads import MOST_AT_ONCE, THREADS, Page, PageThreads, Part
 
 Told = SimpleQueue[tuple[Callable[..., object], tuple[Any, ...]]]
 

@@ -19,15 +19,13 @@ from publisher.base.clock import monotonic_seconds
 from publisher.base.dates import format_rfc822
 from publisher.base.system.logs import get_logger
 from publisher.core.validators import accepts_gzip
-from publisher.delivery.http_head import Environ
+from publisher.http_server.application import Environ, WsgiApp
 
 THREADS, MOST_AT_ONCE = 8, 128
 PART_BYTES = 256 * 1024
 STUCK_SECONDS = 60.0
 LEAST_GZIP_BYTES = 1_000
 _COMPRESSIBLE = ("text/", "application/xml", "application/json", "application/atom+xml")
-
-WsgiApp = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 
 log = get_logger("pages")
 

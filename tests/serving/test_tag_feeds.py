@@ -145,7 +145,7 @@ def test_a_change_in_the_second_of_the_poll_is_not_missed(
 
 def test_few_are_held(app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory is bounded: the feeds that were not asked for lately are forgotten."""
-    monkeypatch.setattr("publisher.delivery.tag_feeds.MOST_HELD", 1)
+    monkeypatch.setattr("publisher.serving.tag_feeds.MOST_HELD", 1)
     for _ in range(2):
         for tag in ("web", "bread"):
             assert client.get(f"/tags/{tag}/rss.xml").status_code == 200

@@ -10,14 +10,14 @@ from unittest.mock import Mock
 import pytest
 
 from publisher.base.clock import utc_now
-from publisher.delivery import http_server
-from publisher.delivery.connection import PIECE_BYTES, Connection
-from publisher.delivery.front import Poll
-from publisher.delivery.http_head import Refused
-from publisher.delivery.http_request import IN_MEMORY_BYTES, MOST_SPOOLED_BYTES, Body, Spool
-from publisher.delivery.http_server import HttpServer
-from publisher.delivery.http_shared import MOST_OF_AN_ADDRESS, Shared
 from publisher.feeds.feed_answer import FeedAnswer
+from publisher.http_server import server as server_module
+from publisher.http_server.application import Request
+from publisher.http_server.connection import PIECE_BYTES, Connection
+from publisher.http_server.http_head import Refused
+from publisher.http_server.http_request import IN_MEMORY_BYTES, MOST_SPOOLED_BYTES, Body, Spool
+from publisher.http_server.server import HttpServer
+from publisher.http_server.worker_state import MOST_OF_AN_ADDRESS, WorkerState
 
 HOST = b"GET /rss.xml HTTP/1.1\r\nHost: a\r\n"
 POLL = HOST + b"\r\n"
@@ -25,10 +25,8 @@ UPGRADE = HOST + b"Connection: upgrade\r\nUpgrade: x\r\n\r\n"
 REQUESTS = 3_000
 
 
-class Front:
+class App:
     """Has one answer, and counts how often it gave it."""
-
-    clock = staticmethod(utc_now)
 
     def __init__(self, body: bytes) -> None:
         self.given = 0
@@ -37,7 +35,7 @@ class Front:
     def moment(self) -> datetime:
         return utc_now()
 
-    def poll(self, _poll: Poll, _peer: str, _now: datetime) -> FeedAnswer:
+    def at_once(self, _request: Request, _peer: str, _now: datetime) -> FeedAnswer:
         self.given += 1
         return self.answer
 
@@ -82,38 +80,38 @@ class Transport:
 
 def connected(
     slow: bool, body: bytes = b"x", unsent: bytes = b""
-) -> tuple[Connection, Front, Transport]:
-    front, transport = Front(body), Transport(slow)
-    anything: Any = front
-    shared = Shared(anything, lambda _path: 0, (), lambda call, *args: call(*args))
+) -> tuple[Connection, App, Transport]:
+    app, transport = App(body), Transport(slow)
+    anything: Any = app
+    shared = WorkerState(anything, lambda _path: 0, (), lambda call, *args: call(*args))
     connection = transport.connection = Connection(shared, b"", unsent)
     wire: Any = transport
     connection.connection_made(wire)
-    return connection, front, transport
+    return connection, app, transport
 
 
 @pytest.mark.parametrize("request_bytes", [POLL, UPGRADE])
 def test_thousands_of_requests_in_one_piece(request_bytes: bytes) -> None:
     """All are answered; those that ask for an upgrade, one after the other, too."""
-    connection, front, transport = connected(slow=False)
+    connection, app, transport = connected(slow=False)
     connection.data_received(request_bytes * REQUESTS + request_bytes[:20])
-    assert front.given == REQUESTS
+    assert app.given == REQUESTS
     connection.data_received(request_bytes[20:])
-    assert front.given == REQUESTS + 1
+    assert app.given == REQUESTS + 1
     assert not transport.ended
 
 
 @pytest.mark.parametrize("request_bytes", [POLL, UPGRADE])
 def test_who_does_not_read_is_not_answered_on(request_bytes: bytes) -> None:
     """A packet of requests must not become gigabytes of answers that wait for their reader."""
-    connection, front, transport = connected(slow=True)
+    connection, app, transport = connected(slow=True)
     last = HOST + b"Connection: close\r\n\r\n"
     connection.data_received(request_bytes * REQUESTS + last)
     for given in range(1, REQUESTS + 1):
-        assert front.given == given
+        assert app.given == given
         assert not transport.ended
         connection.resume_writing()
-    assert front.given == REQUESTS + 1
+    assert app.given == REQUESTS + 1
     assert transport.ended
 
 
@@ -136,12 +134,12 @@ def test_a_head_that_is_too_long_leaves_nothing_behind() -> None:
 def test_a_long_answer_is_made_as_it_is_read(last: bytes) -> None:
     """TLS copies what it is given: a thousand slow readers must not hold a thousand copies."""
     body = bytes(range(256)) * 4_096
-    connection, front, transport = connected(slow=True, body=body)
+    connection, app, transport = connected(slow=True, body=body)
     connection.data_received(POLL + last)
     pieces = len(body) // PIECE_BYTES + 1
     for written in range(1, 2 * pieces + 1):
         assert len(transport.written) == written
-        assert front.given == (1 if written <= pieces else 2)
+        assert app.given == (1 if written <= pieces else 2)
         assert not transport.ended or written == 2 * pieces
         connection.resume_writing()
     assert max(map(len, transport.written)) == PIECE_BYTES
@@ -152,7 +150,7 @@ def test_a_long_answer_is_made_as_it_is_read(last: bytes) -> None:
 
 @pytest.mark.parametrize("unsent", [b"x", b"x" * PIECE_BYTES, b"x" * (2 * PIECE_BYTES + 1)])
 def test_the_rest_of_an_answer_is_sent_before_the_end(unsent: bytes) -> None:
-    """What the kernel did not take of an answer that the door gave."""
+    """What the kernel did not take of an answer that the acceptor gave."""
     connection, _, transport = connected(slow=True, unsent=unsent)
     while not transport.ended:
         connection.resume_writing()
@@ -196,8 +194,8 @@ def test_one_place_does_not_take_the_room_of_all_uploads() -> None:
 
 def test_an_ipv6_household_has_the_connections_of_one_address() -> None:
     """With eight addresses of its 2^64 it took all connections of a worker."""
-    anything: Any = Front(b"")
-    shared = Shared(anything, lambda _path: 0, (), lambda call, *args: call(*args))
+    anything: Any = App(b"")
+    shared = WorkerState(anything, lambda _path: 0, (), lambda call, *args: call(*args))
     many = range(MOST_OF_AN_ADDRESS + 1)
     took = [shared.take(number, f"2001:db8::{number:x}") for number in many]
     assert (all(took[:-1]), took[-1]) == (True, False)
@@ -212,11 +210,11 @@ def test_the_longest_answers_are_broken_off_when_memory_is_short(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A dozen strangers who read next to nothing held a gigabyte, for as long as they liked."""
-    monkeypatch.setattr(http_server, "MOST_UNSENT_BYTES", 100)
+    monkeypatch.setattr(server_module, "MOST_UNSENT_BYTES", 100)
     waiting = [Mock(unsent=size) for size in (10, 60, 0, 50, 20)]
     server = HttpServer.__new__(HttpServer)
     anything: Any = SimpleNamespace(connections=set(waiting))
-    server._shared = anything
+    server._worker = anything
     server._make_room()
     assert [one.unsent for one in waiting if one.abort.called] == [60]
     for one in waiting:

@@ -12,30 +12,30 @@ from unittest.mock import Mock
 import pytest
 import uvloop
 
-from publisher.delivery.connection import LINGER_SECONDS, Connection
-from publisher.delivery.http_shared import Shared
-from publisher.delivery.wire import LONG_BYTES, Wire
-from tests.delivery.test_connection import POLL, Front, Transport
+from publisher.http_server.connection import LINGER_SECONDS, Connection
+from publisher.http_server.response_bytes import LONG_BYTES, ResponseBytes
+from publisher.http_server.worker_state import WorkerState
+from tests.http_server.test_connection import POLL, App, Transport
 
 
 @pytest.mark.parametrize("size", [1, LONG_BYTES - 1, LONG_BYTES, 90_000, 5_000_000])
 def test_an_answer_that_is_sent_often_stays_the_same(size: int) -> None:
     """However little the socket takes at once; and no descriptor stays open."""
-    wire, got = Wire(os.urandom(size)), bytearray()
+    answer, got = ResponseBytes(os.urandom(size)), bytearray()
     ours, theirs = socket.socketpair()
     with ours, theirs:
         ours.setblocking(False)
         for times in range(1, 5):
-            rest = wire.send(ours.fileno())
+            rest = answer.send(ours.fileno())
             while len(got) < size * times:
                 got += theirs.recv(100_000)
                 rest = rest[ours.send(rest) :] if rest else rest
-    assert bytes(got) == wire.data * 4
-    file = wire._file
+    assert bytes(got) == answer.data * 4
+    file = answer._file
     assert (file is not None) == (size >= LONG_BYTES)
     if file is not None:
         os.fstat(file)
-        del wire
+        del answer
         with pytest.raises(OSError, match="Bad file descriptor"):
             os.fstat(file)
 
@@ -47,22 +47,22 @@ def test_no_descriptor_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
         raise OSError(errno.EMFILE, "Too many open files")
 
     monkeypatch.setattr(os, "memfd_create", none_free)
-    wire, (ours, theirs) = Wire(b"x" * LONG_BYTES), socket.socketpair()
+    answer, (ours, theirs) = ResponseBytes(b"x" * LONG_BYTES), socket.socketpair()
     with ours, theirs:
         for _ in range(3):
-            assert wire.send(ours.fileno()) == b""
-            assert theirs.recv(LONG_BYTES, socket.MSG_WAITALL) == wire.data
+            assert answer.send(ours.fileno()) == b""
+            assert theirs.recv(LONG_BYTES, socket.MSG_WAITALL) == answer.data
 
 
 def test_a_socket_that_takes_nothing() -> None:
     """It is told by an exception, by a file in memory too."""
-    wire = Wire(b"x" * 2_000_000)
+    answer = ResponseBytes(b"x" * 2_000_000)
     pairs = [socket.socketpair() for _ in range(3)]
     for ours, _ in pairs:
         ours.setblocking(False)
-        assert wire.send(ours.fileno())
+        assert answer.send(ours.fileno())
         with pytest.raises(BlockingIOError):
-            wire.send(ours.fileno())
+            answer.send(ours.fileno())
     for ours, theirs in pairs:
         ours.close()
         theirs.close()
@@ -93,11 +93,11 @@ def test_nothing_is_sent_past_the_loop(size: int, ended: bool) -> None:
         ours.setblocking(False)
         theirs.setblocking(False)
         transport: Any = Waiting(ours, size, ended=False)
-        front: Any = Front(b"x")
-        connection = Connection(Shared(front, lambda _path: 0, (), print))
+        app: Any = App(b"x")
+        connection = Connection(WorkerState(app, lambda _path: 0, (), print))
         connection.connection_made(transport)
         transport.ended = ended
-        connection._send(Wire(b"answer"))
+        connection._send(ResponseBytes(b"answer"))
         if size or ended:
             assert transport.written == [b"answer"]
             with pytest.raises(BlockingIOError):
@@ -113,8 +113,8 @@ def test_who_is_refused_and_gone_is_no_fault_of_ours() -> None:
     with ours, theirs:
         transport: Any = Waiting(ours, 0, ended=False)
         transport.write_eof = Mock(side_effect=OSError(errno.ENOTCONN, "not connected"))
-        front: Any = Front(b"x")
-        connection = Connection(Shared(front, lambda _path: 0, (), print))
+        app: Any = App(b"x")
+        connection = Connection(WorkerState(app, lambda _path: 0, (), print))
         connection.connection_made(transport)
         connection.data_received(b"GET /#x HTTP/1.1\r\nHost: a\r\n\r\n")
         assert b" 400 Bad Request" in transport.written[0]
@@ -128,8 +128,8 @@ def test_a_connection_that_does_not_end_by_itself_is_ended() -> None:
     with ours, theirs:
         transport: Any = Waiting(ours, 0, ended=False)
         transport.abort = Mock()
-        front: Any = Front(b"x")
-        shared = Shared(front, lambda _path: 0, (), print)
+        app: Any = App(b"x")
+        shared = WorkerState(app, lambda _path: 0, (), print)
         connection = Connection(shared)
         connection.connection_made(transport)
         transport.ended = True
@@ -147,10 +147,10 @@ def test_who_asks_on_without_reading_gets_each_answer(run: Callable[..., Any]) -
     polls, body = 30, os.urandom(300_000)
 
     async def serve() -> bytes:
-        loop, front = asyncio.get_running_loop(), Front(body)
-        front.answer.headers.append(("Date", "now"))  # so that its bytes are kept
-        anything: Any = front
-        shared = Shared(anything, lambda _path: 0, (), loop.call_soon_threadsafe)
+        loop, app = asyncio.get_running_loop(), App(body)
+        app.answer.headers.append(("Date", "now"))  # so that its bytes are kept
+        anything: Any = app
+        shared = WorkerState(anything, lambda _path: 0, (), loop.call_soon_threadsafe)
         server = await loop.create_server(lambda: Connection(shared), "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         got = await asyncio.to_thread(ask_on, port, polls)

@@ -5,13 +5,13 @@ from contextlib import suppress
 
 from publisher.base.clock import Clock
 from publisher.base.dates import format_rfc822
-from publisher.delivery.http_head import Refused
-from publisher.feeds.feed_answer import FeedAnswer
+from publisher.http_server.application import Answer
+from publisher.http_server.http_head import Refused
 
 LONG_BYTES = 16_384  # shorter ones are copied in less time than a file takes
 
 
-class Wire:
+class ResponseBytes:
     """The bytes of an answer. A long one that is sent often goes from a file in memory: the kernel
     sends its pages, and need not find and fill others for each copy."""
 
@@ -38,12 +38,12 @@ class Wire:
             os.close(self._file)
 
 
-def wire(answer: FeedAnswer, connection: str, clock: Clock) -> Wire:
+def encoded(answer: Answer, connection: str, clock: Clock) -> ResponseBytes:
     """Head and body of an answer from memory, with `connection` as its Connection header if any.
 
-    An answer with a Date header is valid for one second: its bytes are kept for the next poll.
+    An answer with a Date header is valid for one second: its bytes are kept for the next request.
     """
-    kept: Wire | None = answer.wires.get(connection)
+    kept: ResponseBytes | None = answer.encoded.get(connection)
     if kept is not None:
         return kept
     headers = answer.headers
@@ -52,9 +52,9 @@ def wire(answer: FeedAnswer, connection: str, clock: Clock) -> Wire:
         headers = [*headers, ("Date", format_rfc822(clock()))]
     if connection:
         headers = [*headers, ("Connection", connection)]
-    made = Wire(_head(answer.status, headers) + b"".join(answer.body))
+    made = ResponseBytes(_head(answer.status, headers) + b"".join(answer.body))
     if dated:
-        answer.wires[connection] = made
+        answer.encoded[connection] = made
     return made
 
 

@@ -20,25 +20,22 @@ from sqlalchemy.orm import Session
 from publisher.base.dates import EPOCH
 from publisher.base.errors import PublisherError
 from publisher.base.system.logs import get_logger
-from publisher.delivery.tag_feeds import TagFeeds
-from publisher.delivery.trusted_proxies import LOG, SOURCE, believe
-from publisher.delivery.watch import Watch
 from publisher.feeds.conditional import Served
 from publisher.feeds.feed_answer import PREFLIGHT, FeedAnswer, Moved, as_page, navigates, too_soon
+from publisher.http_server.application import Environ, Request, StartResponse, WsgiApp
 from publisher.installation import Site
 from publisher.installation.settings import allow_invalid, load_settings
 from publisher.publishing.outbox import link_headers
 from publisher.publishing.rebuild import ADDRESSES, ATOM, JSON, RSS
 from publisher.publishing.snapshots import served
+from publisher.serving.tag_feeds import TagFeeds
+from publisher.serving.trusted_proxies import LOG, SOURCE, apply_forwarded_headers
+from publisher.serving.watch import Watch
 from publisher.storage.bell import ChangeCounter
 from publisher.storage.tables.publishing import Snapshot
 
 _RECHECK = timedelta(seconds=1)
 DOCTOR = "Publisher-Doctor"  # the User-Agent of our own checks, which listeners are not told of
-
-Environ = dict[str, Any]
-StartResponse = Callable[..., Any]
-WsgiApp = Callable[[Environ, StartResponse], Iterable[bytes]]
 
 log = get_logger("front")
 
@@ -75,34 +72,31 @@ class PollListener(Protocol):
 
 @dataclass(slots=True)
 class Poll:
-    """The head of a poll that may come again, with what is known about its answer.
+    """What is known about the answer to a poll that may come again: the memo of its request.
 
-    While `document` is served under `etag`, the answer is of this `kind` (see `Served.kind`).
-    Neither the answer nor the document is kept alive: for each head it may be another one.
+    While `document` is served at `path` under `etag`, the answer is of this `kind` (see
+    `Served.kind`). The document is not kept alive: for each request it may be another one.
     """
 
-    environ: Environ
     path: str
-    connection: str = ""  # the Connection header of its answer
-    peer: str = ""
-    document: weakref.ref[Served] | None = None
-    etag: str = ""
-    kind: int = 0
-    group: Hashable | None = None  # in which it is counted
+    peer: str
+    document: weakref.ref[Served]
+    etag: str
+    kind: int
+    group: Hashable | None  # in which it is counted
 
 
-class FeedFront:
+class FeedMiddleware:
     """A WSGI application around another one: answers the feeds, passes everything else on.
 
-    `polls`, if given, is told of each answer after it is decided. Our own server calls `poll`
-    first, on its event loop, and runs the application for all other requests.
+    `polls`, if given, is told of each answer after it is decided. Our own server calls
+    `at_once` first, on its event loop, and runs the application for all other requests.
     """
 
     def __init__(self, app: WsgiApp, site: Site, polls: PollListener | None = None) -> None:
         self._app = app
         self._polls = polls
         self._site = site
-        self.clock = site.clock
         self._documents: dict[str, Served | Moved] = {}
         self._serials: dict[str, int] = {}
         self._snapshots: dict[str, Served] = {}
@@ -119,7 +113,7 @@ class FeedFront:
         """Answer a feed from memory, or pass the request on."""
         if not self._ready:
             self.start()
-        believe(environ, self._site.environment.trusted_proxies)
+        apply_forwarded_headers(environ, self._site.environment.trusted_proxies)
         now = self.moment()
         answer = self.in_memory(environ, now)
         if answer is None and not self._serials:  # nothing was built; it may be by now
@@ -138,10 +132,11 @@ class FeedFront:
         document = self._document(environ)
         return None if document is None else self._answer(document, environ, now)[0]
 
-    def poll(self, poll: Poll, peer: str, now: datetime) -> FeedAnswer | None:
+    def at_once(self, request: Request, peer: str, now: datetime) -> FeedAnswer | None:
         """As `in_memory`; a poll that came before with the same bytes is not examined again."""
-        document = poll.document and poll.document()
-        if document is not None and document is self._documents.get(poll.path):
+        poll: Poll | None = request.memo
+        document = poll.document() if poll is not None else None
+        if poll and document is not None and document is self._documents.get(poll.path):
             second = document.second(now)
             # Another peer gets the same answer, unless it may be a proxy, whose headers count.
             same = poll.peer == peer or not self._site.environment.trusted_proxies
@@ -151,18 +146,18 @@ class FeedFront:
                         poll.peer, poll.group = peer, self._polls.of_peer(poll.group, peer)
                     self._polls.again(poll.group, document, now)
                 return second.answer(poll.kind)
-        environ = {**poll.environ, "REMOTE_ADDR": peer}
-        believe(environ, self._site.environment.trusted_proxies)
+        environ = {**request.environ, "REMOTE_ADDR": peer}
+        apply_forwarded_headers(environ, self._site.environment.trusted_proxies)
         found = self._document(environ)
         if found is None:
             return None
-        answer, poll.group = self._answer(found, environ, now)
-        poll.document = None
-        if isinstance(found, Served) and answer.code in (200, 304):
-            poll.etag = found.second(now).etag
-            if environ["REQUEST_METHOD"] == "GET" and not navigates(environ):
-                poll.document, poll.peer = weakref.ref(found), peer
-                poll.kind = found.kind(environ, poll.etag)
+        answer, group = self._answer(found, environ, now)
+        request.memo = None
+        plain = environ["REQUEST_METHOD"] == "GET" and not navigates(environ)
+        if plain and isinstance(found, Served) and answer.code in (200, 304):
+            etag = found.second(now).etag
+            kind, path = found.kind(environ, etag), environ["PATH_INFO"]
+            request.memo = Poll(path, peer, weakref.ref(found), etag, kind, group)
         return answer
 
     def _answer(

@@ -8,12 +8,11 @@ import ipaddress
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 from urllib.parse import unquote_to_bytes
 
-MOST_HEAD_BYTES, MOST_HEADERS = 32_768, 100
+from publisher.http_server.application import Environ
 
-Environ = dict[str, Any]
+MOST_HEAD_BYTES, MOST_HEADERS = 32_768, 100
 
 _LABEL = rb"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
 _HOST = re.compile(

@@ -1,40 +1,40 @@
-"""The state that the connections of one worker share: the application, limits, known polls."""
+"""The state that the connections of one worker share: the application, limits, memory."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from publisher.base.environment import Network
-from publisher.delivery.front import FeedFront, Poll
-from publisher.delivery.http_request import AddressCounts, Limit, Spool
-from publisher.delivery.page_threads import PageThreads
-from publisher.delivery.trusted_proxies import is_trusted
+from publisher.base.net import is_trusted
+from publisher.http_server.application import Application, Request
+from publisher.http_server.http_request import AddressCounts, Limit, Spool
+from publisher.http_server.page_threads import PageThreads
 
 MOST_CONNECTIONS, MOST_OF_AN_ADDRESS = 8_192, 1_024
-MOST_KNOWN_HEADS = 8_192
+MOST_REMEMBERED = 8_192
 
 
-class Shared:
-    """`front` with the application behind it; `limit` is the most bytes of a body.
+class WorkerState:
+    """`app` is what is served; `limit` gives the most bytes of a body.
 
     `trusted`: proxies, which may have any number of connections. `second` counts the seconds in
-    which there was a connection; `known` are polls by the bytes of their heads. `soon` calls a
-    function in the loop's next turn.
+    which there was a connection; `remembered` are requests by the bytes of their heads.
+    `soon` calls a function in the loop's next turn.
     """
 
     def __init__(
         self,
-        front: FeedFront,
+        app: Application,
         limit: Limit,
         trusted: Sequence[Network],
         tell: Callable[..., object],
     ) -> None:
-        self.front = front
+        self.app = app
         self.limit = limit
         self.pages = PageThreads(tell)
         self.soon = tell
         self.spool = Spool()
         self.connections: set[Any] = set()
-        self.known: dict[bytes, Poll] = {}
+        self.remembered: dict[bytes, Request] = {}
         self.address: dict[str, str] = {}
         self.second = 0
         self.stopping = False
@@ -66,10 +66,10 @@ class Shared:
         """Whether a connection is gone."""
         return connection not in self.connections
 
-    def remember(self, raw: bytes, poll: Poll) -> None:
-        """Keep the head of a poll, so that it need not be parsed again."""
+    def remember(self, raw: bytes, request: Request) -> None:
+        """Keep a request by the bytes of its head, so that they need not be parsed again."""
         if self.stopping:
             return
-        if len(self.known) >= MOST_KNOWN_HEADS:
-            self.known.clear()
-        self.known[raw] = poll
+        if len(self.remembered) >= MOST_REMEMBERED:
+            self.remembered.clear()
+        self.remembered[raw] = request

@@ -1,12 +1,13 @@
-"""Accepts connections; one that brings a single known poll is answered and closed at once.
+"""Accepts connections; one whose first bytes equal a remembered request is answered at once.
 
-Each wake-up accepts the connections that wait in the socket, some at a time. A poll whose bytes
+Each wake-up accepts the connections that wait in the socket, some at a time. A request whose bytes
 came before is answered from memory; a client that sends anything else, sends nothing yet or reads
 slowly gets a `Connection` on the event loop, with the bytes read so far.
 
-A known poll is answered on the bare file descriptor: making and ending a Python socket object costs
-a fifth of all that a poll costs. `TCP_CORK`, inherited from the listening socket, holds the answer
-back until the connection is closed right after it, so that both go out in one packet.
+A remembered request is answered on the bare file descriptor: making and ending a Python socket
+object costs a fifth of all that such an answer costs. `TCP_CORK`, inherited from the
+listening socket, holds the answer back until the connection is closed right after it, so that both
+go out in one packet.
 """
 
 import asyncio
@@ -17,31 +18,31 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 
-from publisher.delivery.connection import HEAD_SECONDS, Connection
-from publisher.delivery.http_request import AddressCounts
-from publisher.delivery.http_shared import Shared
-from publisher.delivery.wire import wire
+from publisher.http_server.connection import HEAD_SECONDS, Connection
+from publisher.http_server.http_request import AddressCounts
+from publisher.http_server.response_bytes import encoded
+from publisher.http_server.worker_state import WorkerState
 
 AT_ONCE = 32
 DEFER_SECONDS = 1  # the kernel hands over a connection once it has sent bytes, or after this
 FULL_SECONDS = 0.2  # until the next try when no file descriptor was free
-MOST_READ = 8_192  # longer than any known head; the `Connection` reads the rest
+MOST_READ = 8_192  # longer than any remembered head; the `Connection` reads the rest
 MOST_WAITING, MOST_OF_AN_ADDRESS = 2_048, 256  # connections in the middle of a TLS handshake
 LAST_SECONDS = 1  # for those when the worker ends
 
 
-class Door:
+class Acceptor:
     """The listening socket of one worker, on its event loop."""
 
     def __init__(
         self,
         listener: socket.socket,
-        shared: Shared,
+        worker: WorkerState,
         connect: Callable[[bytes, bytes], Connection],
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self._loop = asyncio.get_running_loop()
-        self._listener, self._shared, self._connect = listener, shared, connect
+        self._listener, self._worker, self._connect = listener, worker, connect
         self._tls = tls
         # What `socket.accept` itself calls; no public function returns the bare descriptor.
         self._accept: Callable[[], tuple[int, tuple[str, int] | None]] = listener._accept  # type: ignore[attr-defined]
@@ -71,7 +72,7 @@ class Door:
 
     def _take(self) -> bool:
         """Accept waiting connections, AT_ONCE at most; returns whether there may be more."""
-        now = self._shared.front.moment()
+        now = self._worker.app.moment()
         for _ in range(AT_ONCE):
             try:
                 taken, address = self._accept()
@@ -82,28 +83,28 @@ class Door:
                     self._loop.remove_reader(self._listener)
                     self._loop.call_later(FULL_SECONDS, self._again)
                 return False
-            self._greet(taken, address[0] if address else "", now)
+            self._answer_remembered(taken, address[0] if address else "", now)
         return True
 
     def _again(self) -> None:
         if self._open:
             self._loop.add_reader(self._listener, self._take)
 
-    def _greet(self, taken: int, peer: str, now: datetime) -> None:
-        """Answer a known poll with `Connection: close`; else hand the connection over."""
+    def _answer_remembered(self, taken: int, peer: str, now: datetime) -> None:
+        """Answer a remembered request with `Connection: close`; else hand the connection over."""
         data = unsent = b""
-        shared = self._shared
+        worker = self._worker
         if self._tls is not None:
-            self._hand_over(taken, peer, b"", b"")
+            self._to_connection(taken, peer, b"", b"")
             return
         try:
             os.set_blocking(taken, False)
             data = os.read(taken, MOST_READ)
-            poll = shared.known.get(data)
-            if poll is not None and poll.connection == "close":
-                answer = shared.front.poll(poll, peer, now)
+            request = worker.remembered.get(data)
+            if request is not None and request.connection == "close":
+                answer = worker.app.at_once(request, peer, now)
                 if answer is not None:
-                    whole = wire(answer, "close", shared.front.clock)
+                    whole = encoded(answer, "close", worker.app.moment)
                     data, unsent = b"", whole.data
                     unsent = whole.send(taken)
             if not data and not unsent:  # the answer was sent whole, or the peer has closed
@@ -117,11 +118,11 @@ class Door:
         except Exception:
             os.close(taken)
             raise
-        self._hand_over(taken, peer, data, unsent)
+        self._to_connection(taken, peer, data, unsent)
 
-    def _hand_over(self, taken: int, peer: str, data: bytes, unsent: bytes) -> None:
+    def _to_connection(self, taken: int, peer: str, data: bytes, unsent: bytes) -> None:
         waiting = self._of_address.of(peer)
-        too_many = waiting >= MOST_OF_AN_ADDRESS and not self._shared.trusts(peer)
+        too_many = waiting >= MOST_OF_AN_ADDRESS and not self._worker.trusts(peer)
         if too_many or len(self._waiting) >= MOST_WAITING:
             os.close(taken)
             return

@@ -1,4 +1,4 @@
-"""Delivery: the HTTP server; feeds are answered from memory, pages are passed on to Flask.
+"""Serving: the feeds from memory, a WSGI application in front of Flask for any server.
 
 Nothing on the path of a poll asks the database, waits for a page or renders a template.
 """

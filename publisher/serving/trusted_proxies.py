@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from publisher.base.environment import Network
-from publisher.base.net import ip_of
+from publisher.base.net import ip_of, is_trusted
 
 SOURCE = "publisher.source"  # key in a request's environment: who passed it on, if anybody did
 PROXY = "proxy"  # a proxy that is trusted
 LOG = "log"  # a proxy from whose log this request is counted
 
 
-def believe(environ: dict[str, Any], trusted: Sequence[Network]) -> None:
+def apply_forwarded_headers(environ: dict[str, Any], trusted: Sequence[Network]) -> None:
     """Put the visitor's address and scheme into `environ` if a proxy in `trusted` forwards them.
 
     With `X-Counted-By: log` a proxy says that this poll is counted from its access log, not here.
@@ -43,9 +43,3 @@ def _visitor(environ: dict[str, Any], trusted: Sequence[Network]) -> str:
         if not is_trusted(address, trusted):
             break
     return address
-
-
-def is_trusted(text: str, trusted: Sequence[Network]) -> bool:
-    """Whether an address is one of our own proxies'."""
-    address = ip_of(text)
-    return address is not None and any(address in network for network in trusted)

@@ -4,7 +4,7 @@ import ipaddress
 
 import pytest
 
-from publisher.delivery.trusted_proxies import believe
+from publisher.serving.trusted_proxies import apply_forwarded_headers
 
 TRUSTED = (ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("::1/128"))
 
@@ -13,7 +13,7 @@ def seen(remote: str, forwarded: str, proto: str = "") -> tuple[str, str]:
     """What the application is told about a request."""
     environ = {"REMOTE_ADDR": remote, "wsgi.url_scheme": "http"}
     environ |= {"HTTP_X_FORWARDED_FOR": forwarded, "HTTP_X_FORWARDED_PROTO": proto}
-    believe(environ, TRUSTED)
+    apply_forwarded_headers(environ, TRUSTED)
     return environ["REMOTE_ADDR"], environ["wsgi.url_scheme"]
 
 

@@ -1,4 +1,4 @@
-"""New connections: a known poll is answered at once, and nothing of what comes else is lost."""
+"""New connections: a remembered request is answered at once; no byte of others is lost."""
 
 import asyncio
 import select
@@ -11,22 +11,20 @@ from typing import Any, ClassVar
 import pytest
 
 from publisher.base.clock import utc_now
-from publisher.delivery import http_door
-from publisher.delivery.connection import Connection
-from publisher.delivery.front import Poll
-from publisher.delivery.http_door import Door
-from publisher.delivery.http_shared import Shared
 from publisher.feeds.feed_answer import FeedAnswer
+from publisher.http_server import acceptor
+from publisher.http_server.acceptor import Acceptor
+from publisher.http_server.application import Request
+from publisher.http_server.connection import Connection
+from publisher.http_server.worker_state import WorkerState
 
 HEAD = b"GET /rss.xml HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 BODY = b"x" * 20_000_000  # more than any kernel takes at once
 ANSWER = FeedAnswer(200, "200 OK", [("Content-Length", str(len(BODY)))], [BODY], len(BODY))
 
 
-class Front:
+class App:
     """Has one answer, and counts how often it gave it."""
-
-    clock = staticmethod(utc_now)
 
     def __init__(self) -> None:
         self.given = 0
@@ -34,7 +32,7 @@ class Front:
     def moment(self) -> datetime:
         return utc_now()
 
-    def poll(self, _poll: Poll, _peer: str, _now: datetime) -> FeedAnswer:
+    def at_once(self, _request: Request, _peer: str, _now: datetime) -> FeedAnswer:
         self.given += 1
         return ANSWER
 
@@ -69,20 +67,20 @@ def test_an_answer_is_whole_however_the_request_comes(pieces: tuple[bytes, ...])
     Seen.held_back.clear()
 
     async def serve() -> tuple[bytes, int]:
-        loop, front = asyncio.get_running_loop(), Front()
-        anything: Any = front
-        shared = Shared(anything, lambda _path: 0, (), loop.call_soon_threadsafe)
-        shared.known[HEAD] = Poll({}, "/rss.xml", "close")
+        loop, app = asyncio.get_running_loop(), App()
+        anything: Any = app
+        shared = WorkerState(anything, lambda _path: 0, (), loop.call_soon_threadsafe)
+        shared.remembered[HEAD] = Request({}, "close")
         listener = socket.create_server(("127.0.0.1", 0))
-        door = Door(listener, shared, lambda first, rest: Seen(shared, first, rest))
-        door.open()
+        accepting = Acceptor(listener, shared, lambda first, rest: Seen(shared, first, rest))
+        accepting.open()
         port = listener.getsockname()[1]
         for _ in range(5):
             socket.create_connection(("127.0.0.1", port)).close()
         got = await loop.run_in_executor(None, ask, port, *pieces)
-        await door.close()
+        await accepting.close()
         shared.pages.close()
-        return got, front.given
+        return got, app.given
 
     got, given = asyncio.run(serve())
     assert got.startswith(b"HTTP/1.1 200 OK\r\n")
@@ -94,17 +92,19 @@ def test_an_answer_is_whole_however_the_request_comes(pieces: tuple[bytes, ...])
 def test_one_address_does_not_take_all_handshakes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who begins TLS and says no more waits in a place that others need too, but does not hold up
     the worker's end."""
-    monkeypatch.setattr(http_door, "MOST_OF_AN_ADDRESS", 3)
-    monkeypatch.setattr(http_door, "HEAD_SECONDS", 3_600)
+    monkeypatch.setattr(acceptor, "MOST_OF_AN_ADDRESS", 3)
+    monkeypatch.setattr(acceptor, "HEAD_SECONDS", 3_600)
 
     async def serve() -> None:
-        loop, front = asyncio.get_running_loop(), Front()
-        anything: Any = front
-        shared = Shared(anything, lambda _path: 0, (), loop.call_soon_threadsafe)
+        loop, app = asyncio.get_running_loop(), App()
+        anything: Any = app
+        shared = WorkerState(anything, lambda _path: 0, (), loop.call_soon_threadsafe)
         listener = socket.create_server(("127.0.0.1", 0))
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        door = Door(listener, shared, lambda first, rest: Connection(shared, first, rest), tls)
-        door.open()
+        accepting = Acceptor(
+            listener, shared, lambda first, rest: Connection(shared, first, rest), tls
+        )
+        accepting.open()
         for address, count, taken in (("127.0.0.1", 9, 3), ("127.0.0.9", 9, 6)):
             clients = [
                 socket.create_connection(listener.getsockname(), 20, (address, 0))
@@ -115,14 +115,14 @@ def test_one_address_does_not_take_all_handshakes(monkeypatch: pytest.MonkeyPatc
                 client.send(b"\x16")
             while sum(map(refused, clients)) < count - 3:  # noqa: ASYNC110 - nobody tells of it
                 await asyncio.sleep(0.01)
-            assert len(door._waiting) == taken
-        await asyncio.wait_for(door.close(), 60)
+            assert len(accepting._waiting) == taken
+        await asyncio.wait_for(accepting.close(), 60)
         for client in held:
             client.close()
-        while door._waiting:  # noqa: ASYNC110 - nobody tells of it
+        while accepting._waiting:  # noqa: ASYNC110 - nobody tells of it
             await asyncio.sleep(0.01)
         shared.pages.close()
-        assert not door._of_address
+        assert not accepting._of_address
 
     held: list[socket.socket] = []
     asyncio.run(serve())

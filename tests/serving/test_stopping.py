@@ -19,7 +19,7 @@ _LIVES = """
 import sys, threading
 from dataclasses import replace
 from publisher.base.environment import read_environment
-from publisher.delivery import front as module
+from publisher.serving import front as module
 from publisher.parts.readers import poll_batches
 from publisher.parts.readers.counter import PollCounter
 from publisher.installation import open_site
@@ -30,7 +30,7 @@ site = open_site(read_environment())
 for life in range(int(sys.argv[1])):
     lived = replace(site, database=Database(site.environment.database_url))
     polls = PollCounter(lambda counted: poll_batches.store(lived.database, counted, lived.clock()))
-    front = module.FeedFront(lambda *_: [], lived, polls)
+    front = module.FeedMiddleware(lambda *_: [], lived, polls)
     over, seen = threading.Event(), threading.Event()
 
     def poll():

@@ -24,14 +24,15 @@ from hypothesis import strategies as st
 from sqlalchemy import event
 
 from publisher.base.environment import Environment
-from publisher.delivery.front import FeedFront, Poll
-from publisher.delivery.watch import Watch
-from publisher.delivery.wire import wire
 from publisher.feeds.feed_answer import FeedAnswer
+from publisher.http_server.application import Request
+from publisher.http_server.response_bytes import encoded
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
 from publisher.parts.readers.counter import PollCounter
 from publisher.publishing.rebuild import ADDRESSES, rebuild
+from publisher.serving.front import FeedMiddleware
+from publisher.serving.watch import Watch
 from publisher.web.application import close_app, create_app
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_post
@@ -41,11 +42,11 @@ MOMENT_SECONDS = 60.0
 
 
 @pytest.fixture
-def front(app: Flask, site: Site, clock: FakeClock) -> Iterator[FeedFront]:
+def front(app: Flask, site: Site, clock: FakeClock) -> Iterator[FeedMiddleware]:
     """The front of a blog with one post, an hour old."""
     make_post(site, "First post.", clock() - timedelta(hours=1), title="One", tags=["web"])
     rebuild(site)
-    found: FeedFront = app.extensions["front"]
+    found: FeedMiddleware = app.extensions["front"]
     yield found
     assert found.watching
 
@@ -59,7 +60,7 @@ def eventually(condition: Callable[[], bool]) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_each_document_has_its_type(client: FlaskClient, front: FeedFront, path: str) -> None:
+def test_each_document_has_its_type(client: FlaskClient, front: FeedMiddleware, path: str) -> None:
     """RSS, Atom and JSON are served with their media types and contain the post."""
     answer = client.get(path)
     assert answer.status_code == 200
@@ -69,7 +70,7 @@ def test_each_document_has_its_type(client: FlaskClient, front: FeedFront, path:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_newer_items_alone(
-    client: FlaskClient, front: FeedFront, site: Site, clock: FakeClock, path: str
+    client: FlaskClient, front: FeedMiddleware, site: Site, clock: FakeClock, path: str
 ) -> None:
     """`A-IM: feed` with the tag of an earlier document: 226 with the new post and not the old."""
     make_post(site, "Long. " * 500, clock() - timedelta(minutes=30))
@@ -86,7 +87,7 @@ def test_newer_items_alone(
 
 
 def test_a_build_that_changes_no_byte_stays_packed(
-    client: FlaskClient, front: FeedFront, site: Site
+    client: FlaskClient, front: FeedMiddleware, site: Site
 ) -> None:
     """Two processes build the same after a post: nobody gets less from the second build."""
     zstd = {"Accept-Encoding": "zstd"}
@@ -100,8 +101,8 @@ def test_a_build_that_changes_no_byte_stays_packed(
 
 @pytest.mark.parametrize("path", [*PATHS, "/tags/web/rss.xml"])
 def test_h6_stored_validators_get_304(
-    app: Flask, client: FlaskClient, front: FeedFront, clock: FakeClock, environment: Environment,
-    path: str,
+    app: Flask, client: FlaskClient, front: FeedMiddleware, clock: FakeClock,
+    environment: Environment, path: str,
 ) -> None:  # fmt: skip
     """H6: at once, after 70 seconds, from another worker and after a restart."""
     clock.forward(minutes=10)  # a max-age on the other side of two hours has another tag
@@ -122,7 +123,7 @@ def test_h6_stored_validators_get_304(
     close_app(other)
 
 
-def test_h2_h7_freshness_is_on_both_answers(client: FlaskClient, front: FeedFront) -> None:
+def test_h2_h7_freshness_is_on_both_answers(client: FlaskClient, front: FeedMiddleware) -> None:
     """H2, H7: 200 and 304 carry the same Cache-Control, Vary, Date and Expires."""
     first = client.get("/rss.xml")
     again = client.get("/rss.xml", headers={"If-None-Match": first.headers["ETag"]})
@@ -132,7 +133,7 @@ def test_h2_h7_freshness_is_on_both_answers(client: FlaskClient, front: FeedFron
     assert first.headers["Date"] == "Mon, 04 Mar 2024 09:30:00 GMT"
 
 
-def test_h3_gzip(client: FlaskClient, front: FeedFront) -> None:
+def test_h3_gzip(client: FlaskClient, front: FeedMiddleware) -> None:
     """H3: the compressed answer unpacks to the plain one and has the same tag."""
     plain = client.get("/rss.xml")
     zipped = client.get("/rss.xml", headers={"Accept-Encoding": "gzip"})
@@ -141,7 +142,7 @@ def test_h3_gzip(client: FlaskClient, front: FeedFront) -> None:
     assert zipped.headers["ETag"] == plain.headers["ETag"]
 
 
-def test_h4_head_and_other_methods(client: FlaskClient, front: FeedFront) -> None:
+def test_h4_head_and_other_methods(client: FlaskClient, front: FeedMiddleware) -> None:
     """H4: HEAD has the headers of GET; POST is 405 with Allow."""
     got, head = client.get("/rss.xml"), client.head("/rss.xml")
     assert (head.status_code, head.data) == (200, b"")
@@ -159,7 +160,7 @@ def test_before_the_first_build(client: FlaskClient, site: Site) -> None:
 
 
 def test_no_database_on_the_way(
-    app: Flask, client: FlaskClient, front: FeedFront, clock: FakeClock
+    app: Flask, client: FlaskClient, front: FeedMiddleware, clock: FakeClock
 ) -> None:
     """A poll runs no statement; neither does a poll of a tag's feed once it was made."""
     for path in ("/rss.xml", "/tags/web/rss.xml"):
@@ -178,7 +179,7 @@ def test_no_database_on_the_way(
 
 
 def test_a_new_snapshot_is_noticed(
-    client: FlaskClient, front: FeedFront, site: Site, clock: FakeClock
+    client: FlaskClient, front: FeedMiddleware, site: Site, clock: FakeClock
 ) -> None:
     """A build by another process is served soon, without anybody telling this one."""
     client.get("/rss.xml")
@@ -188,7 +189,7 @@ def test_a_new_snapshot_is_noticed(
 
 
 def test_whoever_saves_serves_at_once(
-    app: Flask, client: FlaskClient, front: FeedFront, site: Site, clock: FakeClock
+    app: Flask, client: FlaskClient, front: FeedMiddleware, site: Site, clock: FakeClock
 ) -> None:
     """After a form was answered the same process has the new feed, before its next check."""
 
@@ -206,7 +207,7 @@ def test_whoever_saves_serves_at_once(
 
 
 def test_a_dead_watch_is_replaced(
-    client: FlaskClient, front: FeedFront, site: Site, clock: FakeClock
+    client: FlaskClient, front: FeedMiddleware, site: Site, clock: FakeClock
 ) -> None:
     """The thread that checks can die; the next request starts another one."""
     client.get("/rss.xml")
@@ -225,7 +226,7 @@ def test_a_dead_watch_is_replaced(
 
 
 def test_an_error_while_checking_is_survived(
-    client: FlaskClient, front: FeedFront, site: Site, clock: FakeClock,
+    client: FlaskClient, front: FeedMiddleware, site: Site, clock: FakeClock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """A check that fails is repeated: what was committed meanwhile is not missed."""
@@ -246,7 +247,7 @@ def test_an_error_while_checking_is_survived(
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # fork in a process with threads
 def test_a_fork_gets_a_watch_of_its_own(
-    app: Flask, client: FlaskClient, front: FeedFront, site: Site, clock: FakeClock
+    app: Flask, client: FlaskClient, front: FeedMiddleware, site: Site, clock: FakeClock
 ) -> None:
     """A server that forks after loading the application: the child notices a new snapshot too."""
     client.get("/rss.xml")
@@ -286,7 +287,7 @@ def _hear(reader: int) -> bytes:
     "address", ["/feed/", "/index.xml", "/atom.xml", "/?feed=rss2", "/rss.php?id=1&x=%20"]
 )
 def test_old_addresses_have_moved(
-    client: FlaskClient, front: FeedFront, site: Site, address: str
+    client: FlaskClient, front: FeedMiddleware, site: Site, address: str
 ) -> None:
     """Addresses of the blog's former life answer 301, also where we have a document of our own."""
     with site.database.write() as db:
@@ -303,7 +304,7 @@ def test_old_addresses_have_moved(
 
 
 def test_an_old_address_with_and_without_its_slash(
-    client: FlaskClient, front: FeedFront, site: Site
+    client: FlaskClient, front: FeedMiddleware, site: Site
 ) -> None:
     """Readers that follow `/feed` and `/feed/` alike are led on."""
     with site.database.write() as db:
@@ -319,7 +320,7 @@ def test_an_old_address_with_and_without_its_slash(
      ("cat=3&feed=rdf", "/rss.xml"), ("feed=comments-rss2", "/rss.xml")],
 )  # fmt: skip
 def test_a_feed_asked_for_by_query(
-    client: FlaskClient, front: FeedFront, query: str, feed: str
+    client: FlaskClient, front: FeedMiddleware, query: str, feed: str
 ) -> None:
     """WordPress's address of a feed is never a page."""
     front.refresh()
@@ -328,7 +329,7 @@ def test_a_feed_asked_for_by_query(
     assert client.get("/?feeding=1").status_code == 200
 
 
-def test_a_foreign_host_changes_nothing(client: FlaskClient, front: FeedFront) -> None:
+def test_a_foreign_host_changes_nothing(client: FlaskClient, front: FeedMiddleware) -> None:
     """The document's addresses come from the settings, never from the Host header."""
     answer = client.get("/rss.xml", base_url="https://evil.example")
     assert b"evil" not in answer.data
@@ -352,7 +353,7 @@ _TEXT = st.text(st.characters(min_codepoint=1, max_codepoint=255), max_size=60)
     ),
 )  # fmt: skip
 def test_h9_garbage_is_answered(
-    app: Flask, front: FeedFront, path: str, query: str, method: str, headers: dict[str, str]
+    app: Flask, front: FeedMiddleware, path: str, query: str, method: str, headers: dict[str, str]
 ) -> None:
     """H9: garbage in path, query, method or headers never gives a 5xx."""
     seen: list[str] = []
@@ -367,7 +368,7 @@ def test_h9_garbage_is_answered(
 
 
 def test_a_poll_that_comes_again_is_answered_like_any(
-    app: Flask, client: FlaskClient, front: FeedFront, site: Site, clock: FakeClock
+    app: Flask, client: FlaskClient, front: FeedMiddleware, site: Site, clock: FakeClock
 ) -> None:
     """What is remembered of a head never outlives the second, the tag or the document."""
     clock.forward(seconds=2)
@@ -379,12 +380,12 @@ def test_a_poll_that_comes_again_is_answered_like_any(
             {"HTTP_ACCEPT_ENCODING": "gzip"},
         )
     ]  # fmt: skip
-    polls = [Poll(environ, "/rss.xml") for environ in asked]
+    polls = [Request(environ) for environ in asked]
 
     def compare() -> None:
         for poll, environ in zip(polls, asked, strict=True):
             for peer in ("192.0.2.1", "192.0.2.2", "192.0.2.2"):
-                again = front.poll(poll, peer, front.moment())
+                again = front.at_once(poll, peer, front.moment())
                 fresh = front.in_memory({**environ, "REMOTE_ADDR": peer}, clock())
                 assert again is not None
                 assert fresh is not None
@@ -402,35 +403,35 @@ def test_a_poll_that_comes_again_is_answered_like_any(
     compare()
 
 
-def test_remembered_heads_hold_no_bodies(front: FeedFront, clock: FakeClock) -> None:
+def test_remembered_heads_hold_no_bodies(front: FeedMiddleware, clock: FakeClock) -> None:
     """Thousands of heads, each in another second, fill no memory with answers."""
     front.start()
     polls = []
     for number in range(40):
         agent = {"HTTP_USER_AGENT": f"Reader-{number}/1.0"}
-        poll = Poll({"REQUEST_METHOD": "GET", "PATH_INFO": "/rss.xml", **agent}, "/rss.xml")
+        poll = Request({"REQUEST_METHOD": "GET", "PATH_INFO": "/rss.xml", **agent})
         for _ in range(2):
-            answer = front.poll(poll, "192.0.2.1", front.moment())
+            answer = front.at_once(poll, "192.0.2.1", front.moment())
             assert answer is not None
-            assert wire(answer, "", clock) is wire(answer, "", clock)
+            assert encoded(answer, "", clock) is encoded(answer, "", clock)
         polls.append(poll)
         clock.forward(seconds=1)
-    kept = [one for one in gc.get_objects() if type(one) is FeedAnswer and one.wires]
+    kept = [one for one in gc.get_objects() if type(one) is FeedAnswer and one.encoded]
     assert len(kept) <= 3
 
 
 @pytest.mark.parts("readers")
 def test_remembered_heads_keep_no_old_documents(
-    front: FeedFront, site: Site, clock: FakeClock, client: FlaskClient
+    front: FeedMiddleware, site: Site, clock: FakeClock, client: FlaskClient
 ) -> None:
     """Nor those of tags, which are made anew for whoever asks for more of them than are held."""
     assert isinstance(front._polls, PollCounter)
     known, served = [], []
     for path in ("/rss.xml", "/tags/web/rss.xml"):
         client.get(path)
-        poll = Poll({"REQUEST_METHOD": "GET", "PATH_INFO": path}, path)
-        assert front.poll(poll, "192.0.2.1", front.moment()) is not None
-        assert poll.document is not None
+        poll = Request({"REQUEST_METHOD": "GET", "PATH_INFO": path})
+        assert front.at_once(poll, "192.0.2.1", front.moment()) is not None
+        assert poll.memo is not None
         known.append(poll)
         served.append(weakref.ref(front._document(poll.environ)))
     make_post(site, "Another.", tags=["web"])
@@ -442,12 +443,12 @@ def test_remembered_heads_keep_no_old_documents(
     gc.collect()
     assert [document() for document in served] == [None, None]
     for poll in known:
-        answer = front.poll(poll, "192.0.2.1", front.moment())
+        answer = front.at_once(poll, "192.0.2.1", front.moment())
         assert answer is not None
         assert b"Another." in b"".join(answer.body)
 
 
-def counted(front: FeedFront) -> dict[str, int]:
+def counted(front: FeedMiddleware) -> dict[str, int]:
     """How many polls of each address were counted since the last flush."""
     assert isinstance(front._polls, PollCounter)
     sums: dict[str, int] = {}
@@ -458,13 +459,13 @@ def counted(front: FeedFront) -> dict[str, int]:
 
 @pytest.mark.parts("readers")
 def test_equal_heads_of_several_peers_are_counted_apart(
-    front: FeedFront, client: FlaskClient
+    front: FeedMiddleware, client: FlaskClient
 ) -> None:
     """A program's readers send the same bytes, each from its own address."""
     client.get("/robots.txt")
-    poll = Poll({"REQUEST_METHOD": "GET", "PATH_INFO": "/rss.xml"}, "/rss.xml")
+    poll = Request({"REQUEST_METHOD": "GET", "PATH_INFO": "/rss.xml"})
     for peer in ("192.0.2.1", "192.0.2.2", "192.0.2.1", "192.0.2.1", "192.0.2.3"):
-        assert front.poll(poll, peer, front.moment()) is not None
+        assert front.at_once(poll, peer, front.moment()) is not None
     assert counted(front) == {"192.0.2.1": 3, "192.0.2.2": 1, "192.0.2.3": 1}
 
 
@@ -478,13 +479,13 @@ def test_a_strangers_copy_of_a_proxys_head_is_not_believed(
     rebuild(site)
     trusted = (ipaddress.ip_network("10.0.0.0/8"),)
     app = create_app(replace(environment, trusted_proxies=trusted))
-    front: FeedFront = app.extensions["front"]
+    front: FeedMiddleware = app.extensions["front"]
     front.start()
     front._polls.stop()  # type: ignore[union-attr]
     head = {"HTTP_X_FORWARDED_FOR": "198.51.100.7", "HTTP_X_COUNTED_BY": ""}
-    poll = Poll({"REQUEST_METHOD": "GET", "PATH_INFO": "/rss.xml", **head}, "/rss.xml")
+    poll = Request({"REQUEST_METHOD": "GET", "PATH_INFO": "/rss.xml", **head})
     for peer in (first, "10.0.0.1", "203.0.113.9", "10.0.0.1"):
-        assert front.poll(poll, peer, front.moment()) is not None
+        assert front.at_once(poll, peer, front.moment()) is not None
     ours = 2 + (first == "10.0.0.1")
     assert counted(front) == {"198.51.100.7": ours, "203.0.113.9": 4 - ours}
     close_app(app)
