@@ -27,11 +27,11 @@ from publisher.base.text import counted
 from publisher.blog.markup import formulas
 from publisher.blog.members import authors
 from publisher.core.validators import http_date
-from publisher.delivery.front import DOCTOR
 from publisher.installation import Site, open_site
 from publisher.operations import derived
 from publisher.publishing.rebuild import RSS
 from publisher.publishing.signals import moment_of
+from publisher.serving.front import DOCTOR
 from publisher.storage import sqlite_file
 from publisher.storage.tables import all_rooms
 from publisher.storage.tables.blog import Post, Update

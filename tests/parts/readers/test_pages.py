@@ -10,11 +10,11 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from publisher.base.environment import Environment, Network
-from publisher.delivery.front import DOCTOR
 from publisher.installation import Site
 from publisher.parts.readers.fold import fold
 from publisher.parts.readers.tables import ReaderClient
 from publisher.publishing.rebuild import rebuild
+from publisher.serving.front import DOCTOR
 from publisher.storage.tables.publishing import Delivery
 from publisher.web.application import create_app
 from tests.conftest import FakeClock
