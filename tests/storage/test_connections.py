@@ -15,7 +15,7 @@ from publisher.storage.database import Database
 from publisher.storage.postgresql import Connections
 from tests.databases import on_server
 from tests.postgres import Server, running_server
-from tests.serving import serving
+from tests.running_site import serving
 
 MINE = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'blogger'"
 
