@@ -52,6 +52,20 @@ _Texts.yaml_implicit_resolvers = {
 }
 
 
+class Quoted(str):
+    """A text that stood between quotation marks: Jekyll reads a date so in another zone."""
+
+    __slots__ = ()
+
+
+def _as_typed(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> str:
+    text = str(loader.construct_scalar(node))
+    return Quoted(text) if node.style in ("'", '"') else text
+
+
+_Texts.add_constructor("tag:yaml.org,2002:str", _as_typed)
+
+
 def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
     """The fields and the body of a file; no fields when it has no front matter.
 

@@ -229,7 +229,7 @@ def _of_post(one: Ready, pictures: Mapping[str, bool] | None) -> Iterator[str]:
         yield f"its picture is not here: {one.post.image}"
     for address in dict.fromkeys(map(unescape, _PICTURE.findall(one.html))):
         name = images.name_of(one.post, address)
-        if is_web_address(address):
+        if is_web_address(name):
             if pictures is not None and not pictures.get(name, True):
                 yield f"a picture could not be copied and is shown from its old address: {address}"
         elif not images.is_ours(address):

@@ -103,8 +103,8 @@ def is_ours(address: str) -> bool:
 
 def name_of(post: ImportedPost, address: str) -> str:
     """A picture's name: its address, or the path of its file in the folder; "" for none."""
-    if is_web_address(address):
-        return address
+    if is_web_address(whole := f"https:{address}" if address.startswith("//") else address):
+        return whole
     if post.source_format != "markdown" or re.match(r"[a-z]+:|#", address) or is_ours(address):
         return ""
     path = unquote(address.partition("?")[0])

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from publisher.parts.importing import dry_run
+from publisher.parts.importing import dry_run, images
 from publisher.parts.importing.dry_run import Ready
 from publisher.parts.importing.formats import recognition
 from publisher.parts.importing.imported import Batch
@@ -281,3 +281,153 @@ def test_old_lists_of_generators() -> None:
     assert batch.moved["/sub/tags/web-dev/"] == "/tags/web-dev"
     assert batch.moved["/sub/tags/c++/index.xml"] == "/tags/c-plus-plus/rss.xml"
     assert not [old for old in batch.moved if "hidden" in old]
+
+
+def test_a_template_of_a_feed_is_no_archive() -> None:
+    """A generator's `feed.json` is a template, or what it built: the texts are the blog."""
+    for feed in ("---\n---\n{ {% for post in site.posts %} }", '{"version": "x", "items": []}'):
+        posts, _ = imported({"_config.yml": "a: b", "feed.json": feed,
+                             "_posts/2020-01-02-one.md": head("One") + "x"})  # fmt: skip
+        assert list(posts) == ["One"]
+
+
+def test_dated_texts_of_hugo_without_sections_are_posts() -> None:
+    """On a site with sections, what is outside of them is a page, unless it says otherwise."""
+    dated = head("One", "date: 2020-01-02\n") + "x"
+    posts, _ = imported({"hugo.toml": "", "content/one.md": dated,
+                         "content/two/index.md": dated.replace("One", "Two"),
+                         "content/about.md": head("About") + "x"})  # fmt: skip
+    assert {title: one.content.kind for title, one in posts.items()} == {
+        "One": "post", "Two": "post", "About": "page",
+    }  # fmt: skip
+    posts, _ = imported({"hugo.toml": "", "content/one.md": dated,
+                         "content/old.md": head("Old", "date: 2020-01-02\nlayout: post\n") + "x",
+                         "content/posts/two.md": dated.replace("One", "Two")})  # fmt: skip
+    assert {title: one.content.kind for title, one in posts.items()} == {
+        "One": "page", "Old": "post", "Two": "post",
+    }  # fmt: skip
+
+
+def test_jekyll_as_it_reads() -> None:
+    """Titles by the name, quoted dates in the site's zone, `post_url` with the folder above, pages
+    of loops, pages of tags."""
+    posts, batch = imported({
+        "_config.yml": "timezone: America/New_York\npermalink: /:categories/:title/",
+        "blog/_posts/2020-01-02-the-first-one.md": "---\ndate: '2020-01-02 20:00:00'\n---\nx",
+        "blog/_posts/2020-01-03-second.md": head("Second", "date: 2020-01-03 20:00:00\n")
+        + "[x]({% post_url blog/2020-01-02-the-first-one %})",
+        "talks.md": head("Talks") + "All. {% for p in site.posts %} {{ p.url }} {% endfor %}",
+        "tag/rdp.md": head("Remote", "tag: Remote Desktop\npermalink: /tag/rdp/\n"),
+    })  # fmt: skip
+    first, second = posts["The First One"], posts["Second"]
+    assert first.post.published_at == datetime(2020, 1, 3, 1, tzinfo=UTC)
+    assert second.post.published_at == datetime(2020, 1, 3, 20, tzinfo=UTC)
+    assert second.post.source == "[x](/blog/the-first-one/)"
+    assert posts["Talks"].post.status == "draft"
+    assert any("a template fills it" in need for need in posts["Talks"].post.needs)
+    assert batch.moved == {"/tag/rdp/": "/tags/remote-desktop"}
+
+
+def test_lists_of_tags_by_plugins_and_templates() -> None:
+    """jekyll-archives, and a page of Eleventy for each tag."""
+    text = head("One", "date: 2020-01-02\ntags: [Web Dev]\n") + "x"
+    _, batch = imported({"_config.yml": "jekyll-archives: {enabled: all}",
+                         "_posts/2020-01-02-one.md": text})  # fmt: skip
+    assert batch.moved["/tag/web-dev/"] == "/tags/web-dev"
+    page = "---\npagination: {data: collections}\npermalink: /topics/{{ tag | slugify }}/\n---\n"
+    _, batch = imported({"eleventy.config.js": "", "tags.njk": page, "posts/one.md": text})
+    assert batch.moved["/topics/web-dev/"] == "/tags/web-dev"
+
+
+ASTRO = """import { glob } from "astro/loaders";
+const posts = defineCollection({
+  loader: glob({ pattern: "*.md", base: "./notes" }),
+  schema: z.object({ title: z.string(), changed: z.date(),
+    added: z.union([z.string(), z.date()]),
+  }),
+});
+const made = defineCollection({
+  loader: glob({ base: `./${FOLDER}`, generateId: ({ entry }) => entry.substring(3) }),
+});
+export const FOLDER = "src/made";
+export const collections = { posts, "log": made };
+"""
+
+
+@pytest.mark.parametrize(("route", "shown", "address"), [
+    ("post/[slug]", "post.data.slug", "/post/own/"),
+    ("post/[...id]/index", "post.id", "/post/own/"),
+    ("[year]/[month]/[slug]", "word(post)", "/2020/02/own/"),
+    ("post/[slug]", "post.id.replace('x', '')", ""),
+])  # fmt: skip
+def test_astro_where_its_settings_say(route: str, shown: str, address: str) -> None:
+    """Collections outside of `src/content`, fields of dates by the schema, routes of any words; a
+    name that a program computes is not guessed."""
+    parameter = route.rpartition("[")[2].rpartition("]")[0].strip(".")
+    page = f'getCollection("posts"); params: {{ {parameter}: {shown} }}'
+    posts, batch = imported({
+        "astro.config.mjs": "// site: 'https://wrong.example'\nsite: env.X || 'https://a.example'",
+        "src/content.config.ts": ASTRO,
+        f"src/pages/{route}.astro": page,
+        "src/pages/log/[slug].astro": 'getCollection("log")',
+        "src/pages/tag/[tag].astro": 'getCollection("posts")',
+        "notes/first.md": head("First", "slug: own\nadded: 2020-02-03\ntags: [Web Dev]\n") + "x",
+        "notes/_hidden.md": head("Hidden") + "x",
+        "src/made/2020-log.md": head("Log", "date: 2020-02-03\n") + "x",
+    })  # fmt: skip
+    first = posts["First"].post
+    assert first.published_at == datetime(2020, 2, 3, tzinfo=UTC)
+    assert first.address == (f"https://a.example{address}" if address else "")
+    assert posts["Log"].post.address == ""
+    assert batch.moved["/tag/web-dev/"] == "/tags/web-dev"
+    assert "Hidden" not in posts
+
+
+def test_docusaurus_by_its_settings() -> None:
+    """The folder and the route of the blog, and an address that another module has."""
+    posts, batch = imported({
+        "docusaurus.config.ts": "import { me } from './src/site'\nurl: me.url, baseUrl: '/b/',\n"
+        "presets: [['classic', { docs: { routeBasePath: 'wrong' }, blog: { path: './texts',\n"
+        "  routeBasePath: '/', feedOptions: { type: 'all' } } }]]",
+        "src/site.ts": "export const me = { url: 'https://a.example' }",
+        "texts/2020-02-03-first.md": head("First", "tags: [Web Dev]\n") + "x",
+        "docs/no.md": head("No") + "x",
+    })  # fmt: skip
+    assert posts["First"].post.guid == "https://a.example/b/2020/02/03/first"
+    assert batch.old_feeds == ["/b/rss.xml", "/b/atom.xml"]
+    assert batch.moved == {"/b/tags/web-dev": "/tags/web-dev", "/b/tags/Web Dev": "/tags/web-dev"}
+    assert list(posts) == ["First"]
+
+
+def test_pelican_as_it_reads() -> None:
+    """Settings for publishing alone; `|filename|` before a picture; directives in capitals."""
+    posts, _ = imported({
+        "publishconf.py": "ARTICLE_URL = '{date:%Y}/{slug}/'\nSITEURL = 'https://a.example'",
+        "content/one.md": "Title: One\nDate: 2020-01-02\n\n![x](|filename|/images/a.png)",
+        "content/two.rst": "Two\n###\n:date: 2020-01-02\n\n.. Note:: x\n\n.. odd:: y\n",
+    })  # fmt: skip
+    assert posts["One"].post.address == "https://a.example/2020/one/"
+    assert posts["One"].post.source == "![x](/images/a.png)"
+    assert [need for need in posts["Two"].post.needs if "directive" in need] == [
+        "the directive odd"
+    ]
+
+
+def test_links_beside_a_post_and_pictures_of_either_scheme() -> None:
+    """A link to the page of a text beside, the sign of Pelican before a picture in HTML, a picture
+    whose address leaves the scheme open."""
+    posts, _ = imported({
+        "_config.yml": "permalink: :title.html\nurl: https://a.example",
+        "source/_posts/one.md": head("One", "date: 2020-01-02\n")
+        + "[x](./two.html#a) [y](no.html)",
+        "source/_posts/two.md": head("Two", "date: 2020-01-02\n") + "![p](//b.example/p.png)",
+    })  # fmt: skip
+    assert posts["One"].post.source == "[x](/two.html#a) [y](no.html)"
+    assert images.wanted(posts["Two"].post) == {"https://b.example/p.png"}
+    posts, _ = imported(
+        {
+            "pelicanconf.py": "",
+            "content/a.md": 'Title: A\nDate: 2020-01-02\n\n<img src="{static}/p.png">',
+        }
+    )
+    assert posts["A"].post.source == '<img src="/p.png">'

@@ -18,6 +18,7 @@ from publisher.base.text import number_in
 from publisher.exchange import front_matter
 from publisher.exchange.front_matter import (
     MAX_FILE_BYTES,
+    Quoted,
     kind_of,
     list_of,
     said,
@@ -41,6 +42,7 @@ _NO_POSTS = re.compile(r"(^|/)(_index|readme|license|changelog)\.", re.IGNORECAS
 _MADE = re.compile(r"(404|search|archives?|tags|categories|index)\.\w+")  # pages of a theme
 _TRUE = ("true", "yes", "1", "on")
 _FALSE = ("false", "no", "0", "off")
+_DATES = ("date", "pubdate", "pubdatetime")
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:---|\+\+\+|\{)")
 _LOOPS = re.compile(r"\{%-?\s*for\b.*?\{%-?\s*endfor\s*-?%\}", re.DOTALL)
 _SIGNS = re.compile(
@@ -111,6 +113,9 @@ class TextFolder:
             made and (not fields.get("title") or self.generator.kind(Text(place, fields)) == "page")
         ):
             self.notes["page that only its template fills is left out"] += 1
+            tag, old = text_of(fields, "tag", "category"), self.generator.path(Text(place, fields))
+            if tag and old.startswith("/"):
+                self.notes.list_moved(self._on_site(old), tag)
             return None
         text, undated = self._dated(place, fields)
         generator = self.generator
@@ -124,13 +129,17 @@ class TextFolder:
             body = words.plain(body)
             needs += [_used(word) for word in words.used]
         found = post(place, fields, body, generator.date_zone(""), place, text.date)
-        drafts = found.status == "published" and (generator.is_draft(text) or needs_draft(needs))
         page = generator.kind(text) == "page"
+        if page and generator.liquid and _LOOPS.search(body):
+            needs.append(f"{restructured_text.UNREADABLE} a template fills it")
+        drafts = generator.is_draft(text) or needs_draft(needs)
         if undated and found.status == "draft" and not page:
             needs.append(undated)
         picture, alt = _picture(fields)
         guid = text_of(fields, "guid") or self._guid(text, address) or f"urn:file:{place}"
-        status: PostStatus = "draft" if drafts else found.status
+        status: PostStatus = (
+            "draft" if drafts and found.status in ("published", "scheduled") else found.status
+        )
         if page and undated and not drafts and not _hidden(place, fields):
             status = "published"
         shown = status in ("published", "scheduled")
@@ -144,7 +153,7 @@ class TextFolder:
             formerly=(f"urn:file:{place}",) if guid != f"urn:file:{place}" else (),
             guid_is_permalink=generator.guid_is_address and guid == values.web(address),
             kind="page" if page else "post",
-            title=values.title(found.title or title),
+            title=values.title(found.title or title or generator.title(text)),
             summary=html.unescape(found.summary),
             slug=text_of(fields, "slug") or values.slug_of(address) or generator.slug(text),
             source_format="html" if rst else found.source_format,
@@ -163,8 +172,7 @@ class TextFolder:
         named = [(tag, False) for tag in list_of(text.fields, "tags", "tag", spaced=spaced)]
         named += [(name, True) for name in self.generator.categories(text)]
         for name, category in named:
-            old, feed = self.generator.lists(name, category)
-            if old:
+            for old, feed in self.generator.lists(name, category):
                 self.notes.list_moved(self._on_site(old), name, self._on_site(feed) if feed else "")
 
     def _split(self, place: str, data: bytes) -> tuple[dict[str, Any], str, list[str]]:
@@ -192,11 +200,13 @@ class TextFolder:
     def _dated(self, place: str, fields: dict[str, Any]) -> tuple[Text, str]:
         """The text with its date, and the reason where it has none."""
         text, generator = Text(place, fields), self.generator
-        written = text.said("date", "pubdate", "pubdatetime", "published", "datepublished") or ""
+        written = text.said(*_DATES, "published", "datepublished", *generator.dates)
         if written.lower() in (*_TRUE, *_FALSE):
-            written = text.said("date", "pubdate", "pubdatetime")
+            written = text.said(*_DATES)
         name = text.dated_name[0]
-        found, problem = values.dated(written, generator.date_zone(written))
+        quoted = isinstance(fields.get("date"), Quoted)
+        zone = generator.zone if quoted else generator.date_zone(written)
+        found, problem = values.dated(written, zone)
         if found is None and name:
             found, problem = values.dated(name, generator.zone)
         later, _ = values.dated(text.said("publishdate"), generator.zone)
@@ -276,6 +286,7 @@ class TextFolder:
             if not path:
                 continue
             parts = PurePosixPath(place).with_suffix("").parts
+            parts = tuple(part for part in parts if part != "_posts")
             parts = parts[:-1] if parts[-1] == "index" and len(parts) > 1 else parts
             for start in range(len(parts)):
                 key = "/".join(parts[start:])
@@ -412,7 +423,7 @@ def _title(fields: dict[str, Any], body: str) -> tuple[str, str]:
     heading = None if fields else re.match(r"\s*# +(.+?) *#*\n+", body)
     if heading:
         return heading[1], body[heading.end() :]
-    return text_of(fields, "title"), body
+    return text_of(fields, "title", "pagetitle"), body
 
 
 def _hidden(place: str, fields: dict[str, Any]) -> bool:

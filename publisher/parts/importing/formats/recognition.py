@@ -4,7 +4,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import tzinfo
+from datetime import UTC, tzinfo
 
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.parts.importing.formats import (
@@ -21,6 +21,7 @@ from publisher.parts.importing.formats import (
 )
 from publisher.parts.importing.imported import Batch, ImportedPost, Notes
 from publisher.parts.importing.sites import permalinks
+from publisher.parts.importing.sites.generators.recognised import recognised
 from publisher.parts.importing.sources import MAX_DOCUMENT_BYTES, Document, Folder
 
 READERS: dict[str, Callable[[Document, tzinfo, Notes], Iterator[ImportedPost]]] = {
@@ -128,9 +129,10 @@ def sniff(source: Document) -> str:
 
 
 def _archive(folder: Folder) -> Batch | None:
-    """The posts of a blog archive: a JSON Feed among its files; None where there is none."""
+    """The posts of a blog archive: a JSON Feed among its files; None where there is none, as in
+    the site of a generator, where it is what a template makes."""
     found = next((name for name in _ARCHIVES if name in folder.names), None)
-    if found is None:
+    if found is None or recognised(folder, "", UTC).name:
         return None
     document = Document(found, io.BytesIO(folder.read(found, MAX_DOCUMENT_BYTES)))
     posts = feed_files.read_json(document, in_archive=True)

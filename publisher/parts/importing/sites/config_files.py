@@ -77,10 +77,33 @@ def _python(node: ast.expr, known: dict[str, Any]) -> Any:
     return ast.literal_eval(node)
 
 
+_COMMENT = re.compile(r"""(?<![:"'`\\/*])//[^\n]*|/\*(?:(?!\*/)[^"'`])*\*/""")
+
+
+def program_in(folder: Folder, names: Iterable[str]) -> str:
+    """The programs in JavaScript of these names, without their comments."""
+    return _COMMENT.sub("", "\n".join(text_in(folder, name) for name in names))
+
+
 def word_in(text: str, name: str) -> str:
     """The text that a program in JavaScript gives to a name: `site: "https://…"`; "" for none."""
-    found = re.search(rf"""\b{name}['"]?\s*[:=]\s*(["'`])((?:(?!\1)[^\n\\$])*)\1""", text)
+    otherwise = r"(?:[\w.]+\s*(?:\|\||\?\?)\s*)?"  # what its environment says
+    found = re.search(
+        rf"""\b{name}['"]?\s*[:=]\s*{otherwise}(["'`])((?:(?!\1)[^\n\\$])*)\1""", text
+    )
     return found[2] if found else ""
+
+
+def block_in(text: str, begins: str) -> str:
+    """What stands between the braces that open behind the first match of `begins`; "" for none."""
+    found = re.search(begins, text)
+    start = text.find("{", found.end()) if found else -1
+    depth = 0
+    for at_ in range(start, min(len(text), start + 20_000)) if start >= 0 else ():
+        depth += {"{": 1, "}": -1}.get(text[at_], 0)
+        if not depth:
+            return text[start + 1 : at_]
+    return ""
 
 
 def at(values: Any, *names: str) -> Any:

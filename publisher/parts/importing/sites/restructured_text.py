@@ -29,7 +29,8 @@ def html(text: str) -> tuple[str, list[str]]:
         from docutils.writers.html5_polyglot import Writer
     except ImportError:
         return _unread(text, f"it needs a package: {to_install('docutils')}")
-    other = dict.fromkeys(name for name in _DIRECTIVE.findall(text) if name not in _KNOWN)
+    found = (name.lower() for name in _DIRECTIVE.findall(text))
+    other = dict.fromkeys(name for name in found if name not in _KNOWN)
     try:
         parts = publish_parts(text, writer=Writer(), settings_overrides=_SETTINGS)
     except Exception as error:  # docutils raises what its parts raise

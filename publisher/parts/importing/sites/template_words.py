@@ -34,7 +34,7 @@ _CONTENTS = re.compile(
 _LIST_LINE = re.compile(r"^[ \t]*\{:{1,2}[^{}\n]*\}[ \t]*\n?", re.MULTILINE)
 _LIST_INSIDE = re.compile(r"(?<=\S)\{:[^{}\n]*\}")
 _LINK = re.compile(
-    r"(\]\(<?|\bhref=[\"']|^\[[^\]\n]+\]:[ \t]*<?)(?!https?:|#|mailto:)([^\s()<>\"']+)",
+    r"(\]\(<?|\b(?:href|src)=[\"']|^\[[^\]\n]+\]:[ \t]*<?)(?!https?:|#|mailto:)([^\s()<>\"']+)",
     re.MULTILINE,
 )
 _WORD_OF_LINK = re.compile(r"[{|](filename|static|attach|category|tag|author|index)[|}]")
@@ -230,10 +230,12 @@ class Words:
     def _link(self, found: re.Match[str]) -> str:
         target = found[2]
         word = _WORD_OF_LINK.match(target)
-        if word and word[1] in ("static", "attach"):
-            return found[1] + target[word.end() :]
         path, sharp, part = target.partition("#")
-        if word or re.search(r"\.(?:md|mdx|markdown|rst)$", path):
+        file = word and word[1] == "filename" and not re.search(r"\.(?:md|rst|html?)$", path)
+        if word and (file or word[1] in ("static", "attach")):
+            return found[1] + target[word.end() :]
+        beside = path.endswith(".html") and not path.startswith("/")
+        if word or beside or re.search(r"\.(?:md|mdx|markdown|rst)$", path):
             address = self.addressed(path[word.end() :] if word else path)
             return f"{found[1]}{address}{sharp}{part}" if address else found[0]
         return found[0]

@@ -2,107 +2,190 @@
 
 import re
 from datetime import UTC, tzinfo
+from itertools import islice
 
 from publisher.parts.importing.sites import config_files as config
 from publisher.parts.importing.sites import permalinks
-from publisher.parts.importing.sites.generators.generator import Generator, Text
+from publisher.parts.importing.sites.generators.generator import DATED, Generator, Text
 from publisher.parts.importing.sources import Folder
 from publisher.storage.tables.blog import PostKind
 
+_CONFIGS = tuple(f"{{}}.config.{kind}" for kind in ("mjs", "ts", "js", "cjs", "mts"))
+# Names of modules in which sites have their address, and its names there.
+_OTHERS = re.compile(
+    r"(?:src|data)/(?:.*/)?[\w.-]*(?:config|consts|constants|site)[\w.]*\.[mc]?[tj]s"
+)
+_ADDRESSES = ("site", "website", "url", "SITE_URL", "SITE", "siteUrl")
+_COLLECTION = re.compile(r"""["']?([\w-]+)["']?\s*[:=]\s*defineCollection\(""")
+_EXPORTED = re.compile(r"""(?:^|,)\s*["']?([\w-]+)["']?(?:\s*:\s*(\w+))?\s*(?=,|$)""")
+_DATE_FIELD = re.compile(r"""^\s*["']?(\w+)["']?\s*:[^\n]*\b(?:date|datetime)\(""", re.MULTILINE)
+_CHANGED = re.compile(r"upd|mod|edit|chang|expir|end|last", re.IGNORECASE)
+_NO_TEXTS = re.compile(r"tag|categor|topic|author|lang|locale|page$", re.IGNORECASE)
+_PARAMETER = re.compile(r"\[(?:\.\.\.)?(\w+)\]")
+
+
+def _address(generator: Generator, program: str, name: str) -> str:
+    """The site's address, which a program may have from another module."""
+    address = config.word_in(program, name)
+    if not address:
+        others = (n for n in generator.below("") if _OTHERS.fullmatch(n))
+        texts = config.program_in(generator.folder, (generator.prefix + n for n in others))
+        found = (config.word_in(texts, one) for one in _ADDRESSES)
+        address = next((one for one in found if one.startswith("http")), "")
+    return address
+
 
 class Astro(Generator):
-    """Astro: collections in `src/content`, shown by a route in `src/pages`."""
+    """Astro: collections, in `src/content` or where they say, shown by routes in `src/pages`."""
 
     name = "Astro"
     guid_is_address = True
     spaced_tags = False
-    CONFIGS = tuple(f"astro.config.{kind}" for kind in ("mjs", "ts", "js", "cjs", "mts"))
-    _ROUTE = re.compile(r"src/pages/(.*?)\[\.*(?:slug|id|post|path|page|article)\]\.astro$")
+    CONFIGS = tuple(one.format("astro") for one in _CONFIGS)
 
     def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
         super().__init__(folder, prefix, zone)
-        program = "\n".join(map(self._text, self.CONFIGS))
+        program = config.program_in(folder, (prefix + name for name in self.CONFIGS))
         self.zone = UTC
-        address = config.word_in(program, "site")
-        if not address:  # as a name that another file gives
-            others = (
-                n
-                for n in self._below("src/")
-                if re.search(r"(config|consts|site)[\w.]*\.[mc]?[tj]s$", n)
-            )
-            texts = "\n".join(self._text(name) for name in others)
-            names = ("site", "website", "url", "SITE_URL", "SITE", "siteUrl")
-            found = (config.word_in(texts, name) for name in names)
-            address = next((one for one in found if one.startswith("http")), "")
-        self._site(address, config.word_in(program, "base"))
+        self._site(_address(self, program, "site"), config.word_in(program, "base"))
         self.ending = "" if "never" in config.word_in(program, "trailingSlash") else "/"
-        self.content = "src/content/"
-        self.routes: dict[str, str] = {}
-        for name in self._below("src/pages/"):
-            if route := self._ROUTE.fullmatch(name):
-                for collection in re.findall(
-                    r"getCollection\(\s*[\"'](\w[\w-]*)[\"']", self._text(name)
-                ):
-                    self.routes.setdefault(collection, route[1])
-        pages = self._below("src/pages/")
+        self.files = config.word_in(program, "format") == "file"
+        names = [f"src/{where}.{kind}" for where in ("content.config", "content/config")
+                 for kind in ("ts", "mjs", "js", "mts")]  # fmt: skip
+        self._collections(config.program_in(folder, (prefix + name for name in names)))
+        inside = (name.split("/") for name in self.below("src/content/") if name.count("/") > 2)
+        self.known = dict.fromkeys((*self.tops.values(), *(parts[2] for parts in inside)))
+        self.routes: dict[str, tuple[str, str]] = {}
+        routes = (n for n in self.below("src/pages/") if n.endswith(".astro") and "[" in n)
+        for name in islice(routes, 200):
+            self._route(name)
         feeds = (
             re.fullmatch(r"src/pages/(.*(?:rss|feed|atom)[\w-]*\.xml)\.[mc]?[jt]s", n)
-            for n in pages
+            for n in self.below("src/pages/")
         )
         self.feeds = [f"/{found[1]}" for found in feeds if found]
 
+    def _collections(self, program: str) -> None:
+        """Note the folder of each collection, whose names are computed, and the fields of dates."""
+        self.tops, self.computed = dict[str, str](), set[str]()
+        exported = config.block_in(program, r"\bexport\s+const\s+collections\b")
+        names: dict[str, str] = {own or name: name for name, own in _EXPORTED.findall(exported)}
+        for found in _COLLECTION.finditer(program):
+            block = config.block_in(program[found.end() :], "")
+            base = re.search(r"""\bbase\s*:\s*(["'`])(?:\./)?([^"'`\n]*)\1""", block)
+            name: str = names.get(str(found[1]), str(found[1]))
+            if base:
+                top = re.sub(r"\$\{(\w+)\}", lambda v: config.word_in(program, v[1]), base[2])
+                self.tops[f"{top.strip('./')}/"] = name
+            if "generateId" in block:
+                self.computed.add(name)
+            self.dates += [field.lower() for field in _DATE_FIELD.findall(block)
+                           if not _CHANGED.search(field)]  # fmt: skip
+
+    def _route(self, name: str) -> None:
+        """Note the route of a file in `src/pages`: of which collection, and what it shows."""
+        text, route = self._text(name), name.removeprefix("src/pages/").removesuffix(".astro")
+        route = route.removesuffix("/index")
+        *above, last = _PARAMETER.findall(route) or [""]
+        if last.lower() in ("tag", "tags") and not above:
+            self.tag_pages.append(f"/{_PARAMETER.sub(':name', route)}{self.ending}")
+        if (
+            not route.endswith("]")
+            or "paginate(" in text
+            or _NO_TEXTS.search(" ".join([*above, last]))
+        ):
+            return
+        asked = re.findall(r"(?:getCollection\(\s*|CollectionEntry<\s*)[\"'`]([\w-]+)[\"'`]", text)
+        asked += [one for one in self.known if re.search(rf"[\"'`]{re.escape(one)}[\"'`]", text)]
+        value = re.search(rf"\b{last}\s*:\s*([^\n,}}]+)", text)
+        shown = value[1].strip() if value else last
+        for collection in dict.fromkeys(asked or (self.known if len(self.known) == 1 else ())):
+            self.routes.setdefault(collection, (route, shown))
+
+    def _place(self, text: Text) -> tuple[str, str]:
+        """The collection of a text, and its name there."""
+        whole = text.place.rpartition(".")[0]
+        tops = sorted((top for top in self.tops if text.place.startswith(top)), key=len)
+        if tops:
+            return self.tops[tops[-1]], whole.removeprefix(tops[-1])
+        collection, _, inner = whole.removeprefix("src/content/").partition("/")
+        return collection, inner
+
     def takes(self, place: str) -> bool:
-        """Texts of collections and pages."""
-        return place.startswith(("src/content/", "src/pages/", "src/data/")) and super().takes(
-            place
-        )
+        """Texts of collections and pages; those with an underscore are hidden."""
+        tops = (*self.tops, "src/content/", "src/pages/", "src/data/")
+        hidden = any(part.startswith("_") for part in place.split("/"))
+        return place.startswith(tops) and not hidden and super().takes(place)
 
     def kind(self, text: Text) -> PostKind:
         """Texts of pages that are not dated are pages."""
-        undated = not text.said("pubdate", "date", "publishdate", "pubdatetime")
-        return "page" if undated and text.place.startswith("src/pages/") else super().kind(text)
+        return (
+            "page"
+            if text.date is None and text.place.startswith("src/pages/")
+            else super().kind(text)
+        )
 
     def path(self, text: Text) -> str:
         """By the route that shows its collection."""
         if text.place.startswith("src/pages/"):
             inner = text.place.removeprefix("src/pages/").rpartition(".")[0]
             return f"/{'' if inner == 'index' else inner.removesuffix('/index')}{self.ending}"
-        parts = text.path.parts[2:]
-        route = self.routes.get(parts[0]) if parts else None
         if self.pattern:
             return super().path(text)
-        if route is None:
+        collection, inner = self._place(text)
+        route, shown = self.routes.get(collection, ("", ""))
+        if not route:
             return ""
-        inner = "/".join(parts[1:]).rpartition(".")[0]
         inner = inner.removesuffix("/index") if "/" in inner else inner
-        slug = text.said("slug") or permalinks.slugs(inner, permalinks.github_slug)
-        return f"/{route}{slug}{self.ending}"
+        own = re.fullmatch(r"\w+\.data\.(\w+)", shown)
+        if own:
+            slug = text.said(own[1].lower())
+        elif collection in self.computed or re.search(r"\.(?:replace|split|match)\(", shown):
+            return ""
+        else:
+            slug = text.said("slug") or permalinks.slugs(inner, permalinks.github_slug)
+        words, dated = {}, DATED.fullmatch(slug)
+        if {"year", "month", "day"} & {*_PARAMETER.findall(route)}:
+            date = dated[1] if dated else f"{text.date:%Y-%m-%d}" if text.date else ""
+            words = dict(zip(("year", "month", "day"), date.split("-"), strict=False))
+            slug = dated[2] if dated else slug
+        path = _PARAMETER.sub(lambda one: words.get(one[1], "" if one[1] in words else slug), route)
+        return f"/{path}{self.ending}" if slug else ""
+
+    def also(self, address: str) -> tuple[str, ...]:
+        """The file itself, where the site has files instead of folders."""
+        return (f"{address.rstrip('/')}.html",) if self.files and address else ()
 
 
 class Docusaurus(Generator):
-    """Docusaurus: the folder `blog`, whose names have dates."""
+    """Docusaurus: the folder `blog`, or that of its settings, whose names have dates."""
 
     name = "Docusaurus"
     guid_is_address = True
     spaced_tags = False
-    CONFIGS = tuple(f"docusaurus.config.{kind}" for kind in ("js", "ts", "mjs"))
+    CONFIGS = tuple(one.format("docusaurus") for one in _CONFIGS)
 
     def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
         super().__init__(folder, prefix, zone)
-        program = "\n".join(map(self._text, self.CONFIGS))
+        program = config.program_in(folder, (prefix + name for name in self.CONFIGS))
         self.zone = UTC
-        self._site(config.word_in(program, "url"), config.word_in(program, "baseUrl"))
-        self.feeds = ["/blog/rss.xml", "/blog/atom.xml"]
+        self._site(_address(self, program, "url"), config.word_in(program, "baseUrl"))
+        options = config.block_in(program, r"\bblog[\"']?\s*:\s*(?=\{)|content-blog[\"']\s*,")
+        self.top = config.word_in(options, "path").strip("./") or "blog"
+        route = re.search(r"""\brouteBasePath\s*:\s*["'`]([^"'`]*)["'`]""", options)
+        self.route = f"/{route[1].strip('/') if route else 'blog'}".rstrip("/")
+        self.feeds = [f"{self.route}/rss.xml", f"{self.route}/atom.xml"]
+        self.tag_pages = [f"{self.route}/tags/:name"]
 
     def takes(self, place: str) -> bool:
         """Texts in the blog's folder; the documentation stays."""
-        return place.startswith("blog/")
+        return place.startswith(f"{self.top}/")
 
     def path(self, text: Text) -> str:
         """Its `slug`, or the date and the name."""
         if self.pattern:
             return super().path(text)
         if own := text.said("slug"):
-            return "/blog/" + own.strip("/")
-        inner = text.place.removeprefix("blog/").rpartition(".")[0].removesuffix("/index")
-        return "/blog/" + re.sub(r"^(\d{4})-(\d\d)-(\d\d)[-/]", r"\1/\2/\3/", inner)
+            return f"{self.route}/{own.strip('/')}"
+        inner = text.place.removeprefix(f"{self.top}/").rpartition(".")[0].removesuffix("/index")
+        return f"{self.route}/" + re.sub(r"^(\d{4})-(\d\d)-(\d\d)[-/]", r"\1/\2/\3/", inner)

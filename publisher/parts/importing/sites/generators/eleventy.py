@@ -12,6 +12,8 @@ from publisher.parts.importing.sites.generators.generator import Generator, Text
 from publisher.parts.importing.sources import Folder
 from publisher.storage.tables.blog import PostKind
 
+_TAG_PAGE = re.compile(r"""^permalink:\s*["']?([\w/.-]*)\{\{[^}]*\btag\b""", re.MULTILINE)
+
 
 class Eleventy(Generator):
     """Eleventy: any text, by its path or its `permalink`, which a folder's data may give too."""
@@ -26,10 +28,10 @@ class Eleventy(Generator):
         program = "\n".join(map(self._text, self.CONFIGS))
         self.zone = UTC
         root = config.word_in(program, "input").strip("./")
-        self.root = f"{root}/" if root and any(self._below(f"{root}/")) else ""
+        self.root = f"{root}/" if root and any(self.below(f"{root}/")) else ""
         data = [
             n
-            for n in self._below("")
+            for n in self.below("")
             if re.search(r"(^|/)_data/(site|metadata|meta|config)\.(json|js|mjs|cjs)$", n)
         ]
         self.data = self._settings(*(n for n in data if n.endswith(".json")))
@@ -45,13 +47,18 @@ class Eleventy(Generator):
         self._site(next((a for a in [*own, *written] if a.startswith(("http://", "https://"))), ""))
         self.settings = {"site": self.data, "metadata": self.data}
         paths = re.findall(r"""outputPath\s*:\s*["']([^"'$]+)["']""", program)
-        for name in self._below(self.root):
+        for name in self.below(self.root):
             if re.search(r"(feed|rss|atom)[\w.-]*\.(njk|liquid|xml|11ty\.[cm]?js)$", name):
                 found = re.search(r"""permalink['"]?\s*:\s*["']?([\w./-]+)""", self._text(name))
                 paths += [found[1]] if found else []
         self.feeds = list(
             dict.fromkeys("/" + path.lstrip("/") for path in paths if path.endswith("xml"))
         )
+        for name in self.below(self.root):
+            if name.endswith((".njk", ".liquid", ".html", ".md")) and "tag" in name:
+                text = self._text(name)
+                if "pagination" in text and (found := _TAG_PAGE.search(text)):
+                    self.tag_pages.append(f"/{found[1].lstrip('/')}:name/")
         self._folders: dict[str, dict[str, Any]] = {}
 
     def takes(self, place: str) -> bool:

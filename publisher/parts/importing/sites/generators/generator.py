@@ -62,6 +62,9 @@ class Generator:
         self.base = ""  # where the site was: its address, without a slash at the end
         self.feeds: list[str] = []
         self.pattern = ""
+        self.dates: list[str] = []  # fields of dates besides the usual ones
+        self.tag_pages: list[str] = []  # paths with `:name`
+        self.category_pages: list[str] = []
 
     def asked(self, pattern: str) -> None:
         """Take `--permalink`: a pattern, which may begin with the address of the site."""
@@ -78,7 +81,7 @@ class Generator:
     def _text(self, name: str) -> str:
         return config.text_in(self.folder, self.prefix + name)
 
-    def _below(self, *tops: str) -> Iterator[str]:
+    def below(self, *tops: str) -> Iterator[str]:
         """The files of the site in these folders ("" for all), by their paths in it."""
         wanted = tuple(self.prefix + top for top in tops)
         return (n.removeprefix(self.prefix) for n in self.folder.names if n.startswith(wanted))
@@ -118,6 +121,10 @@ class Generator:
         path = text.path
         return path.parent.name if path.stem == "index" and path.parent.name else text.dated_name[1]
 
+    def title(self, text: Text) -> str:
+        """The title of a text that says none; "" for none."""
+        return ""
+
     def date_zone(self, written: str) -> tzinfo:
         """The zone of a date without an offset."""
         return self.zone
@@ -148,9 +155,11 @@ class Generator:
         """Other addresses at which the text could be seen."""
         return ()
 
-    def lists(self, tag: str, category: bool) -> tuple[str, str]:
-        """Where the site had the list of a tag or a category, and its feed; "" for none."""
-        return "", ""
+    def lists(self, tag: str, category: bool) -> list[tuple[str, str]]:
+        """Where the site may have had the list of a tag or a category, and its feed ("": none)."""
+        names = dict.fromkeys((permalinks.github_slug(tag), tag))
+        patterns = self.category_pages if category else self.tag_pages
+        return [(one.replace(":name", name), "") for one in patterns for name in names if name]
 
     def words(self, text: Text) -> dict[str, str]:
         """The words that a pattern may have, but for those of the date."""

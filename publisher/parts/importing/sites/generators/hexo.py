@@ -49,10 +49,10 @@ class Hexo(Generator):
             return "/" + own.lstrip("/")
         return permalinks.filled(self.pattern or self.style, self.words(text), self._local(text))
 
-    def lists(self, tag: str, category: bool) -> tuple[str, str]:
+    def lists(self, tag: str, category: bool) -> list[tuple[str, str]]:
         """Tags and categories by their names; they have no feeds."""
         top = "categories" if category else "tags"
-        return f"/{top}/{'-'.join(tag.split())}/", ""
+        return [(f"/{top}/{'-'.join(tag.split())}/", "")]
 
     def words(self, text: Text) -> dict[str, str]:
         """Hexo's `:title` is the path below `_posts`, without a date that `new_post_name` has."""

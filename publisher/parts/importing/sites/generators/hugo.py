@@ -1,9 +1,11 @@
 """Hugo's sites."""
 
+import re
 from datetime import UTC, tzinfo
 from pathlib import PurePosixPath
 from typing import Any
 
+from publisher.exchange.front_matter import list_of
 from publisher.parts.importing.sites import config_files as config
 from publisher.parts.importing.sites import permalinks
 from publisher.parts.importing.sites.generators.generator import DATED, Generator, Text
@@ -39,12 +41,13 @@ class Hugo(Generator):
         self.links = links | (config.at(links, "page") or {})
         name = config.string(self.settings, "outputformats", "rss", "basename") or "index"
         self.feeds = [f"/{name}.xml"]
-        sections = {
+        self.sections = {
             n.removeprefix(self.root).partition("/")[0]
-            for n in self._below(self.root)
-            if n.count("/") > 1
+            for n in self.below(self.root)
+            if n.count("/") > self.root.count("/") and re.search(r"(?<!/index)\.(md|html)$", n)
         }
-        self.feeds += [f"/{permalinks.hugo_path(one)}/{name}.xml" for one in sorted(sections)][:50]
+        sections = sorted(self.sections)
+        self.feeds += [f"/{permalinks.hugo_path(one)}/{name}.xml" for one in sections][:50]
         self.languages = list(config.at(self.settings, "languages") or ())
         main = config.string(self.settings, "defaultcontentlanguage") or "en"
         self.main = (
@@ -58,10 +61,12 @@ class Hugo(Generator):
         return place.startswith(self.root)
 
     def kind(self, text: Text) -> PostKind:
-        """Texts outside of a section are pages."""
+        """Texts outside of a section are pages; on a site without sections, those without a
+        date."""
         parts = self._inner(text).parts
         alone = len(parts) == 1 or (len(parts) == 2 and self._stem(text)[0] == "index")
-        return "page" if alone else super().kind(text)
+        post = text.date and (not self.sections or "post" in list_of(text.fields, "layout", "type"))
+        return "page" if alone and not post else super().kind(text)
 
     def _inner(self, text: Text) -> PurePosixPath:
         """The path in the content folder, without a language's own folder."""
@@ -110,11 +115,11 @@ class Hugo(Generator):
         parent = "" if folder.as_posix() == "." else f"/{slug(folder.as_posix())}"
         return f"{top}{parent}/{slug(written or name)}{ending}"
 
-    def lists(self, tag: str, category: bool) -> tuple[str, str]:
+    def lists(self, tag: str, category: bool) -> list[tuple[str, str]]:
         """Taxonomies: `/tags/name/` and `/categories/name/`, each with a feed."""
         top = "categories" if category else "tags"
         path = f"/{top}/{permalinks.hugo_path(tag)}/"
-        return path, f"{path}{self.feeds[0].lstrip('/')}"
+        return [(path, f"{path}{self.feeds[0].lstrip('/')}")]
 
     def alias(self, text: Text, alias: str) -> str:
         """A former address; one without a slash is beside the post."""

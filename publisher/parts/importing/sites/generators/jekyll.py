@@ -24,12 +24,17 @@ class Jekyll(Generator):
         self._site(config.string(self.settings, "url"), config.string(self.settings, "baseurl"))
         style = config.string(self.settings, "collections", "posts", "permalink")
         self.style = style or config.string(self.settings, "permalink") or "date"
-        named = [name for name in self._below("") if "/" not in name and name.endswith(".xml")]
+        named = [name for name in self.below("") if "/" not in name and name.endswith(".xml")]
         self.feeds_of_files(named)
         plugin = "jekyll-feed" in str(self.settings) + self._text("Gemfile")
         if plugin or not self.feeds:
             path = config.string(self.settings, "feed", "path") or "feed.xml"
             self.feeds.append("/" + path.lstrip("/"))
+        archives = config.at(self.settings, "jekyll-archives")
+        if archives is not None:
+            for kind, pages in (("tag", self.tag_pages), ("category", self.category_pages)):
+                path = config.string(archives, "permalinks", kind) or f"/{kind}/:name/"
+                pages.append("/" + path.lstrip("/"))
         templates = " ".join(self._text(feed.removeprefix("/")) for feed in self.feeds)
         found = re.search(r"<(?:guid|id)\b[^>]*>([^<]*\bpost\.(url|id)\b[^<]*)<", templates)
         self.guid_by = found[2] if found and not plugin else "id"
@@ -51,6 +56,11 @@ class Jekyll(Generator):
     def kind(self, text: Text) -> PostKind:
         """What is in `_posts` or `_drafts` is a post."""
         return "post" if {"_posts", "_drafts"} & set(text.path.parts) else "page"
+
+    def title(self, text: Text) -> str:
+        """The name of a post, each word with a capital letter."""
+        words = (text.dated_name[1] if text.dated_name[0] else "").split("-")
+        return " ".join(word[:1].upper() + word[1:].lower() for word in words)
 
     def date_zone(self, written: str) -> tzinfo:
         """YAML takes a whole time without an offset as UTC, and Ruby what YAML does not know."""

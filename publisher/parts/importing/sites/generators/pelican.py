@@ -26,7 +26,7 @@ class Pelican(Generator):
         self.settings = self._settings("pelicanconf.py", "publishconf.py")
         root = config.string(self.settings, "PATH").strip("./")
         self.root = f"{root or 'content'}/"
-        if not any(self._below(self.root)):
+        if not any(self.below(self.root)):
             self.root = ""
         self._zone(config.string(self.settings, "TIMEZONE"), UTC)
         self._site(config.string(self.settings, "SITEURL"))
@@ -99,14 +99,14 @@ class Pelican(Generator):
         path = re.sub(r"\{(\w+)(?::([^{}]*))?\}", word, pattern)
         return "" if "\0" in path else "/" + path.lstrip("/")
 
-    def lists(self, tag: str, category: bool) -> tuple[str, str]:
+    def lists(self, tag: str, category: bool) -> list[tuple[str, str]]:
         """A page for each tag and category; a category has a feed unless the site has none."""
         slug, kind = self._slug(tag), "category" if category else "tag"
         if not slug:
-            return "", ""
+            return []
         known = {_CATEGORY_FEED: "feeds/{slug}.atom.xml"} | self.settings
         feed = config.string(known, _CATEGORY_FEED).replace("{slug}", slug)
-        return f"/{kind}/{slug}.html", f"/{feed}" if category and feed else ""
+        return [(f"/{kind}/{slug}.html", f"/{feed}" if category and feed else "")]
 
     def guid(self, text: Text, address: str) -> str:
         """A tag address (RFC 4151) of host, day and path."""

@@ -30,7 +30,7 @@ def recognised(folder: Folder, prefix: str, zone: tzinfo) -> Generator:
     package = config_files.text_in(folder, f"{prefix}package.json")
     if "@11ty/eleventy" in package or any(data.fullmatch(name) for name in names):
         return Eleventy(folder, prefix, zone)
-    if here(["pelicanconf.py"]):
+    if here(["pelicanconf.py", "publishconf.py"]):
         return Pelican(folder, prefix, zone)
     if any(name.startswith("source/_posts/") for name in names):
         return Hexo(folder, prefix, zone)
