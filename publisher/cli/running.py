@@ -102,13 +102,22 @@ def settings(key: str | None, value: str | None, as_json: bool) -> None:
 @click.command()
 @click.option("--url", help="check the site at this address instead of in this process")
 @click.option("--rebuild", is_flag=True, help="make search, histogram and feeds anew, then check")
+@click.option("--dates", is_flag=True, help="set dates in the future to now, then check")
 @json_option
-def doctor(url: str | None, rebuild: bool, as_json: bool) -> None:
+def doctor(url: str | None, rebuild: bool, dates: bool, as_json: bool) -> None:
     """Check the installation, the database and the feed; exit 1 when something is wrong."""
     from publisher.base.system import logs
 
     if rebuild:
         _rebuild()
+    if dates:
+        from publisher.operations import future_dates
+
+        here = site()
+        rows = future_dates.mend(here)
+        click.echo(
+            f"{counted(rows, 'row')} dated after {here.clock():%Y-%m-%d %H:%M} UTC: now then"
+        )
     from publisher.operations.doctor import examine
 
     if url is not None and not (urlsplit(url).scheme in ("http", "https") and urlsplit(url).netloc):

@@ -28,13 +28,13 @@ from publisher.blog.markup import formulas
 from publisher.blog.members import authors
 from publisher.core.validators import http_date
 from publisher.installation import Site, open_site
-from publisher.operations import derived
+from publisher.operations import derived, future_dates
 from publisher.publishing.rebuild import RSS
 from publisher.publishing.signals import moment_of
 from publisher.serving.front import DOCTOR
 from publisher.storage import sqlite_file
 from publisher.storage.tables import all_rooms
-from publisher.storage.tables.blog import Post, Update
+from publisher.storage.tables.blog import Post
 from publisher.storage.tables.publishing import Snapshot
 from publisher.web.application import close_app, create_app
 from publisher.web.context import is_loopback
@@ -317,7 +317,7 @@ def examine_processes(site: Site) -> Iterator[Finding]:
         trouble = authors.password_trouble(db)
         snapshot = db.get(Snapshot, RSS)
         current = moment_of(db, site.clock())
-        newest = db.scalar(select(func.max(Update.at)))
+        ahead = future_dates.found(db, site.clock() + CLOCK_TOLERANCE)
     yield Finding("passwords", not trouble, trouble or "all can be checked")
     running = "is `publisher serve` running?"
     if snapshot is None:
@@ -331,7 +331,7 @@ def examine_processes(site: Site) -> Iterator[Finding]:
         alive = silent <= processes.LATE_SECONDS
         mend = "restart the service, and keep its log: it says what hangs"
         yield Finding("scheduler", alive, f"last heartbeat {silent:.0f} seconds ago", mend)
-    ahead = newest is not None and newest > site.clock() + CLOCK_TOLERANCE
-    detail = f"the newest update is of {newest:%Y-%m-%d %H:%M} UTC, in the future" if ahead else ""
-    mend = "set this machine's clock (NTP)"
+    named = ", ".join(f"{count} of {table}" for table, count in ahead.items())
+    detail = f"rows dated in the future: {named}" if ahead else ""
+    mend = "set this machine's clock (NTP); if it is right, `publisher doctor --dates`"
     yield Finding("clock", not ahead, detail or f"{site.clock():%Y-%m-%d %H:%M} UTC", mend)

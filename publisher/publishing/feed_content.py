@@ -7,9 +7,10 @@ from datetime import datetime
 from html import escape
 from urllib.parse import quote, urljoin, urlsplit
 
-from sqlalchemy.orm import object_session
+from sqlalchemy.orm import Session, object_session
 
 from publisher.base.text import clean
+from publisher.blog import update_log
 from publisher.blog.markup.safe_html import absolute
 from publisher.blog.post_files.enclosures import type_of
 from publisher.blog.published import with_links_shown
@@ -56,6 +57,20 @@ def tag_frame(main: Channel, tag: Tag) -> Channel:
 def items(rows: Iterable[Post], site_url: str, with_markdown: bool = True) -> tuple[Item, ...]:
     """Posts as feed items, on request with their Markdown source."""
     return tuple(_item(post, site_url, with_markdown) for post in rows)
+
+
+def not_ahead(session: Session, items: Iterable[Item], now: datetime) -> tuple[Item, ...]:
+    """Items without dates after `now`, which were made while the clock was ahead: they take that of
+    the last update, so that they change with it alone."""
+    latest = _whole_second(update_log.last_update(session, now) or now)
+    return tuple(
+        replace(
+            item,
+            published_at=item.published_at if item.published_at <= now else latest,
+            changed_at=item.changed_at if item.changed_at <= now else latest,
+        )
+        for item in items
+    )
 
 
 def tombstones(rows: Iterable[tuple[str, datetime]]) -> tuple[tuple[str, datetime], ...]:

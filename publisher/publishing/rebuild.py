@@ -23,7 +23,7 @@ from publisher.part import Part, hooked
 from publisher.publishing import feed_content, outbox, snapshots
 from publisher.publishing.signals import Signals, moment_of, signals_at
 from publisher.storage import database
-from publisher.storage.tables.blog import MADE_HERE, Update
+from publisher.storage.tables.blog import MADE_HERE, Post, Update
 from publisher.storage.tables.credentials import Author
 from publisher.storage.tables.publishing import Snapshot
 
@@ -74,7 +74,8 @@ def document_at(session: Session, site_url: str, now: datetime, parts: Sequence[
     versions are not looked up.
     """
     settings = load_settings(session)
-    channel = _channel(session, settings, site_url, now, parts)
+    rows = published.newest_until(session, now, settings.feed_items)
+    channel = _channel(session, settings, site_url, now, parts, rows)
     signals = signals_at(session, now)
     shown = session.get(Snapshot, RSS)
     same = shown is not None and shown.content_hash == content_hash(channel)
@@ -105,7 +106,8 @@ def _behind(session: Session, site: Site) -> bool:
 def _build(session: Session, site_url: str, now: datetime, parts: Sequence[Part]) -> Snapshot:
     settings = load_settings(session)
     signals = signals_at(session, now)
-    bare = _channel(session, settings, site_url, now, parts)
+    rows = published.newest(session, settings.feed_items)
+    bare = _channel(session, settings, site_url, now, parts, rows)
     if bare.podcast.guid and bare.podcast.guid != recall(session, PODCAST_GUID):
         remember(session, PODCAST_GUID, bare.podcast.guid)
     before = session.get(Snapshot, RSS)
@@ -164,17 +166,22 @@ def _queue_pings(
 
 
 def _channel(
-    session: Session, settings: Settings, site_url: str, now: datetime, parts: Sequence[Part]
+    session: Session,
+    settings: Settings,
+    site_url: str,
+    now: datetime,
+    parts: Sequence[Part],
+    rows: Sequence[Post],
 ) -> Channel:
-    """The main feed's content, without posts dated in the future."""
+    """The main feed's content, with the posts `rows`."""
     blogroll = next(filter(None, (find(session) for find in hooked(parts, "blogroll"))), "")
-    rows = published.newest_until(session, now, settings.feed_items)
     with_markdown = settings.source_markdown == "on"
+    items = feed_content.items(rows, site_url, with_markdown)
     older = snapshots.newest(session, rows, settings.feed_items)
     deleted = published.deleted_lately(session, now, settings.feed_items)
     channel = replace(
         feed_content.frame(settings, site_url),
-        items=feed_content.items(rows, site_url, with_markdown),
+        items=feed_content.not_ahead(session, items, now),
         blogroll_url=f"{site_url}{blogroll}" if blogroll else "",
         complete=older is None,
         older=snapshots.folder(site_url, older),

@@ -227,7 +227,7 @@ def document(
 ) -> Channel:
     """The archive of a month, as the file `name` (rss.xml) of its folder; NotFound if empty."""
     settings = load_settings(session)
-    shown = published.newest_until(session, now, settings.feed_items)
+    shown = published.newest(session, settings.feed_items)
     last = newest(session, shown, settings.feed_items)
     asked = archive.month_of(year, month, UTC)
     rows = published.between(session, asked.start, asked.end)
@@ -236,6 +236,7 @@ def document(
     before = _month(session.scalar(_NEWEST.where(Post.published_at < asked.start)))
     after = _month(session.scalar(_OLDEST.where(Post.published_at >= asked.end)))
     items = feed_content.items(rows, site_url, settings.source_markdown == "on")
+    items = feed_content.not_ahead(session, items, now)
     return replace(
         feed_content.frame(settings, site_url),
         feed_url=folder(site_url, asked) + name,

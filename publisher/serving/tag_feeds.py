@@ -97,12 +97,12 @@ def _channel(
     session: Session, settings: Settings, site_url: str, tag: Tag, build: Snapshot
 ) -> Channel:
     rows = published.with_tag(session, tag, settings.feed_items)
-    shown = [post for post in rows if (post.published_at or build.built_at) <= build.built_at]
+    items = feed_content.items(rows, site_url, settings.source_markdown == "on")
     return replace(
         feed_content.tag_frame(feed_content.frame(settings, site_url), tag),
         ttl_minutes=build.ttl_minutes,
         content_changed_at=tag.changed_at.replace(microsecond=0),
-        items=feed_content.items(shown, site_url, settings.source_markdown == "on"),
+        items=feed_content.not_ahead(session, items, build.built_at),
     )
 
 

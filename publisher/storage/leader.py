@@ -19,7 +19,7 @@ _NOW = "extract(epoch FROM clock_timestamp())"
 _TAKE = text(
     f"INSERT INTO leaders (name, number, renewed_at) VALUES ('jobs', 1, {_NOW}) "  # noqa: S608  # nosec B608 - constants
     f"ON CONFLICT (name) DO UPDATE SET number = leaders.number + 1, renewed_at = {_NOW} "
-    f"WHERE leaders.renewed_at < {_NOW} - :term RETURNING number"
+    f"WHERE abs({_NOW} - leaders.renewed_at) > :term RETURNING number"  # the clock may go back
 )
 _RENEW = text(f"UPDATE leaders SET renewed_at = {_NOW} WHERE name = 'jobs' AND number = :number")  # noqa: S608  # nosec B608
 _END = text("UPDATE leaders SET renewed_at = 0 WHERE name = 'jobs' AND number = :number")
