@@ -254,3 +254,60 @@ def test_dates_that_cannot_be(text: str, name: str) -> None:
     (bad,) = (one for one in posts if one.needs)
     assert bad.published_at is None
     assert "its date cannot be read" in bad.needs[0]
+
+
+def mobiledoc(*sections: Any, cards: Any = ()) -> dict[str, Any]:
+    """A post of Ghost in its earlier form, without rendered HTML."""
+    marks = [["strong"], ["a", ["href", "https://x.example/?a=1&b=2"]], ["blink"]]
+    text = {"version": "0.3.1", "markups": marks, "atoms": [["soft-return", "", {}]],
+            "cards": list(cards), "sections": list(sections)}  # fmt: skip
+    return POSTED | {"html": None, "feature_image": None, "mobiledoc": json.dumps(text)}
+
+
+def test_ghost_in_its_earlier_form() -> None:
+    """Sections of marked words, lists, pictures and cards become HTML; what is odd is listed."""
+    post = one(ghost(mobiledoc(
+        [1, "p", [[0, [], 0, "A <b> "], [0, [0, 1], 1, "link"], [0, [2], 2, "!"], [1, [], 0, 0]]],
+        [1, "script", [[0, [0], 0, "open"]]],
+        [3, "ol", [[[0, [], 0, "One"]], [[0, [], 0, "Two"]]]],
+        [2, "https://x.example/p.png"], [10, 0], [10, 1], [10, 2], [10, 3],
+        cards=[["code", {"code": "a < b", "language": "c"}], ["hr", {}], ["odd", {}],
+               ["markdown", {"markdown": "*so*"}]],
+    )))  # fmt: skip
+    assert post.source.startswith(
+        '<p>A &lt;b&gt; <strong><a href="https://x.example/?a=1&amp;b=2">link</a>'
+        "<span>!</span></strong><br></p>\n"
+    )
+    assert post.source.split("\n")[1:] == [
+        "<p><strong>open</strong></p>",
+        "<ol><li>One</li><li>Two</li></ol>",
+        '<img src="https://x.example/p.png" alt="">',
+        '<pre><code class="language-c">a &lt; b</code></pre>', "<hr>", "",
+        "<p><em>so</em></p>", "",
+    ]  # fmt: skip
+    assert post.needs == ("the card odd of Ghost's editor",)
+    assert one(ghost(mobiledoc([1, "p"]))).needs == ("the card text of Ghost's editor",)
+    assert one(ghost(POSTED | {"html": "", "mobiledoc": "[1"})).needs[0].startswith("the card text")
+
+
+def test_ghost_as_its_author_wrote_it() -> None:
+    """A text that is one card of Markdown stays that Markdown, whatever was rendered of it."""
+    row = mobiledoc([10, 0], [1, "p", []], cards=[["card-markdown", {"markdown": "Some *words*"}]])
+    post = one(ghost(row | {"html": "<div>Some <em>words</em></div>"}))
+    assert (post.source, post.source_format) == ("Some *words*", "markdown")
+    row = mobiledoc(
+        [10, 0], [1, "p", [[0, [], 0, "More"]]], cards=[["markdown", {"markdown": "x"}]]
+    )
+    assert one(ghost(row | {"html": "<p>x</p><p>More</p>"})).source_format == "html"
+
+
+def test_ghost_before_1_and_in_a_folder() -> None:
+    """Pictures and authors of old exports, an export without its frame, and the folder of the blog,
+    which the links between its posts show."""
+    old = {"id": 7, "title": "Old", "slug": "old", "status": "published", "author_id": 3,
+           "image": "https://g.example/p.png", "published_at": 1612325045000,
+           "html": '<p><a href="__GHOST_URL__/blog/old/">x</a></p>'}  # fmt: skip
+    text = {"meta": {}, "data": {"posts": [old], "users": [{"id": 3, "name": "Ada"}]}}
+    post = one(json.dumps(text))
+    assert (post.by, post.image) == (("Ada",), "https://g.example/p.png")
+    assert (post.address, post.aliases) == ("/old/", ("/blog/old/",))

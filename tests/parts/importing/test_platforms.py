@@ -52,6 +52,18 @@ def test_substack(top: str) -> None:
     assert "date cannot be read" in odd.needs[0]
 
 
+def test_guids_of_newsletters() -> None:
+    """With the site's address a post has the guid that the old feed gave it, its address there;
+    without it the report says so."""
+    batch = recognition.read(folder(SUBSTACK), None, UTC, "https://me.substack.example/p/:title")
+    rain = next(iter(batch.posts))
+    assert rain.guid == "https://me.substack.example/p/rain"
+    assert rain.formerly == ("101.rain",)
+    batch = recognition.read(folder(SUBSTACK), None, UTC)
+    list(batch.posts)
+    assert [number for note, number in batch.notes.items() if "--permalink" in note] == [4]
+
+
 def medium(
     title: str = "Tea", head: str = '<h3 class="graf graf--h3 graf--title">Tea</h3>', foot: str = ""
 ) -> str:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from publisher.base.errors import InvalidData
 from publisher.base.media_files import Attachment
 from publisher.parts.importing.formats import wxr
 from publisher.parts.importing.html_to_markdown import markdown_of
@@ -91,7 +92,7 @@ def test_what_is_left_out_is_counted(changes: dict[str, str]) -> None:
 def test_comments_and_shortcodes_are_noted() -> None:
     """What cannot come along is said, not lost in silence."""
     comment = "<wp:comment><wp:comment_id>1</wp:comment_id></wp:comment>"
-    batch = read(export(more=comment * 2, content='Look: [gallery ids="1,2"] [form x]'))
+    batch = read(export(more=comment * 2, content='Look: [gallery ids="1,2"] [form 5]'))
     assert batch.notes["comment is left out"] == 2
     post = next(iter(batch.posts))
     assert post.needs == ("the shortcode [gallery]", "the shortcode [form]")
@@ -178,3 +179,30 @@ def test_captions_comments_and_listings_are_read_as_before() -> None:
     figure = '<figure><a href="/b"> <img src="c"> </a><figcaption>Words</figcaption></figure>'
     assert wxr.as_html(f"<!-- x -->{caption}<!-- y -->{caption}<!--") == figure * 2 + "<!--"
     assert wxr.as_html("<PRE>a\n\nb</PRE>\n\nc") == "<PRE>a\n\nb</PRE>\n\n<p>c</p>"
+
+
+def test_xml_that_is_not_well_formed() -> None:
+    """It is read as it is meant, with a note, once; what breaks off is refused."""
+    text = export(more="<title>&mdash; B & C</title><wp:x>\x0b</wp:x>")
+    text = text.replace("<title><![CDATA[Tea &amp; cake]]></title>", "")
+    batch = read(text)
+    assert [post.title for post in batch.posts] == ["— B & C"]
+    (note,) = (note for note in batch.notes if "the XML breaks at line" in note)
+    assert "it was read as it is meant" in note
+    assert batch.notes[note] == 1
+    with pytest.raises(InvalidData, match="the XML breaks at line"):
+        read(text[:-20])
+
+
+def test_brackets_that_are_no_shortcodes() -> None:
+    """Words in prose and code; a plugin's code is a listing."""
+    body = (
+        "See [using this] and [jQuery]. [contact 5] [form id=x] [aside]x[/aside]\n\n[gist]\n\n"
+        '<pre>[a-z] [one]</pre>\n\n[ccnLe_php width="9"]if ([b]) &amp;&amp; c;[/ccnLe_php]'
+    )
+    post = one(export(content=body))
+    assert [need for need in post.needs if "shortcode" in need] == [
+        "the shortcode [contact]", "the shortcode [form]",
+        "the shortcode [aside]", "the shortcode [gist]",
+    ]  # fmt: skip
+    assert '<pre><code class="language-php">if ([b]) &amp;&amp; c;</code></pre>' in post.source

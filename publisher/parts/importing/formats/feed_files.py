@@ -33,7 +33,7 @@ _KIND = "http://schemas.google.com/g/2005#kind"
 def read_atom(document: Document, _: tzinfo, notes: Counter[str]) -> Iterator[ImportedPost]:
     """Every entry of a feed. Raises InvalidData for broken XML."""
     number, base, feed_author = 0, "", ""
-    for part in fields.parts(document.stream, "feed"):
+    for part in fields.parts(document.stream, "feed", notes):
         if part.tag == f"{ATOM}link" and part.get("rel", "alternate") == "alternate":
             base = part.get("href") or base
         elif part.tag == f"{ATOM}author":
@@ -149,11 +149,11 @@ ITUNES = "{http://www.itunes.com/dtds/podcast-1.0.dtd}"
 MARKDOWN = "{http://source.scripting.com/}markdown"
 
 
-def read_rss(document: Document, *_: object) -> Iterator[ImportedPost]:
+def read_rss(document: Document, _: object, notes: Counter[str]) -> Iterator[ImportedPost]:
     """Every item of a feed. Raises InvalidData for broken XML."""
     rdf = fields.root(document.stream)[0] == "RDF"
     number = 0
-    for part in fields.parts(document.stream, "RDF" if rdf else "channel"):
+    for part in fields.parts(document.stream, "RDF" if rdf else "channel", notes):
         if fields.local(part) == "item":
             number += 1
             yield item(_plain_names(part) if rdf else part, number)

@@ -5,10 +5,13 @@ XML is untrusted: no entities, no external references, bounded depth, one elemen
 
 import hashlib
 import html
+import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, tzinfo
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO
 from urllib.parse import quote, unquote, urlsplit
@@ -21,7 +24,9 @@ from publisher.base.media_files import Attachment
 from publisher.base.text import is_of_the_web, number_in, plain_text
 from publisher.blog.markup import safe_html
 from publisher.blog.post_files.enclosures import seconds_in
+from publisher.feed_reading.character_sets import to_text
 from publisher.feed_reading.lazy_pictures import loading_at_once
+from publisher.feed_reading.mending import mended
 
 MAX_ADDRESS = 2000
 _RELATIVE = re.compile(r"""(?:src|href)\s*=\s*["']?(?!["'#]|[a-z][a-z0-9+.-]*:)""", re.IGNORECASE)
@@ -155,31 +160,54 @@ def json_in(stream: BinaryIO) -> Any:
 MAX_DEPTH = 200
 
 
-def parts(stream: BinaryIO, container: str) -> Iterator[Element]:
+_MOST_MENDED = 50_000_000  # bytes; a document that is mended is held in memory
+_END = re.compile(rb"</(?:\w+:)?(?:rss|feed|rdf)>\s*(?:<!--[^<>]*-->\s*)?\Z", re.IGNORECASE)
+
+
+def parts(stream: BinaryIO, container: str, notes: Counter[str]) -> Iterator[Element]:
     """Every finished child of the outermost `container` element, freed when the next is asked for.
 
-    Raises InvalidData for XML that is broken, ends too early, declares entities or nests deeply.
+    XML that is not well-formed is read as it is meant, with a note, if it has its end. Raises
+    InvalidData for XML that ends too early, declares entities or nests deeply.
     """
-    parents: list[Element] = []
+    given = 0
     try:
-        for event, element in safe_xml.elements(stream):
-            if event == "start":
-                parents.append(element)
-                if len(parents) > MAX_DEPTH:
-                    raise InvalidData("the XML is nested too deeply")
-                continue
-            parents.pop()
-            if 0 < len(parents) <= 2 and local(parents[-1]) == container:
+        try:
+            for element in _children(stream, container):
+                given += 1
                 yield element
-                parents[-1].remove(element)
+        except ParseError as error:
+            line, column = error.position
+            where = (
+                f"the XML breaks at line {line}, column {column}: {str(error).partition(':')[0]}"
+            )
+            stream.seek(0)
+            data = stream.read(_MOST_MENDED + 1)
+            if len(data) > _MOST_MENDED or not _END.search(data[-2000:]):
+                raise InvalidData(where) from error
+            notes[f"{where}; it was read as it is meant, so look at what stands there"] = 1
+            sound = io.BytesIO(mended(to_text(data))[0].encode("utf-8", "replace"))
+            yield from islice(_children(sound, container), given, None)
     except ParseError as error:
-        line, column = error.position
-        reason = str(error).partition(":")[0]
-        raise InvalidData(f"the XML breaks at line {line}, column {column}: {reason}") from error
+        raise InvalidData(f"{where}, and cannot be mended") from error
     except InvalidData:
         raise
     except (LookupError, ValueError) as error:
         raise InvalidData("the XML is in an encoding that cannot be read") from error
+
+
+def _children(stream: BinaryIO, container: str) -> Iterator[Element]:
+    parents: list[Element] = []
+    for event, element in safe_xml.elements(stream):
+        if event == "start":
+            parents.append(element)
+            if len(parents) > MAX_DEPTH:
+                raise InvalidData("the XML is nested too deeply")
+            continue
+        parents.pop()
+        if 0 < len(parents) <= 2 and local(parents[-1]) == container:
+            yield element
+            parents[-1].remove(element)
 
 
 def local(element: Element) -> str:

@@ -2,8 +2,10 @@
 
 import html
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -31,7 +33,8 @@ _ALONE = {"horizontalrule": "<hr>", "linebreak": "<br>", "tab": " ", "paywall": 
 
 def is_one(document: object) -> bool:
     """Whether this JSON is Ghost's."""
-    return isinstance(document, dict) and isinstance(document.get("db"), list)
+    bare = isinstance(document, dict) and {"meta", "data"} <= document.keys()
+    return bare or (isinstance(document, dict) and isinstance(document.get("db"), list))
 
 
 def read(source: Document, _: object, notes: Counter[str]) -> Iterator[ImportedPost]:
@@ -40,13 +43,34 @@ def read(source: Document, _: object, notes: Counter[str]) -> Iterator[ImportedP
     Raises InvalidData for broken JSON, for other JSON and for impossible dates.
     """
     document = fields.json_in(source.stream)
-    if not is_one(document) or not document["db"]:
+    found: object = next(iter(document.get("db") or [document])) if is_one(document) else {}
+    data = _dict(_dict(found).get("data"))
+    if not data:
         raise InvalidData("this is JSON, but not a Ghost export")
-    data = _dict(_dict(document["db"][0]).get("data"))
     tags = _names(data, "posts_tags", "tag_id", "tags", "name")
     people = _names(data, "posts_authors", "author_id", "users", "name")
+    users = {as_text(row.get("id")): as_text(row.get("name")) for row in _rows(data, "users")}
+    folder = _folder(data)
     for number, row in enumerate(_rows(data, "posts"), 1):
-        yield _post(row, number, tags, people, notes)
+        post = _post(row, number, tags, people, notes)
+        if not post.by and (name := users.get(as_text(row.get("author_id")))):  # Ghost 1
+            post = replace(post, by=(name,))
+        yield replace(post, aliases=(f"{folder}{post.address}",)) if post.address else post
+
+
+_LINK = re.compile(r"__GHOST_URL__((?:/[\w-]{1,60}){1,4})/([\w-]{1,200})/")
+
+
+def _folder(data: Row) -> str:
+    """The folder in which the blog was on its site, by the links between its posts; "" for none."""
+    slugs = {as_text(row.get("slug")) for row in _rows(data, "posts")}
+    found = Counter(
+        link[1]
+        for row in _rows(data, "posts")
+        for link in _LINK.finditer(as_text(row.get("html")))
+        if link[2] in slugs
+    )
+    return max(found, key=lambda one: found[one], default="")
 
 
 def _post(
@@ -69,7 +93,7 @@ def _post(
     slug, uuid = as_text(row.get("slug")), as_text(row.get("uuid"))
     names = [name for name in tags.get(known, []) if not name.startswith("#")]
     shown, problem = _moment(row, "published_at")
-    source, cards = _source(row, notes)
+    source, cards, markdown = _source(row, notes)
     return ImportedPost(
         where=where,
         # Ghost's feed has the id of 24 digits; before 1.0 ids were numbers, and it had the uuid.
@@ -80,6 +104,7 @@ def _post(
             *([problem] if problem else ()),
             *(f"the card {kind} of Ghost's editor" for kind in cards),
         ),
+        source_format="markdown" if markdown else "html",
         as_markdown=True,
         image=_picture(row),
         image_alt=as_text(row.get("feature_image_alt")) if _picture(row) else "",
@@ -97,15 +122,19 @@ def _post(
     )
 
 
-def _source(row: Row, notes: Counter[str]) -> tuple[str, tuple[str, ...]]:
-    """The rendered text, before it a feature image with a caption; and what could not be
-    rendered."""
+def _source(row: Row, notes: Counter[str]) -> tuple[str, tuple[str, ...], bool]:
+    """The rendered text, before it a feature image with a caption; what could not be rendered; and
+    whether the text is Markdown, as its author wrote it."""
     text, cards = as_text(row.get("html")), tuple[str, ...]()
+    written = _markdown_of(as_text(row.get("mobiledoc")))
     if not text and (lexical := as_text(row.get("lexical"))):
         text, cards = html_of_lexical(lexical)
+    if not text and (mobiledoc := as_text(row.get("mobiledoc"))):
+        text, cards = html_of_mobiledoc(mobiledoc)
     if not text and (plain := as_text(row.get("plaintext"))):
         text = fields.paragraphs(plain)
-    picture, caption = as_text(row.get("feature_image")), as_text(row.get("feature_image_caption"))
+    text = written or text
+    picture, caption = _feature(row), as_text(row.get("feature_image_caption"))
     if picture and not _picture(row):
         alt = html.escape(as_text(row.get("feature_image_alt")))
         shown = f'<img src="{html.escape(picture)}" alt="{alt}">'
@@ -113,12 +142,16 @@ def _source(row: Row, notes: Counter[str]) -> tuple[str, tuple[str, ...]]:
         text = f"<figure>{shown}{below}</figure>\n{text}"
     if _SITE in text:
         notes["post has files of the Ghost site: import it as a feed too, or move them"] += 1
-    return text.replace(_SITE, ""), cards
+    return text.replace(_SITE, ""), cards, bool(written)
+
+
+def _feature(row: Row) -> str:
+    return as_text(row.get("feature_image")) or as_text(row.get("image"))  # before Ghost 1.0
 
 
 def _picture(row: Row) -> str:
     """The feature image; "" for one that has a caption, or whose address is not a whole one."""
-    found = as_text(row.get("feature_image"))
+    found = _feature(row)
     alone = fields.is_web_address(found) and not as_text(row.get("feature_image_caption"))
     return found if alone else ""
 
@@ -156,6 +189,78 @@ def html_of_lexical(text: str) -> tuple[str, tuple[str, ...]]:
         return "\n".join(_node(one, unknown) for one in _children(root)), tuple(unknown)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return "", ("text",)
+
+
+_CARDS = {"card-markdown": "markdown", "code": "codeblock", "hr": "horizontalrule"}
+_MARKUPS = {"b", "strong", "em", "i", "a", "u", "s", "sub", "sup", "code"}
+_SECTIONS = {"p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "aside", "ul", "ol"}
+
+
+def html_of_mobiledoc(text: str) -> tuple[str, tuple[str, ...]]:
+    """The HTML of a text in Ghost's earlier form: sections of marked words, lists and cards."""
+    unknown = dict[str, None]()
+    try:
+        document = json.loads(text)
+        return "\n".join(_section(one, document, unknown) for one in document["sections"]), tuple(
+            unknown
+        )
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return "", ("text",)
+
+
+def _markdown_of(mobiledoc: str) -> str:
+    """The Markdown of a text that is one card of Markdown alone; "" for any other."""
+    try:
+        document = json.loads(mobiledoc) if mobiledoc else {}
+        cards, sections = document["cards"], document["sections"]
+        words = any(part for one in sections for part in one[2:] if part)
+        if len(cards) != 1 or words or [one[0] for one in sections].count(_CARD) != 1:
+            return ""
+        name, card = cards[0]
+        return as_text(card.get("markdown")) if _CARDS.get(name, name) == "markdown" else ""
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return ""
+
+
+_CARD = 10
+
+
+def _section(section: Any, document: Row, unknown: dict[str, None]) -> str:
+    kind = section[0]
+    if kind == _CARD:
+        name, card = document["cards"][section[1]]
+        return _node({**card, "type": _CARDS.get(name, name)}, unknown)
+    if kind == 2:
+        return f'<img src="{html.escape(str(section[1]))}" alt="">'
+    tag = section[1].lower() if section[1].lower() in _SECTIONS else "p"
+    if kind == 3:
+        items = "".join(f"<li>{_marked(one, document)}</li>" for one in section[2])
+        return f"<{tag}>{items}</{tag}>"
+    return f"<{tag}>{_marked(section[2], document)}</{tag}>"
+
+
+def _marked(markers: Any, document: Row) -> str:
+    """Words with the elements that open before and close behind each piece of them."""
+    made, still = list[str](), list[str]()
+    for kind, opened, closed, value in markers:
+        for number in opened:
+            name, *attributes = document["markups"][number]
+            tag = name.lower() if name.lower() in _MARKUPS else "span"
+            pairs = (
+                dict(zip(attributes[0][::2], attributes[0][1::2], strict=False))
+                if attributes
+                else {}
+            )
+            made.append(
+                f'<a href="{html.escape(str(pairs.get("href", "")))}">'
+                if tag == "a"
+                else f"<{tag}>"
+            )
+            still.append(tag)
+        atom = document["atoms"][value] if kind else ["", value]
+        made.append("<br>" if atom[0] == "soft-return" else html.escape(str(atom[1]), quote=False))
+        made += [f"</{still.pop()}>" for _ in range(min(closed, len(still)))]
+    return "".join(made) + "".join(f"</{tag}>" for tag in reversed(still))
 
 
 def _children(node: Any) -> Iterator[Row]:

@@ -1,6 +1,7 @@
 """Which format a source has, and the adapter that reads it."""
 
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -39,6 +40,7 @@ READERS: dict[str, Callable[[Document, tzinfo, Notes], Iterator[ImportedPost]]] 
 # The file of posts in a zip of micro.blog (.bar, the blog archive format).
 _ARCHIVES = ("feed.json", "index.json")
 _INSTEAD = "import the address of the blog's feed, or the whole zip as it was exported"
+_GHOST = re.compile(rb'\{\s*"(?:meta|data)"\s*:\s*\{')
 _ROOTS = {"rss": "rss", "RDF": "rss", "feed": "atom"}
 
 
@@ -103,7 +105,7 @@ def sniff(source: Document) -> str:
         if writeas.is_one(start):
             return "writeas"
         if start[:1] == b"{":
-            return "ghost" if b'"db"' in start[:200] else "json"
+            return "ghost" if b'"db"' in start[:200] or _GHOST.match(start) else "json"
     text = start.decode("utf-8", "replace")
     if bear.is_one(text):
         return "bear"
@@ -122,6 +124,8 @@ def sniff(source: Document) -> str:
         raise InvalidData("it is empty")
     if name.lower() == "html" or start[:9].lower() in (b"<!doctype", b"<html"):
         raise InvalidData(f"this is a web page, not a feed or an export; {_INSTEAD}")
+    if name == "livejournal":
+        raise InvalidData(f"LiveJournal's export is not read; {_INSTEAD}")
     raise InvalidData(
         "not a format we know (RSS, Atom, JSON Feed, WXR, Ghost, Bear, Movable Type, Write.as, "
         f"Markdown, or a zip of it); {_INSTEAD}"
@@ -145,7 +149,8 @@ def _pages(folder: Folder, zone: tzinfo, permalink: str) -> Batch | None:
     if reader is None:
         return None
     notes = Notes()
-    posts = _each_named(folder.name, reader(folder, notes))
+    site = re.match(r"https?://[^/:\s]+(?::\d+)?(?:/[\w-]+(?=/archive/))?", permalink)
+    posts = _each_named(folder.name, reader(folder, notes, site[0] if site else ""))
     return notes.batch(_with_addresses(posts, permalink, zone))
 
 

@@ -26,7 +26,8 @@ _HEAD_BYTES = 20_000  # of a page, in which Medium's styles and the entry's begi
 
 
 def reader_of(folder: Folder) -> Any:
-    """The function that reads this folder; None where it is none of these exports."""
+    """The function that reads this folder, with notes and the address of its site if that is known;
+    None where it is none of these exports."""
     for table, needed, reader in _TABLES:
         if (name := _named(folder, table)) and set(_rows_of(folder, name)[0]) >= needed:
             return reader
@@ -70,7 +71,19 @@ def _rows(text: str, where: str = "") -> tuple[list[str], list[dict[str, str]]]:
     return list(table.fieldnames or ()), rows
 
 
-def _substack(folder: Folder, notes: Notes) -> Iterator[ImportedPost]:
+_NO_GUIDS = "post has not the guid of the old feed: give --permalink with the site's address before"
+
+
+def _of_feed(known: str, site: str, path: str, text: str, notes: Notes) -> str:
+    """The guid that the old feed gave, which is the address on `site`; without that, another."""
+    if site and path:
+        return site + path
+    if path:
+        notes[_NO_GUIDS] += 1
+    return fields.identity(known, "", text)
+
+
+def _substack(folder: Folder, notes: Notes, site: str) -> Iterator[ImportedPost]:
     """The posts of the table, each with the page that has its text."""
     notes.old_feeds.append("/feed")
     pages = {PurePosixPath(name).name: name for name in folder.names if name.endswith(".html")}
@@ -91,9 +104,11 @@ def _substack(folder: Folder, notes: Notes) -> Iterator[ImportedPost]:
         if _PLACEHOLDER.search(text):
             needs.append(_WORDS)
         title = " ".join(row.get("title", "").split())
+        address = f"/p/{slug}" if slug and public else ""
         yield ImportedPost(
             where=f"{known[:60]} ({title[:40]})",
-            guid=fields.identity(known, "", text),
+            guid=_of_feed(known, site, address, text, notes),
+            formerly=(known,) if site and known else (),
             source=text,
             as_markdown=True,
             needs=tuple(needs),
@@ -104,11 +119,11 @@ def _substack(folder: Folder, notes: Notes) -> Iterator[ImportedPost]:
             summary=fields.plain(row.get("subtitle")),
             enclosure=sound,
             published_at=moment,
-            address=f"/p/{slug}" if slug and public else "",
+            address=address,
         )
 
 
-def _buttondown(folder: Folder, notes: Notes) -> Iterator[ImportedPost]:
+def _buttondown(folder: Folder, notes: Notes, site: str) -> Iterator[ImportedPost]:
     """The emails of the table, each with the Markdown file that has its text."""
     notes.old_feeds.append("/rss")
     texts = {PurePosixPath(name).stem: name for name in folder.names if name.endswith(".md")}
@@ -122,9 +137,11 @@ def _buttondown(folder: Folder, notes: Notes) -> Iterator[ImportedPost]:
         if _PLACEHOLDER.search(text):
             needs.append(_WORDS)
         public = moment is not None and row.get("status", "") not in ("draft", "scheduled")
+        known, address = row.get("id", ""), f"/archive/{slug}/" if slug and public else ""
         yield ImportedPost(
             where=f"{slug[:60]} ({title[:40]})",
-            guid=fields.identity(row.get("id", ""), "", text),
+            guid=_of_feed(known, site, address, text, notes),
+            formerly=(known,) if site and known else (),
             source=text,
             source_format="markdown",
             needs=tuple(needs),
@@ -132,7 +149,7 @@ def _buttondown(folder: Folder, notes: Notes) -> Iterator[ImportedPost]:
             title=title,
             slug=slug,
             published_at=moment,
-            address=f"/archive/{slug}/" if slug and public else "",
+            address=address,
         )
 
 
@@ -195,7 +212,7 @@ def _blocks(page: str) -> str:
     return _inside(found)
 
 
-def _medium(folder: Folder, notes: Notes) -> Iterator[ImportedPost]:
+def _medium(folder: Folder, notes: Notes, _: str) -> Iterator[ImportedPost]:
     """The entries (microformats' h-entry), drafts and responses to others' posts as drafts."""
     notes.old_feeds.append("/feed")
     for name in folder.names:

@@ -12,7 +12,8 @@ COMMENT = re.compile(r"<!--(?!\s{0,9}more\b).*?-->", re.DOTALL)
 MORE = "<!--more-->"
 _MORE = re.compile(r"<!--\s{0,9}more\b[^<>]{0,99}-->")
 _CODE = re.compile(
-    r"\[(code|sourcecode|php|css|html|js|javascript|python|bash|sql|xml|ruby|java)\b([^\[\]]{0,200})\]"
+    r"\[(code|sourcecode|php|css|html|js|javascript|python|bash|sql|xml|ruby|java|cc[a-zA-Z]{0,6}(?:_\w{1,20})?)\b"
+    r"([^\[\]]{0,200})\]"
     r"((?:(?!\[\1[ \]]).)*?)\[/\1\]",
     re.DOTALL,
 )
@@ -24,6 +25,23 @@ _PLAYER = re.compile(r"\[(audio|video)\b([^\[\]]{0,1000})\](?:\s*\[/\1\])?")
 _SOURCE = re.compile(r"\b(?:src|mp4|m4v|webm|ogv|mp3|m4a|ogg|wav)=[\"']?(https?://[^\s\"'\[\]<>]+)")
 _LANGUAGE = re.compile(r"\blang(?:uage)?=[\"']?([\w+#-]+)")
 _NOTES = re.compile(r"<!--\s+wp:footnotes\b[^<>]*/-->")
+
+
+_SHORTCODE = re.compile(r"\[(?!/|caption\b)([a-z][\w-]*)(?=[ \]/])([^\[\]]{0,500})\]")
+_SHOWN = re.compile(r"<(pre|code)\b(?:(?!<\1\b).)*?</\1>", re.DOTALL | re.IGNORECASE)
+
+
+def shortcodes(text: str) -> dict[str, None]:
+    """The names of shortcodes that stand in a text, with a value, a number or an end, or alone; not
+    what is between brackets in prose or code."""
+    if "[" not in text:
+        return {}
+    found = dict[str, None]()
+    for name, rest in _SHORTCODE.findall(_SHOWN.sub("", text)):
+        alone = name.islower() and (not rest.strip(" /") or re.fullmatch(r"\s+\S*\d\S*", rest))
+        if alone or "=" in rest or f"[/{name}]" in text:
+            found[name] = None
+    return found
 
 
 def plain(content: str, footnotes: str = "") -> str:
@@ -43,7 +61,8 @@ def plain(content: str, footnotes: str = "") -> str:
 
 def _listing(found: re.Match[str]) -> str:
     named = _LANGUAGE.search(found[2])
-    language = named[1] if named else "" if found[1] in ("code", "sourcecode") else found[1]
+    tag = found[1].rpartition("_")[2] if found[1].startswith("cc") else found[1]
+    language = named[1] if named else "" if re.match("code|sourcecode|cc", tag) else tag
     kind = f' class="language-{language}"' if language else ""
     text = html.escape(html.unescape(found[3]).strip("\r\n"), quote=False)
     return f"<pre><code{kind}>{text}</code></pre>"

@@ -32,7 +32,6 @@ _BLOCK = re.compile(
     re.IGNORECASE,
 )
 _PREFORMATTED = re.compile(r"(<pre\b(?:(?!<pre\b).)*?</pre>)", re.DOTALL | re.IGNORECASE)
-_SHORTCODE = re.compile(r"\[(?!/|caption\b)([a-z][\w-]*)(?=[ \]/])")
 # A block without a text of its own: WordPress makes it anew each time the page is shown.
 _MADE_BLOCK = re.compile(r"<!--\s+wp:([a-z][\w/-]*)\s[^<>]*/-->")
 _EMBED = re.compile(
@@ -56,7 +55,7 @@ def read(document: Document, zone: tzinfo, notes: Notes) -> Iterator[ImportedPos
     """
     stream, names, pictures, number = document.stream, dict[str, str](), Pictures(), 0
     blog = ""
-    for part in fields.parts(stream, "channel"):
+    for part in fields.parts(stream, "channel", notes):
         if fields.local(part) == "author":
             own = _values(part)
             names[own.get("author_login", "")] = own.get("author_display_name", "")
@@ -66,14 +65,14 @@ def read(document: Document, zone: tzinfo, notes: Notes) -> Iterator[ImportedPos
         elif fields.local(part) == "item":
             pictures.look_at(part)
     stream.seek(0)
-    for part in fields.parts(stream, "channel"):
+    for part in fields.parts(stream, "channel", notes):
         if fields.local(part) == "item":
             number += 1
             for post in _taken(part, number, zone, names, notes):
                 if post.status == "published":
                     _lists(part, post, blog, notes)
                 whole = pictures.put_into(post, _values(part).get("post_id", ""))
-                codes = dict.fromkeys(_SHORTCODE.findall(whole.source))
+                codes = wordpress_words.shortcodes(whole.source)
                 needs = *whole.needs, *(f"the shortcode [{name}]" for name in codes)
                 yield replace(whole, needs=needs)
 
