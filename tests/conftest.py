@@ -117,7 +117,8 @@ SYSTEM = (
     "storage/test_bucket.py",
     "storage/test_postgresql.py", "test_day_in_the_life.py", "test_how_tos.py", "test_packaging.py",
     "test_tutorial.py", "web/studio/test_trouble.py::test_killed_while_saving",
-    "web/test_blog_clients.py",
+    "operations/test_backup.py::test_a_restore_that_is_killed_anywhere_leaves_a_whole_site",
+    "web/studio/test_moving.py", "web/test_blog_clients.py",
 )  # fmt: skip
 HERE = Path(__file__).parent
 
@@ -151,11 +152,14 @@ def parts_of(item: pytest.Item) -> set[str]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark the tests that `make test` leaves to `make test-all`, and begin with the longest; those
-    of parts that PUBLISHER_PARTS leaves out are not run."""
+    of parts that PUBLISHER_PARTS leaves out are not run, nor on a server those of any database."""
     on = {part.name for part in chosen(os.environ.get("PUBLISHER_PARTS", ""))}
     if absent := [item for item in items if parts_of(item) - on]:
         config.hook.pytest_deselected(items=absent)
         items[:] = [item for item in items if not parts_of(item) - on]
+    if SERVER and (same := [item for item in items if item.get_closest_marker("any_database")]):
+        config.hook.pytest_deselected(items=same)
+        items[:] = [item for item in items if not item.get_closest_marker("any_database")]
     for item in items:
         if item.nodeid.removeprefix("tests/").startswith(SYSTEM):
             item.add_marker(pytest.mark.system)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -259,7 +260,8 @@ def connect(path: Path, seconds: float = BUSY_TIMEOUT_SECONDS) -> sqlite3.Connec
 def _sqlite(url: str) -> Engine:
     # `hide_parameters`: a logged error names the statement that failed, not its values.
     path = Path(str(make_url(url).database)).absolute()
-    engine = create_engine(url, hide_parameters=True, creator=lambda: connect(path))
+    open_file = partial(connect, path, BUSY_TIMEOUT_SECONDS)
+    engine = create_engine(url, hide_parameters=True, creator=open_file)
     event.listen(engine, "connect", _set_up_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine

@@ -12,6 +12,8 @@ from publisher.blog.markup import markdown
 from publisher.blog.markup.markdown import LONGEST_HIGHLIGHTED, html_of, render
 from publisher.blog.markup.safe_html import sanitise
 
+pytestmark = pytest.mark.any_database
+
 PICTURE = "/media/0123456789abcdef0123-1000x500.jpg"
 
 

@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import pytest
 
 from publisher.base.environment import Environment
 from publisher.cli import cli
 from tests.databases import settings_of
+
+pytestmark = pytest.mark.any_database
 
 # Libraries that cost a tenth of a second or more to import.
 HEAVY = {

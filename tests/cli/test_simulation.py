@@ -18,6 +18,8 @@ from publisher.simulator import grid
 from publisher.simulator.results import BOOTSTRAP
 from tests.databases import work_on
 
+pytestmark = pytest.mark.any_database
+
 MARCH = [f"2024-03-{day:02d}T{hour:02d}:10:00Z" for day in range(1, 31) for hour in (8, 9, 14)]
 
 

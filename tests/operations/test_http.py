@@ -9,6 +9,8 @@ import pytest
 
 from tests.running_site import Server, serving
 
+pytestmark = pytest.mark.any_database
+
 H = b"Host: blog.example\r\n"
 CLOSE = H + b"Connection: close\r\n"
 UPGRADE = b"Connection: Upgrade\r\nUpgrade: h2c\r\n"

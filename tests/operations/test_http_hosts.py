@@ -12,6 +12,8 @@ import pytest
 
 from tests.running_site import Server, serving
 
+pytestmark = pytest.mark.any_database
+
 GOOD, BAD = {200}, {400}
 LINES: list[tuple[bytes, set[int]]] = [
     (b"GET / HTTP/1.0", GOOD),

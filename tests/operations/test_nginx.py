@@ -19,6 +19,7 @@ NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "deploy.md"
 
 pytestmark = [
+    pytest.mark.any_database,
     pytest.mark.nginx,
     pytest.mark.skipif(NGINX is None, reason="nginx is not installed on this machine"),
 ]

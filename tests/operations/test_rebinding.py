@@ -16,6 +16,8 @@ from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from publisher.base.environment import read_environment
 from publisher.installation import open_site
 from publisher.installation.settings import store_settings
@@ -24,6 +26,8 @@ from publisher.parts.river.following import subscriptions
 from tests.databases import settings_of
 from tests.factories import PASSWORD, make_author, make_post
 from tests.running_site import Server, serving, wait_until
+
+pytestmark = pytest.mark.any_database
 
 # In every process of the site: a name is public when it is asked for first, then private; names
 # that end with `inside` are private at once. Nothing else of the machine's resolver is touched.

@@ -21,6 +21,8 @@ from publisher.storage.tables.blog import Preference
 from tests.databases import database_url, make_ready, settings_of
 from tests.running_site import Server, alive, answers, free_port, kill, serving, wait_until
 
+pytestmark = pytest.mark.any_database
+
 
 def items(body: bytes) -> list[str]:
     return re.findall(r"<item>\s*<title>([^<]*)", body.decode())

@@ -11,6 +11,8 @@ import pytest
 
 from tests.running_site import Server, asyncio_alone, serving
 
+pytestmark = pytest.mark.any_database
+
 
 @pytest.fixture(scope="module", params=["asyncio", "uvloop"])
 def server(

@@ -16,7 +16,10 @@ from publisher.base.tls import server_context
 from tests.running_site import Server, answers, kill, serving, wait_until
 
 OPENSSL = shutil.which("openssl")
-pytestmark = pytest.mark.skipif(OPENSSL is None, reason="openssl is not installed on this machine")
+pytestmark = [
+    pytest.mark.any_database,
+    pytest.mark.skipif(OPENSSL is None, reason="openssl is not installed on this machine"),
+]
 
 Files = tuple[Path, Path]
 

@@ -10,6 +10,8 @@ import pytest
 from publisher.base.system import processes
 from tests.running_site import descendants, serving, wait_until
 
+pytestmark = pytest.mark.any_database
+
 DOCUMENT = Path(__file__).parents[2] / "docs" / "deploy.md"
 ANALYZE = shutil.which("systemd-analyze")
 STRICTEST = 3.0

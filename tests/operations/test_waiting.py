@@ -12,6 +12,8 @@ import pytest
 from publisher.http_server.page_threads import MOST_AT_ONCE
 from tests.running_site import Server, alive, serving, wait_until
 
+pytestmark = pytest.mark.any_database
+
 SLOW = 40
 
 

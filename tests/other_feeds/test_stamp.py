@@ -23,6 +23,8 @@ from tests.dynamic_ttl.test_feed_head import outside
 from tests.parts.mirror.test_mirror_in_front import apache_config, running
 from tests.running_site import free_port
 
+pytestmark = pytest.mark.any_database
+
 NOW = datetime(2026, 11, 20, 12, 10, tzinfo=UTC)
 ROOT = Path(__file__).parents[2]
 PAGE = (

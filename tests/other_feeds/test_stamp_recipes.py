@@ -16,6 +16,8 @@ from publisher.cli import cli
 from publisher.dynamic_ttl.feed_head import outline_of
 from publisher.feed_reading.scan import scan
 
+pytestmark = pytest.mark.any_database
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "stamp.md").read_text("utf-8")
 DAYS = range(1, 8)

@@ -25,13 +25,14 @@ ALL = [
 ]
 
 
-@pytest.mark.parametrize("now", ALL, ids=lambda one: one.key)
-def test_every_reader_is_in_the_table(now: Hearing) -> None:
+def test_every_reader_is_in_the_table() -> None:
     """As it is, with each change and with all."""
-    rows = gains(now)
-    assert rows[0].change == "as it is"
-    assert all(row.polls_per_day > 0 and row.delay_mean_minutes > 0 for row in rows)
-    assert len({row.change for row in rows}) == len(rows)
+    for now in ALL:
+        rows = gains(now)
+        assert rows[0].change == "as it is", now.key
+        figures = [min(row.polls_per_day, row.delay_mean_minutes) for row in rows]
+        assert min(figures) > 0, now.key
+        assert len({row.change for row in rows}) == len(rows), now.key
 
 
 def test_the_table_is_of_many_histories_and_says_what_is_known() -> None:

@@ -5,10 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from tests.conftest import FakeClock
 from tests.databases import settings_of
+
+pytestmark = pytest.mark.any_database
 
 ROOT = Path(__file__).parents[2]
 LIVES = int(os.environ.get("STRESS_LIVES", "100"))  # `make stress` has a thousand

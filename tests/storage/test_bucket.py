@@ -31,6 +31,8 @@ from tests.postgres import Server
 from tests.running_site import free_port, serving, wait_until
 from tests.storage.test_postgresql import listens
 
+pytestmark = pytest.mark.any_database
+
 pytest.importorskip("obstore", reason="the extra s3 is not installed")
 
 KEYS = {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_DEFAULT_REGION": "us-east-1"}

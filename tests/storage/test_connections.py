@@ -17,6 +17,8 @@ from tests.databases import on_server
 from tests.postgres import Server, running_server
 from tests.running_site import serving
 
+pytestmark = pytest.mark.any_database
+
 MINE = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'blogger'"
 
 

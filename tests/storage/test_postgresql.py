@@ -40,6 +40,8 @@ from tests.factories import make_post
 from tests.postgres import Server
 from tests.running_site import free_port, serving, wait_until
 
+pytestmark = pytest.mark.any_database
+
 
 @pytest.fixture
 def url(server: Server) -> str:

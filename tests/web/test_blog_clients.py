@@ -18,10 +18,13 @@ from tests.running_site import Server, serving
 
 ENTRIES = shutil.which("entries")
 PLACE = Path(ENTRIES or "/none").resolve().parent.parent
-pytestmark = pytest.mark.skipif(
-    not (ENTRIES and shutil.which("node") and (PLACE / "node_modules").is_dir()),
-    reason="the clients for authors are not installed (see .ci/run)",
-)
+pytestmark = [
+    pytest.mark.any_database,
+    pytest.mark.skipif(
+        not (ENTRIES and shutil.which("node") and (PLACE / "node_modules").is_dir()),
+        reason="the clients for authors are not installed (see .ci/run)",
+    ),
+]
 ENTRIES_RUN = """
 import json, os, cli, mf2py
 url, token = os.environ["SITE"], os.environ["TOKEN"]

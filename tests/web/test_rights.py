@@ -31,7 +31,7 @@ from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_author
 
 # The table has the routes of all parts.
-pytestmark = pytest.mark.parts(*known())
+pytestmark = [pytest.mark.parts(*known()), pytest.mark.any_database]
 ROLES = ("nobody", "other", "owner", "admin")
 STATES = ("draft", "scheduled", "published", "taken back", "deleted")
 IN, LOGIN, FORBIDDEN, HIDDEN = "in", "login", "forbidden", "hidden"

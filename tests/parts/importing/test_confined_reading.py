@@ -15,6 +15,8 @@ from tests.conftest import MONDAY_MORNING
 from tests.parts.importing.conftest import zipped
 from tests.parts.importing.test_sources import BOMB, OUTSIDE
 
+pytestmark = pytest.mark.any_database
+
 # Runs of backticks of all lengths, each of which may begin a listing; none ends.
 
 

@@ -8,6 +8,8 @@ from publisher.blog.markup.markdown import rendered
 from publisher.parts.importing import html_to_markdown
 from publisher.parts.importing.html_to_markdown import markdown_of
 
+pytestmark = pytest.mark.any_database
+
 SIZED = '<img src="https://a.example/b.png" alt="B" width="300" height="200">'
 
 

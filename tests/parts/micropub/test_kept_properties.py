@@ -21,6 +21,8 @@ from publisher.storage.tables.publishing import Delivery
 from tests.conftest import SITE_URL
 from tests.parts.micropub.test_views import Program, png, program, program_of
 
+pytestmark = pytest.mark.any_database
+
 __all__ = ["program"]
 THERE = "https://there.example/notes/1?a=1&b=2"
 RESPONSES = ["in-reply-to", "bookmark-of", "like-of", "repost-of"]

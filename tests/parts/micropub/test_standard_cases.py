@@ -13,6 +13,8 @@ from tests.conftest import SITE_URL
 from tests.parts.micropub.test_kept_properties import PLACE, texts
 from tests.parts.micropub.test_views import Program, program, program_of
 
+pytestmark = pytest.mark.any_database
+
 __all__ = ["program"]
 SUNSET, CITY = "https://photos.example/sunset.jpg", "https://photos.example/city.jpg"
 DESCRIBED = {"value": SUNSET, "alt": "A sunset over the sea"}

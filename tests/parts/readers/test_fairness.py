@@ -15,6 +15,8 @@ from tests.conftest import FakeClock
 from tests.factories import make_post
 from tests.parts.readers.polls import FakeDocument, request
 
+pytestmark = pytest.mark.any_database
+
 LEAST = 900
 
 

@@ -24,6 +24,8 @@ from tests.conftest import FakeClock
 from tests.factories import make_post
 from tests.parts.readers.simulated import Week
 
+pytestmark = pytest.mark.any_database
+
 MONDAY = datetime(2024, 3, 4, 6, tzinfo=UTC)
 UNDO = timedelta(minutes=1)
 NNW, NEWSBOAT = "NetNewsWire (RSS Reader; https://netnewswire.com/)", "newsboat/2.38.0 (Linux)"

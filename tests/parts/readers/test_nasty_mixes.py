@@ -32,6 +32,8 @@ from tests.parts.readers.scripted import (
 )
 from tests.parts.readers.test_telling_apart import NEWSBOAT, NNW, office, verdicts
 
+pytestmark = pytest.mark.any_database
+
 
 @pytest.fixture(autouse=True)
 def _the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:

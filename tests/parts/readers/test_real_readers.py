@@ -32,7 +32,7 @@ from tests.parts.river.test_worker import River
 MONDAY = datetime(2024, 3, 4, 6, tzinfo=UTC)
 DAYS = 7
 
-pytestmark = pytest.mark.readers
+pytestmark = [pytest.mark.readers, pytest.mark.any_database]
 
 
 def _run(command: list[str], home: Path, text: str = "") -> None:

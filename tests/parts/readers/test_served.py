@@ -10,6 +10,8 @@ from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from publisher.parts.readers.fold import fold
 from publisher.parts.readers.reporting.report import make
 from publisher.storage.database import Database
@@ -79,6 +81,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.any_database
 def test_hostile_agents_over_the_wire(tmp_path: Path) -> None:
     """Ten kilobytes, markup, bytes that are no text: answered, counted, harmless afterwards."""
     with serving(tmp_path) as server:

@@ -26,6 +26,8 @@ from tests.parts.readers.scripted import (
     shared_cache,
 )
 
+pytestmark = pytest.mark.any_database
+
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:120.0) Gecko/20100101 Firefox/120.0"
 GOOGLEBOT = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
 NEWSBOAT, NNW = "newsboat/2.30 (Linux x86_64)", "NetNewsWire (RSS Reader; https://netnewswire.com/)"

@@ -9,6 +9,8 @@ from publisher.parts.readers.reporting.report import make
 from publisher.parts.readers.reporting.verdicts import OBEDIENT, in_words, judge
 from tests.parts.readers.polls import FULL, NOT_MODIFIED, Counting, FakeDocument
 
+pytestmark = pytest.mark.any_database
+
 MONDAY = datetime(2024, 3, 4, tzinfo=UTC)
 WEEK = timedelta(days=7)
 

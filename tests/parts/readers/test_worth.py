@@ -19,6 +19,8 @@ from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author
 from tests.parts.readers.polls import NOT_MODIFIED, Counting, FakeDocument
 
+pytestmark = pytest.mark.any_database
+
 ROWS = [
     {"publisher": "forward", "client": "max-age", "polls_per_day": 40.0, "delay_mean_minutes": 12},
     {"publisher": "fixed:60", "client": "ttl", "polls_per_day": 24.0, "delay_mean_minutes": 30.0},

@@ -35,6 +35,8 @@ from tests.parts.river.resolver import Loopback
 from tests.parts.river.test_worker import OPTIONS
 from tests.running_site import serving, wait_until
 
+pytestmark = pytest.mark.any_database
+
 ZONE = "America/New_York"
 HOUR = timedelta(hours=1)
 MONDAY = datetime(2024, 3, 4, 5, tzinfo=UTC)  # midnight in New York

@@ -31,6 +31,7 @@ from publisher.simulator.poll_trace import walk
 from publisher.simulator.publishers import Documents, parse_publisher
 from publisher.simulator.timelines import Timeline, cut, read_timeline
 
+pytestmark = pytest.mark.any_database
 FOLDER = Path(__file__).parents[4] / "shared" / "timelines"
 needs_timelines = pytest.mark.skipif(not FOLDER.is_dir(), reason="the timelines are not here")
 DAYS, WINDOW = 30, 20

@@ -27,6 +27,8 @@ from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_author, make_post
 from tests.web.blog.test_pages import Head
 
+pytestmark = pytest.mark.any_database
+
 ALL = ("create", "update", "delete", "media")
 
 

@@ -93,6 +93,7 @@ def test_a_busy_database_does_not_leave_a_job_working(
     assert "2 new posts" in ada.get(f"/studio/moving/jobs/{number}")
 
 
+@pytest.mark.any_database
 @pytest.mark.parts("importing")
 @pytest.mark.parametrize(
     ("text", "words"),

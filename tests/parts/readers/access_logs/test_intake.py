@@ -249,6 +249,7 @@ print(used.ru_utime + used.ru_stime, kilobytes, time.process_time() - begin)
 """
 
 
+@pytest.mark.any_database
 def test_a_hundred_thousand_lines_cost_little(
     site: Site, counting: Counting, tmp_path: Path
 ) -> None:

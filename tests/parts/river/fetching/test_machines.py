@@ -25,6 +25,8 @@ from tests.parts.river.origin import Origin, Reply, rss
 from tests.parts.river.politeness_rules import Logged
 from tests.postgres import Server
 
+pytestmark = pytest.mark.any_database
+
 KILLS, FREEZES, RESTARTS = (
     int(os.environ.get(name, few)) for name, few in (("KILLS", 2), ("FREEZES", 1), ("RESTARTS", 1))
 )

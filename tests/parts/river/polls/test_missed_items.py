@@ -71,6 +71,7 @@ def live(site: Site, clock: FakeClock, origin: Origin, feed: Busy) -> float:
     return share_kept(site, clock, feed, begin)
 
 
+@pytest.mark.any_database
 @pytest.mark.parametrize(
     ("a_day", "etag"), [(30, True), (60, False), (100, True), (300, True), (300, False)]
 )
