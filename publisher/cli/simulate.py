@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from publisher.base.clock import monotonic_seconds
 from publisher.base.errors import InvalidInput, PublisherError, to_install
 from publisher.cli import timelines
 from publisher.cli.parameters import Days, InputFile, Instant, check_source
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 FIRST_HOUR_SECONDS = 3600  # with --score-days, clients begin within this time
 STEPS = 100  # of the progress bar, for each task
+QUIET_SECONDS = 1.5  # until the first line of progress where there is no terminal
 
 
 def _format_option(*names: str) -> Callable[..., Any]:
@@ -341,8 +343,8 @@ def _collect(
     from publisher.simulator.replaying import compiled, parts
 
     results: list[Result] = []
-    if sys.stderr.isatty():
-        compiled.announce(lambda text: click.echo(f"publisher: {text}", err=True))
+    terminal = sys.stderr.isatty()
+    compiled.announce(lambda text: click.echo(f"publisher: {text}", err=True))
     try:
         with (
             _where(jobs) as threads,
@@ -350,16 +352,20 @@ def _collect(
                 length=len(work) * STEPS,
                 file=sys.stderr,
                 label="simulating",
-                hidden=not sys.stderr.isatty(),
+                hidden=not terminal,
             ) as bar,
         ):
             bar.render_progress()
-            reached = 0
+            reached, begun, quiet = 0, monotonic_seconds(), QUIET_SECONDS
 
             def go_to(step: float) -> None:
-                nonlocal reached
+                nonlocal reached, quiet
                 bar.update(int(step) - reached)
-                reached = int(step)
+                reached, waited = int(step), monotonic_seconds() - begun
+                if not terminal and waited >= quiet and reached < len(work) * STEPS:
+                    quiet = 2 * waited
+                    share = reached / len(work) / STEPS
+                    click.echo(f"publisher: {share:.0%} replayed after {waited:.0f} s", err=True)
 
             with parts.watched(lambda share: go_to((len(done) + share) * STEPS)):
                 done: list[list[Result]] = []

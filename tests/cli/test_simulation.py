@@ -180,7 +180,7 @@ def test_what_cannot_be_scored_is_a_warning_and_a_row_without_figures(three: lis
     assert [row["timeline"] for row in rows] == ["empty", "blog", "single"]
     assert [row["efficiency"] is None for row in rows] == [True, False, True]
     assert rows[0].keys() == rows[1].keys()
-    warnings = found.stderr.splitlines()
+    warnings = [line for line in found.stderr.splitlines() if "compiling" not in line]
     assert len(warnings) == 2
     assert "empty.csv: no updates" in warnings[0]
     assert "single: nothing to score" in warnings[1]
@@ -280,6 +280,24 @@ def test_bad_input_is_one_line_and_a_code(
     assert "\n" not in text
     assert getattr(error, "exit_code", 2 if isinstance(error, SpecError) else None) == code
     assert found.stdout == ""
+
+
+def test_a_long_answer_tells_a_pipe_how_far_it_is(
+    timeline: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On standard error, and ever more rarely; what is quick says nothing."""
+    asked = (*[timeline] * 6, "--publisher", "fixed:60", "--format", "json")
+    monkeypatch.setattr("publisher.cli.simulate.monotonic_seconds", lambda: 0)
+    assert "replayed after" not in simulate(*asked).stderr
+    passing = iter(range(1000))
+    monkeypatch.setattr("publisher.cli.simulate.monotonic_seconds", lambda: next(passing))
+    found = simulate(*asked)
+    lines = [line for line in found.stderr.splitlines() if "replayed after" in line]
+    assert lines == [
+        "publisher: 33% replayed after 2 s",
+        "publisher: 67% replayed after 4 s",
+    ]
+    assert len(json.loads(found.stdout)) == 6
 
 
 def test_ctrl_c_prints_what_there_is_and_says_so(

@@ -6,7 +6,7 @@ the lower envelope of lines that come in order of slope, evaluated at falling N(
 queue ("convex hull trick").
 """
 
-from collections.abc import MutableSequence
+from collections.abc import MutableSequence, Sequence
 from typing import NamedTuple
 
 from publisher.core.civil import DAY_SECONDS, HOUR_SECONDS, hour_start
@@ -94,10 +94,7 @@ def plan_expiries(
     usual = usual_cost(curve, SHORTEST * STEP_MINUTES, LONGEST * STEP_MINUTES, worth)
     for step in range(HORIZON, STEPS + 1):
         value[step] = usual * (STEPS - step) * STEP_MINUTES
-    for step in range(STEPS + 1):
-        height[step] = waiting[step]
-    for step in range(HORIZON, STEPS + 1):
-        height[step] += value[step]
+        height[step] = waiting[step] + value[step]
     front = end = 0
     for step in range(HORIZON - 1, -1, -1):
         while coming >= step + SHORTEST:  # its line joins the envelope
@@ -112,16 +109,16 @@ def plan_expiries(
             end, coming = end + 1, coming - 1
         seen = number[step] + dots[(step + present) % SLOTS] * (number[step + 1] - number[step])
         if step + present < SLOTS:
-            middle = lowest(plan, front, end, (seen + number[step + 1]) / 2.0)
+            middle = lowest(lines, height, front, end, (seen + number[step + 1]) / 2.0)
             best = min(lines[middle], step + LONGEST)
             late = not known or dots[(best + present) % SLOTS] > 0.0
             good = begin + best * STEP_SECONDS
             plan.expiries[step + present] = good + JUST_AFTER if late else good
-        front = lowest(plan, front, end, seen)
+        front = lowest(lines, height, front, end, seen)
         best = min(lines[front], step + LONGEST)
         kept = (best - step) * STEP_MINUTES
         value[step] = worth + waiting[best] - waiting[step] - kept * seen + value[best]
-        height[step] += value[step]
+        height[step] = waiting[step] + value[step]
     for slot in range(present):
         plan.expiries[slot] = plan.expiries[present]
 
@@ -141,19 +138,20 @@ def on_the_dot(tables: Tables, dots: Counts) -> bool:
 
 def wait_from_the_dot(curve: Curve, plan: HeaderPlan, present: int) -> Curve:
     """The curve with more waiting (W): the share `dots` of a step's updates comes at its start."""
-    number, more = curve.number, 0.0
+    number, usual, waiting, more = curve.number, curve.waiting, plan.waiting, 0.0
+    known = number[0]
     for step in range(STEPS):
-        plan.waiting[step] = curve.waiting[step] + more
-        share = plan.dots[(step + present) % SLOTS]
-        more += share * (number[step + 1] - number[step]) * STEP_MINUTES / 2.0
-    plan.waiting[STEPS] = curve.waiting[STEPS] + more
-    return Curve(number, plan.waiting)
+        waiting[step] = usual[step] + more
+        then = number[step + 1]
+        more += plan.dots[(step + present) % SLOTS] * (then - known) * STEP_MINUTES / 2.0
+        known = then
+    waiting[STEPS] = usual[STEPS] + more
+    return Curve(number, waiting)
 
 
-def lowest(plan: HeaderPlan, front: int, end: int, number: float) -> int:
+def lowest(lines: Sequence[int], height: Counts, front: int, end: int, number: float) -> int:
     """The place in the queue of the line that is the lowest at `number`; none before it is the
     lowest at a smaller number."""
-    lines, height = plan.lines, plan.height
     while end - front >= 2:
         one, other = lines[front], lines[front + 1]
         if height[one] - height[other] < STEP_MINUTES * (one - other) * number:
