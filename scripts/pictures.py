@@ -27,10 +27,10 @@ PAGES = {
     "editor": ("/studio/posts/new", HEIGHT),
 }
 # What readers see: file name -> look, address, width, height, colour scheme.
-ARTICLE = "/posts/what-changed-while-you-slept"
+ARTICLE = "/posts/the-ferry-at-six"
 FACES: dict[str, tuple[str, str, int, int, Literal["light", "dark"]]] = {
     "book": ("book", "/", 1280, 900, "light"),
-    "book-post": ("book", "/posts/patience-is-a-protocol", 1280, 900, "light"),
+    "book-post": ("book", "/posts/the-tiles-in-our-stairwell", 1280, 900, "light"),
     "book-phone": ("book", ARTICLE, 390, 844, "dark"),
     "book-archive": ("book", "/archives", 1280, 900, "light"),
     "plain": ("plain", "/", 1280, 900, "light"),

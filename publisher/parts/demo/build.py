@@ -42,13 +42,13 @@ from publisher.storage.tables.credentials import Author
 ZONE = "Europe/Lisbon"
 SETTINGS = {
     "title": "Told You When",
-    "description": "A notebook about feeds, polling and patience.",
+    "description": "Mornings, bread, stairs, and a feed that knows when we speak.",
     "timezone": ZONE,
 }
 PEOPLE = {"mara": "Mara Lind", "tomas": "Tomas Reis"}
 _CORRECTED = "Patience is a protocol"
 HERE = resources.files("publisher.parts.demo")
-_EPISODE = "304.mp3"
+_EPISODE = "five-in-the-morning.mp3"
 # Half a minute of MPEG-1 layer III: 32 kbit/s, mono, 32 kHz, frames of 144 bytes and 36 ms.
 _SILENCE = (bytes([0xFF, 0xFB, 0x18, 0xC0]) + bytes(140)) * 833
 

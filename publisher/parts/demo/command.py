@@ -6,7 +6,7 @@ from publisher.cli.parameters import site
 
 NEXT = (
     ("/studio/", "write something; see this blog's day, and when its readers come"),
-    ("/readers", "who reads, how politely, and what can be done about the others"),
+    ("/readers", "who reads, how often they look, and what can be done about the rest"),
     ("/readers/worth", "how much knowing the day is worth"),
     ("/studio/feed", "the feed's week, its documents and its pings"),
     ("/river", "what three other blogs said"),
