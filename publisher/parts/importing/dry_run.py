@@ -146,7 +146,9 @@ def _checked(post: ImportedPost, batch: Batch, language: str) -> Iterator[Ready]
         return
     try:
         value = content.checked(fitting)
-        html = markdown.rendered(value.source, value.source_format, _anchor(post.guid), language)
+        rows = value.gallery == "rows"
+        anchor = _anchor(post.guid)
+        html = markdown.rendered(value.source, value.source_format, anchor, language, rows)
     except (FieldErrors, InvalidData) as error:
         batch.left_out.append((_name(post), str(error)))
         return

@@ -54,7 +54,16 @@ def test_there_is_one_of_everything(site: Site, clock: FakeClock) -> None:
         assert states[("post", "draft")] == 2
         assert states[("page", "published")] == 1
         html = "".join(post.html for post in found)
-        for wanted in ("<table", "<pre", "footnote", "<figure", "srcset", "<blockquote", "<s>", "gallery"):
+        for wanted in (
+            "<table",
+            "<pre",
+            "footnote",
+            "<figure",
+            "srcset",
+            "<blockquote",
+            "<s>",
+            "gallery",
+        ):
             assert wanted in html, wanted
         assert "{" not in "".join(post.source for post in found if "![" in post.source)
         assert sum(not post.title for post in found) >= 20
