@@ -110,6 +110,8 @@ class Part:
     needs: tuple[str, ...] = ()
     # First words of its addresses, which no page of the blog may have as its name.
     reserved: tuple[str, ...] = ()
+    # How the addresses of its pages behind the login begin: in English, and nothing for crawlers.
+    rooms: tuple[str, ...] = ()
     blueprints: tuple[str, ...] = ()
     # Names of its blueprints for programs: they take no cookie, so forged requests do no harm.
     programs: tuple[str, ...] = ()
@@ -118,6 +120,8 @@ class Part:
     # Addresses to which programs send long forms, which are read once a token is in the head.
     long_forms: tuple[str, ...] = ()
     commands: Mapping[str, Command] = field(default_factory=dict)
+    # What tokens of programs may be for, and in words.
+    scopes: Mapping[str, str] = field(default_factory=dict)
     # The module with its tables.
     tables: str = ""
     # A dataclass of checked fields (`installation.settings.setting`), and the groups in which the

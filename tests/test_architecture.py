@@ -362,6 +362,40 @@ def test_every_part_has_a_value_and_what_it_names() -> None:
             assert part.load(reference) is not None, reference
 
 
+ENGINE = [path for path in SOURCES if "parts" not in path.relative_to(ROOT).parts]
+WORDS_OF_PARTS = {word for name, part in known().items() for word in (name, *part.reserved)}
+# Libraries of these names, of which a part makes use.
+NOT_A_PART = {"reader-test"}
+_NAMES = "|".join(map(re.escape, sorted(WORDS_OF_PARTS - NOT_A_PART)))
+_NAMED = re.compile(f"[\"'/.]({_NAMES})(?=[\"'/?#])")
+
+
+def names_of_parts(text: str) -> list[str]:
+    """Parts that a text names: as a string of code, in an address, as a folder of files."""
+    return [found[1] for found in _NAMED.finditer(text)]
+
+
+def test_the_engine_names_no_part() -> None:
+    """Its modules, templates and scripts know of parts by the list of parts alone."""
+    pages, files = ROOT / "templates", ROOT / "publisher" / "web" / "static"
+    texts = [path for folder in (pages, files) for path in folder.rglob("*.*") if path.is_file()]
+    texts = [path for path in texts if path.suffix in (".html", ".js")]
+    named = {
+        str(path.relative_to(ROOT)): names
+        for path in (*ENGINE, ROOT / "app.py", *texts)
+        if not set(path.relative_to(ROOT).parts) & set(known())
+        and (names := names_of_parts(path.read_text("utf-8")))
+    }
+    assert named == {}
+    for line in (
+        'part_is_on("river")',
+        "asset('readers/x.js')",
+        '<a href="/readers?x">',
+        '"/opml"',
+    ):
+        assert names_of_parts(line), line
+
+
 def declared() -> dict[str, set[str]]:
     """The distributions that pyproject.toml asks for, by extra; those of the program under ''."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

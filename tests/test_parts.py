@@ -117,4 +117,4 @@ def test_a_blog_without_parts(site: Site, client: FlaskClient) -> None:
         assert "icropub" not in page
         assert "indieauth" not in page
         assert "mention" not in page
-        assert 'href="/readers"' not in page
+        assert 'href="/readers' not in page

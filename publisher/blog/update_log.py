@@ -4,7 +4,7 @@ The log is the source of truth. The stored histogram (24 slots, and what richer 
 checkpoint of it, updated in the transaction of each update. After a change of time zone or
 half-life, `settle` folds the whole log again.
 
-Replays of the log, for the settings, `/readers/worth` and the command `ttl`, end at the author's
+Replays of the log, for the settings, the worth of a ttl and the command `ttl`, end at the author's
 last midnight, so that the figures stay the same all day.
 """
 

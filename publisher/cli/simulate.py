@@ -94,7 +94,9 @@ class Simulate(click.Command):
 )
 @click.option("--population", type=InputFile(), help="file with lines `share client`")
 @click.option("--mine", is_flag=True, help="the blog's own updates; scores their last 30 days")
-@click.option("--mirror", metavar="NAME", help="the updates of a mirrored feed, scored likewise")
+@click.option(
+    "--mirror", "other_feed", metavar="NAME", help="the updates of a mirrored feed, scored likewise"
+)
 @click.option("--synthetic", help="made-up updates: winer, or poisson:rate=R (R a day)")
 @click.option(
     "--days",
@@ -288,7 +290,7 @@ def _population(path: Path | None, clients: tuple[str, ...]) -> dict[str, float]
 def _publishers(asked: dict[str, Any]) -> list[str]:
     from publisher.simulator.publishers import parse_publisher
 
-    ours = asked["mine"] or asked["mirror"]
+    ours = asked["mine"] or asked["other_feed"]
     specs = asked["publishers"] or ((timelines.my_publisher(),) if ours else ("forward",))
     for spec in specs:
         parse_publisher(spec)  # so that a wrong one is said before anything is computed

@@ -64,8 +64,8 @@ def sources(asked: dict[str, Any]) -> list[Source | Unscored]:
     recent = not (asked["begin"] or asked["end"] or asked["last_days"] or asked["score_days"])
     if asked["mine"]:
         found.append(asked_part(_recent(*_mine(), zone, recent)))
-    if asked["mirror"]:
-        found.append(asked_part(_recent(*_mirrored(asked["mirror"]), zone, recent)))
+    if asked["other_feed"]:
+        found.append(asked_part(_recent(*_other_feed(asked["other_feed"]), zone, recent)))
     if asked["synthetic"]:
         from publisher.simulator.synthetic import parse_synthetic, shards
 
@@ -165,8 +165,8 @@ def _mine() -> tuple[str, Sequence[datetime], str]:
         return "mine", db.scalars(select(Update.at)).all(), my_settings().timezone
 
 
-def _mirrored(name: str) -> tuple[str, Sequence[datetime], str]:
-    """The known updates of a mirrored feed, in the same form."""
+def _other_feed(name: str) -> tuple[str, Sequence[datetime], str]:
+    """The known updates of a feed of another site that is served here, in the same form."""
     with site().database.read() as db:
         feed = other_feed(site().parts, db, name)
         return name, feed.updates, feed.timezone

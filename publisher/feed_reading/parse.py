@@ -86,7 +86,9 @@ def parse_document(
     except Exception as problem:  # one feed that nobody foresaw must not stop all the others
         from publisher.base.system.logs import get_logger  # late, so that `stamp` starts without it
 
-        get_logger("river").info("could not read a document", url=url, error=repr(problem)[:300])
+        get_logger("feed reading").info(
+            "could not read a document", url=url, error=repr(problem)[:300]
+        )
         raise UnreadableFeed("the document is damaged beyond reading") from problem
 
 

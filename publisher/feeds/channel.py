@@ -1,13 +1,15 @@
 """A feed as plain values: channel and items, the input of every format."""
 
 import hashlib
+import json
 import re
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from html.parser import HTMLParser
+from typing import Any
 from urllib.parse import urlsplit
 
 from publisher.base.dates import EPOCH
@@ -126,7 +128,20 @@ def content_hash(channel: Channel) -> str:
         cloud=None,
         rhythm=None,
     )
-    return fingerprint(repr(content).encode())
+    return value_hash(content)
+
+
+def value_hash(value: object) -> str:
+    """A hash of fields by their names, without those that have their default,
+    so that a new field changes no hash where it is not used."""
+    return fingerprint(json.dumps(value, default=_plain, sort_keys=True).encode())
+
+
+def _plain(value: Any) -> object:
+    if not is_dataclass(value):
+        return str(value) if isinstance(value, datetime) else dict(value)
+    values = ((field, getattr(value, field.name)) for field in fields(value))
+    return {field.name: known for field, known in values if known != field.default}
 
 
 def fingerprint(data: bytes) -> str:

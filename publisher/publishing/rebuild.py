@@ -16,7 +16,7 @@ from publisher.base.system.logs import get_logger
 from publisher.blog import published, update_log
 from publisher.blog.writing import posts
 from publisher.feeds import atom, jsonfeed, rss, validation
-from publisher.feeds.channel import NEVER, Channel, Podcast, content_hash, fingerprint, guid_of
+from publisher.feeds.channel import NEVER, Channel, Podcast, content_hash, guid_of, value_hash
 from publisher.installation import Site, content_state, public_address, recall, remember
 from publisher.installation.settings import Settings, load_settings
 from publisher.part import Part, hooked
@@ -224,7 +224,7 @@ def _frame_facts(
     if settings.etag == "quiet":
         frame = replace(frame, ttl_minutes=0, rhythm=None)
     names = session.scalars(select(Author.display_name).order_by(Author.id)).all()
-    digest = fingerprint(repr((frame, settings.feed_items, settings.etag, names)).encode())
+    digest = value_hash((frame, settings.feed_items, settings.etag, list(names)))
     known = before.decision if before else {}
     changed_at = known.get("frame_changed_at") if known.get("frame") == digest else None
     return {

@@ -30,8 +30,12 @@ from publisher.blog import published
 from publisher.blog.members import authors, permissions, tokens
 from publisher.installation import Site
 from publisher.installation.settings import Settings, allow_invalid, load_settings
+from publisher.part import known
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import ApiToken, Author
+
+# How the addresses of pages behind the login begin.
+ROOMS = ("/studio/", *(room for part in known().values() for room in part.rooms))
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -41,6 +45,11 @@ def site() -> Site:
     """The site that is being served."""
     found: Site = current_app.extensions["publisher"]
     return found
+
+
+def in_room() -> bool:
+    """Whether the page's address is one of those behind the login."""
+    return request.path.startswith(ROOMS)
 
 
 def settings() -> Settings:

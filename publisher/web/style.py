@@ -1,7 +1,7 @@
 """`/style.css`: the style sheet of all public pages of this site, in one file; and that of feeds.
 
-It consists of base.css, fonts.css and blog.css, the look, its colours, and at the end the
-author's own CSS.
+It consists of base.css, fonts.css and blog.css, the blog.css of each part that has one, the look,
+its colours, and at the end the author's own CSS.
 Pages behind the login do not use it, so that CSS that breaks a page can be removed there.
 """
 
@@ -18,8 +18,8 @@ from flask import Blueprint, Response, g, request
 from publisher.base.errors import InvalidInput
 from publisher.blog.post_files.cards import mix, readable
 from publisher.installation.settings import CHECKS, LOOKS, Settings
-from publisher.web.assets import FOR_EVER, MINUTES_5, asset, text_of
-from publisher.web.context import settings
+from publisher.web.assets import FOLDER, FOR_EVER, MINUTES_5, asset, text_of
+from publisher.web.context import settings, site
 from publisher.web.page_answers import cacheable
 from publisher.web.translations import gettext, right_to_left
 
@@ -100,7 +100,7 @@ def _asked() -> Settings:
 
 def _sheet(chosen: Settings) -> str:
     own = chosen.css if chosen.css_on == "on" else ""
-    return _assembled(chosen.look, chosen.accent, own)
+    return _assembled(tuple(part.name for part in site().parts), chosen.look, chosen.accent, own)
 
 
 @cache
@@ -113,8 +113,10 @@ _SHEETS = ("base.css", "fonts.css", "blog.css")
 
 
 @lru_cache(maxsize=8)
-def _assembled(look: str, accent: str, own: str) -> str:
-    house = (*map(text_of, _SHEETS), _look(look), _accents(look, accent))
+def _assembled(parts: tuple[str, ...], look: str, accent: str, own: str) -> str:
+    sheets = [f"{part}/blog.css" for part in parts]
+    sheets = [*_SHEETS, *(sheet for sheet in sheets if (FOLDER / sheet).exists())]
+    house = (*map(text_of, sheets), _look(look), _accents(look, accent))
     ours = "\n".join(house).strip()
     # Our CSS is in a layer, so that the author's wins: their `body` over our `body.look`.
     return f"@layer{{{ours}}}\n{own}\n" if own else f"{ours}\n"

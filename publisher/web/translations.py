@@ -20,10 +20,9 @@ from babel.messages.pofile import read_po
 from flask import Flask, request
 
 from publisher.base.errors import PublisherError
-from publisher.web.context import settings
+from publisher.web.context import in_room, settings
 
 FOLDER = Path(__file__).parent / "languages"
-_ENGLISH_ROOMS = ("/studio", "/readers", "/river", "/setup", "/indieauth")
 
 
 def prepare(app: Flask) -> None:
@@ -48,7 +47,7 @@ def ngettext(one: str, several: str, number: int) -> str:
 
 
 def _of_page() -> NullTranslations:
-    if request.path.startswith(_ENGLISH_ROOMS):
+    if in_room() or request.path.startswith("/setup"):
         return catalogue("en")
     with suppress(PublisherError):
         return catalogue(settings().language)

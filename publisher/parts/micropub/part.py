@@ -8,6 +8,7 @@ UPLOAD_BYTES = (32 + 8) * 1024 * 1024
 PART = Part(
     name="micropub",
     reserved=("indieauth", "micropub"),
+    rooms=("/indieauth",),
     blueprints=("indieauth:consent_blueprint", "indieauth:blueprint", "views:blueprint"),
     programs=("indieauth", "micropub"),
     body_limits=(("/micropub", UPLOAD_BYTES),),

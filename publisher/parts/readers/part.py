@@ -5,6 +5,7 @@ from publisher.part import Command, MenuLink, Part
 PART = Part(
     name="readers",
     reserved=("readers",),
+    rooms=("/readers",),
     tables="tables",
     blueprints=(
         "pages.report:blueprint",
@@ -44,6 +45,8 @@ PART = Part(
         "publish-later": "pages.places:publish_later",
         "progress": "pages.places:progress",
         "post-link": "pages.places:post_link",
+        "room-styles": "pages.places:room_styles",
+        "visits": "pages.places:visits",
         "home-month": "pages.places:home_month",
         "posts-heads": "pages.places:posts_heads",
         "posts-cells": "pages.places:posts_cells",

@@ -18,6 +18,7 @@ from publisher.parts.readers.tables import ReaderClient
 from publisher.publishing import snapshots
 from publisher.publishing.rebuild import RSS
 from publisher.storage.tables.blog import Post
+from publisher.web.assets import asset
 from publisher.web.context import now, site
 
 
@@ -53,8 +54,19 @@ def publish_later(post_id: int | None) -> str:
 
 
 def progress(post_id: int | None) -> str:
-    """How far a post, or the newest one, has come."""
-    return _macro("publishing", "reach_card", _moment(post_id))
+    """How far a post, or the newest one, has come, and the script that keeps it up to date."""
+    script = f'<script type="module" src="{asset("readers/reach.js")}"></script>'
+    return script + _macro("publishing", "reach_card", _moment(post_id))
+
+
+def visits() -> str:
+    """On the settings of visits: where to see who comes."""
+    return '<a href="/readers">Who comes</a>, <a href="/readers/worth">what it is worth</a>'
+
+
+def room_styles() -> str:
+    """The style sheet of what the studio shows of readers."""
+    return f'<link rel="stylesheet" href="{asset("readers/readers.css")}">'
 
 
 def post_link(post: Post) -> str:

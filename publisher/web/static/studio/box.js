@@ -6,7 +6,6 @@ import { submitCalmly } from "./form.js";
 import { Pictures } from "./pictures.js";
 import { bindPublish } from "./publish.js";
 import { Recovery, forgetDone } from "./recovery.js";
-import { watchReach } from "./reach.js";
 import { bindTools } from "./tools.js";
 import { bindUndo } from "./undo.js";
 
@@ -14,7 +13,6 @@ const form = document.getElementById("box");
 const area = form.elements.source;
 forgetDone(form.dataset.author);
 bindUndo();
-watchReach();
 bindKeys(area);
 
 const recovery = new Recovery(form);

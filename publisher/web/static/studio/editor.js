@@ -7,7 +7,7 @@ import { Pictures } from "./pictures.js";
 import { Preview } from "./preview.js";
 import { submitCalmly } from "./form.js";
 import { bindPublish } from "./publish.js";
-import { renew, watchReach } from "./reach.js";
+import { renew } from "./renew.js";
 import { Recovery, forgetDone } from "./recovery.js";
 import { bindTags } from "./tags.js";
 import { bindTools } from "./tools.js";
@@ -23,7 +23,6 @@ const wide = matchMedia("(min-width: 70rem)");
 
 forgetDone(form.dataset.author);
 bindUndo();
-watchReach();
 bindKeys(area);
 bindTags(form.elements.tags);
 

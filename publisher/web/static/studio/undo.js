@@ -1,7 +1,7 @@
 // The countdown of the undo window. Without it the bar says at what time the post goes out. When it
 // ends, the page's lists and its day are fetched anew: they still say that the post is to come.
 
-import { renew } from "./reach.js";
+import { renew } from "./renew.js";
 
 const LATER = 1500; // ms until the server has published what was due
 
