@@ -18,9 +18,9 @@ from publisher.base.environment import Environment
 from publisher.base.errors import FieldErrors
 from publisher.blog import published
 from publisher.blog.members import tokens
-from publisher.blog.tags import assign
 from publisher.blog.writing import content, overview, posts, revisions
 from publisher.blog.writing.content import FIELDS, Content
+from publisher.blog.writing.tags import assign
 from publisher.exchange.export import export, target
 from publisher.installation import Site, open_site
 from publisher.installation.settings import Settings

@@ -3,15 +3,13 @@ send about them, and addresses that stand alone in a paragraph."""
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Protocol
 
 from sqlalchemy import ColumnElement, Select, and_, exists, or_, select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from publisher.base.errors import Gone, NotFound, must_exist
-from publisher.base.text import plain_text
 from publisher.blog.slugs import tag_slug
-from publisher.blog.writing.content import PROSE
 from publisher.part import hooked
 from publisher.storage.database import parts_of
 from publisher.storage.full_text import POSTS
@@ -283,22 +281,6 @@ def with_links_shown(session: Session, html: str) -> str:
 
 
 search, newest_matching, index_all = POSTS.best, POSTS.newest, POSTS.add
-
-
-def index(session: Session, post: Post) -> None:
-    """Update the index for one post; only published posts are in it."""
-    POSTS.remove(session, [post.id])
-    if is_public(post):
-        POSTS.add(session, [(post.id, post.title, searchable_text(post, plain_text(post.html)))])
-
-
-def searchable_text(holder: Any, words: str) -> str:
-    """The searchable text of a post besides its title: `words`, its plain text, and other prose.
-
-    `holder` has the fields of a content: a post's row or a `Content`.
-    """
-    others = (getattr(holder, name) for name in PROSE if name not in ("title", "source"))
-    return "\n".join(part for part in (words, *others) if part)
 
 
 def request_delivery(session: Session, protocol: str, url: str, topic: str, now: datetime) -> None:

@@ -17,6 +17,7 @@ from publisher.base.errors import Conflict, InvalidData, InvalidInput, Publisher
 from publisher.base.text import plain_text
 from publisher.blog import published
 from publisher.blog.published import is_public
+from publisher.blog.writing.content import searchable_text
 from publisher.installation import serving_lock
 from publisher.part import every_hooked
 from publisher.storage import sqlite_file
@@ -164,8 +165,7 @@ def index_all(new: Session) -> None:
     posts = new.scalars(select(Post), execution_options={"yield_per": ROWS})
     for some in _parts(post for post in posts if is_public(post)):
         rows = (
-            (post.id, post.title, published.searchable_text(post, plain_text(post.html)))
-            for post in some
+            (post.id, post.title, searchable_text(post, plain_text(post.html))) for post in some
         )
         published.index_all(new, rows)
     for index_all in every_hooked("index_all"):

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, object_session
 from publisher.base.text import clean
 from publisher.blog import update_log
 from publisher.blog.markup.safe_html import absolute
-from publisher.blog.post_files.enclosures import type_of
+from publisher.blog.post_files.file_kinds import type_of
 from publisher.blog.published import with_links_shown
 from publisher.blog.writing import posts
 from publisher.blog.writing.content import of_post

@@ -9,9 +9,9 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from publisher.blog import update_log
-from publisher.core.habits import Rhythm, weekly_rhythm
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.decision import Decision, build_moment, decide
+from publisher.core.ttl.habits import Rhythm, weekly_rhythm
 from publisher.core.ttl.reasons import explain
 from publisher.installation.settings import load_settings
 

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from publisher.core.civil import zone_table
 from publisher.simulator.grid import ReplayOptions, Result, Source
 from publisher.simulator.poll_trace import first_client
-from publisher.simulator.publishers import Documents, parse_publisher
+from publisher.simulator.publishers import parse_publisher
+from publisher.simulator.replaying.parts import Documents
 from publisher.simulator.results import WHOLE, Row
 from publisher.simulator.timelines import DAY, Timeline, scoring
 

@@ -13,9 +13,10 @@ from publisher.core.replay import reader_polls
 from publisher.core.replay.reader_polls import ReaderPoll
 from publisher.simulator.clients import ORACLE, ORACLE_RULE, parse_client
 from publisher.simulator.grid import ReplayOptions
-from publisher.simulator.publishers import Documents, parse_publisher
+from publisher.simulator.publishers import parse_publisher
 from publisher.simulator.replaying import kernel, plain
 from publisher.simulator.replaying.counted import WINDOW
+from publisher.simulator.replaying.parts import Documents
 from publisher.simulator.timelines import Timeline
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from publisher.core.civil import local_second, zone_table
 from publisher.core.replay.announcements import DOCUMENT, ETAGS, Announced, publish
@@ -15,29 +14,11 @@ from publisher.core.ttl.rule import EXACT, WINER, RuleNumbers, TtlRule, numbers
 from publisher.simulator.replaying.compiled import (
     arrays,
     as_arrays,
-    as_lists,
     available,
     specialise,
 )
-from publisher.simulator.replaying.counted import Array
-from publisher.simulator.replaying.parts import Chooser, published
+from publisher.simulator.replaying.parts import Chooser, Documents, published
 from publisher.simulator.timelines import Timeline
-
-
-class Documents(NamedTuple):
-    """`Announced`, in arrays where numba is installed, and `etag`: when the tag changes, see
-    `announcements`."""
-
-    built: Array
-    ttls: Array
-    begins: Array = ()
-    expiries: Array = ()
-    etag: int = DOCUMENT
-
-    def as_lists(self) -> Announced:
-        """The same in lists, for plain Python."""
-        return Announced(*(list(as_lists(part)) for part in self[:4]))
-
 
 Publisher = Callable[[Timeline], Documents]
 

@@ -8,10 +8,10 @@ from flask import Flask, request
 from markupsafe import Markup, escape
 
 from publisher.base.text import BUILT_IN, Link, first_picture, parse_links
+from publisher.blog import media_names
 from publisher.blog.markup.formulas import drawn
 from publisher.blog.markup.markdown import SIZES, render
 from publisher.blog.markup.safe_html import MORE, sanitise
-from publisher.blog.post_files import media
 from publisher.blog.published import ALONE, with_links_shown
 from publisher.storage.tables.blog import Post
 from publisher.web.context import settings, site
@@ -47,7 +47,7 @@ def leads_here(target: str) -> bool:
 
 def logo() -> Markup:
     """The site's picture, with its size, so that the layout is stable while it loads."""
-    known = media.responsive(settings().logo)
+    known = media_names.responsive(settings().logo)
     size = Markup(' width="{}" height="{}"').format(known.width, known.height) if known else ""
     return Markup('<img src="{}" alt=""{}>').format(settings().logo, size)
 
@@ -59,7 +59,7 @@ def photographs() -> bool:
 
 def picture_of(address: str, alt: str = "", classes: str = "", sizes: str = SIZES) -> Markup:
     """A post's own picture, with its size and smaller versions if it is one of our files."""
-    known = media.responsive(address)
+    known = media_names.responsive(address)
     more = Markup(' width="{}" height="{}" srcset="{}" sizes="{}"').format(
         known.width, known.height, known.srcset, sizes) if known else ""  # fmt: skip
     named = Markup(' class="{}"').format(classes) if classes else ""

@@ -6,7 +6,6 @@ import pytest
 
 from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, TooLarge
 from publisher.blog import post_addresses
-from publisher.blog.members import permissions
 from publisher.blog.writing import autosave, editing, posts, revisions
 from publisher.blog.writing.editing import Intent
 from publisher.installation import Site
@@ -66,7 +65,7 @@ def test_roles(site: Site) -> None:
     with pytest.raises(Forbidden):
         submit(site, author, Intent(), "By Bob.", of_admin)
     with site.database.read() as db:
-        assert permissions.editable(db, author, of_bob.id).source == "By the admin."
+        assert posts.editable(db, author, of_bob.id).source == "By the admin."
 
 
 def test_deleted_meanwhile(site: Site, clock: FakeClock) -> None:

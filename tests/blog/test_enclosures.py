@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from publisher.base.errors import FieldErrors
 from publisher.base.media_files import Attachment
-from publisher.blog.post_files import enclosures
+from publisher.blog.writing import enclosures
 
 URL = "https://cdn.example/1.mp3"
 

@@ -11,6 +11,7 @@ from PIL import Image, ImageCms
 
 from publisher.base.errors import InvalidData, StorageUnavailable, TooLarge
 from publisher.base.media_files import MediaFolder
+from publisher.blog import media_names
 from publisher.blog.post_files import media, pictures
 from publisher.installation import Site
 from publisher.storage.tables.blog import Media
@@ -106,10 +107,10 @@ def test_sizes_and_their_addresses_agree() -> None:
     """The sizes on disk are those that the address promises to browsers."""
     accepted = media.accept(picture("JPEG", (3000, 1500)))
     assert (accepted.width, accepted.height) == (2560, 1280)
-    found = media.responsive(accepted.path)
+    found = media_names.responsive(accepted.path)
     assert found is not None
     promised = [part.split()[0] for part in found.srcset.split(", ")]
-    assert sorted(promised) == sorted(media.PREFIX + name for name in accepted.files)
+    assert sorted(promised) == sorted(media_names.PREFIX + name for name in accepted.files)
     assert [opened(accepted, n).width for n in range(4)] == [2560, 480, 960, 1600]
     assert all(media.is_name(name) for name in accepted.files)
 
@@ -128,7 +129,7 @@ def test_animations_move_on(kind: str) -> None:
     of frames with a length, was stored as a sound, with all that it says of its place and owner."""
     accepted = media.accept(animation(kind))
     assert getattr(opened(accepted), "n_frames", 1) == 3
-    found = media.responsive(accepted.path)
+    found = media_names.responsive(accepted.path)
     assert found is not None
     assert found.srcset == f"{accepted.path} 600w"
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from publisher.base.errors import FieldErrors, InvalidData
-from publisher.blog.post_files.enclosures import recognise, type_of
+from publisher.blog.post_files.file_kinds import recognise, type_of
 from publisher.blog.post_files.media import accept
 from publisher.blog.writing.content import Content, checked
 

@@ -13,7 +13,7 @@ import pytest
 
 from publisher.base.media_files import Attachment
 from publisher.core.durations import update_rate
-from publisher.core.habits import Rhythm
+from publisher.core.ttl.habits import Rhythm
 from publisher.feeds import atom, jsonfeed, rss
 from publisher.feeds.channel import content_hash
 from publisher.publishing.outbox import cloud_element

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from publisher.core.replay.reader_polls import ReaderPoll
-from publisher.simulator.publishers import Documents
 from publisher.simulator.replaying import counted
 from publisher.simulator.replaying.figures import Tally
+from publisher.simulator.replaying.parts import Documents
 from publisher.simulator.timelines import Scoring, Timeline, scoring
 
 EPOCH = 1_600_000_000

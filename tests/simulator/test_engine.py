@@ -8,9 +8,10 @@ import pytest
 from publisher.core.replay.reader_polls import ReaderPoll
 from publisher.simulator import poll_trace
 from publisher.simulator.clients import CLIENTS, parse_client
-from publisher.simulator.publishers import Documents, parse_publisher
+from publisher.simulator.publishers import parse_publisher
 from publisher.simulator.replaying import compiled, counted, engine, kernel
 from publisher.simulator.replaying.figures import Tally
+from publisher.simulator.replaying.parts import Documents
 from publisher.simulator.timelines import scoring
 from tests.simulator.cases import (
     ALL_CLIENTS,

@@ -19,8 +19,9 @@ from publisher.core.ttl.decision import build_moment, decide
 from publisher.core.ttl.headers import seconds_left
 from publisher.core.ttl.rule import TtlRule
 from publisher.simulator import publishers
-from publisher.simulator.publishers import Documents, parse_publisher
+from publisher.simulator.publishers import parse_publisher
 from publisher.simulator.replaying import compiled, parts
+from publisher.simulator.replaying.parts import Documents
 from publisher.simulator.timelines import Timeline, cut, from_instants, read_timeline
 
 START = int(datetime(2021, 10, 20, tzinfo=UTC).timestamp())

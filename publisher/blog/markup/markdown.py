@@ -39,7 +39,7 @@ from publisher.blog.markup.markdown_extras import (
     videos,
 )
 from publisher.blog.markup.safe_html import sanitise
-from publisher.blog.post_files.media import responsive
+from publisher.blog.media_names import responsive
 from publisher.blog.slugs import slugify
 
 SHORT = 2_500  # characters; the worst-case time grows with their square (`bench markdown`)

@@ -10,7 +10,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from publisher.blog.markup.safe_html import video_link
-from publisher.blog.post_files.media import responsive
+from publisher.blog.media_names import responsive
 
 # Opening and closing quotes, double then single; other languages get the English ones.
 _QUOTES: dict[str, str | list[str]] = {

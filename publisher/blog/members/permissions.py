@@ -14,7 +14,6 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import Forbidden
 from publisher.blog import published
-from publisher.blog.writing import posts
 from publisher.storage.tables.blog import Post, PostTag, Tag
 from publisher.storage.tables.credentials import Author
 
@@ -42,11 +41,6 @@ def may_edit(author: Author, post: Post) -> bool:
 def may_see(author: Author, post: Post) -> bool:
     """Whether `author` may read a post and know that it is there."""
     return published.is_public(post) or may_edit(author, post)
-
-
-def editable(session: Session, author: Author, post_id: int) -> Post:
-    """The post with this number, if `author` may change it; NotFound or Forbidden otherwise."""
-    return required(author, posts.get(session, post_id))
 
 
 def required(author: Author, post: Post) -> Post:

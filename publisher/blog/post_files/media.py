@@ -6,7 +6,6 @@ cannot happen. The library finds files again, and deletes those that nothing sho
 """
 
 import errno
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -27,8 +26,9 @@ from publisher.base.media_files import Attachment, MediaFiles
 from publisher.base.system import confined
 from publisher.base.system.confined import Limits
 from publisher.base.text import clean
-from publisher.blog.post_files import enclosures, pictures
-from publisher.blog.post_files.enclosures import FileInfo
+from publisher.blog.media_names import NAME, PREFIX, digest_of, name_of, widths_of
+from publisher.blog.post_files import file_kinds, pictures
+from publisher.blog.post_files.file_kinds import FileInfo
 from publisher.installation.settings import load_settings
 from publisher.part import every_hooked
 from publisher.storage.tables.blog import Media, Post, UnsavedText
@@ -36,16 +36,13 @@ from publisher.storage.tables.credentials import Author
 
 MAX_BYTES = 32 * 1024 * 1024
 LIMITS = Limits(seconds=60.0)  # the largest picture in all its widths, on a slow machine
-PREFIX = "/media/"
 MAX_ALT = 1000
 
 CONTENT_TYPES = {
     "jpg": "image/jpeg", "png": "image/png", "webp": "image/webp", "gif": "image/gif",
     "mp3": "audio/mpeg", "m4a": "audio/mp4", "ogg": "audio/ogg",
-    "mp4": "video/mp4", "webm": "video/webm", "pdf": "application/pdf", **enclosures.TYPES,
+    "mp4": "video/mp4", "webm": "video/webm", "pdf": "application/pdf", **file_kinds.TYPES,
 }  # fmt: skip
-
-_NAME = re.compile(r"([0-9a-f]{20})(?:-(\d{1,5})x(\d{1,5})(a?)(?:-(\d{3,4}))?)?\.([a-z0-9]{3,4})")
 
 
 @dataclass(frozen=True)
@@ -77,15 +74,6 @@ class Accepted:
     def bytes(self) -> int:
         """Size of the file itself."""
         return len(next(iter(self.files.values())))
-
-
-@dataclass(frozen=True)
-class Responsive:
-    """Size and srcset of a stored picture, so that the layout is stable and phones load little."""
-
-    width: int
-    height: int
-    srcset: str
 
 
 def accept(data: bytes) -> Accepted:
@@ -149,7 +137,7 @@ def record(
             bytes=accepted.bytes,
             width=accepted.width,
             height=accepted.height,
-            widths=pictures.widths_of(accepted.width) if len(accepted.files) > 1 else [],
+            widths=widths_of(accepted.width) if len(accepted.files) > 1 else [],
             author_id=author_id,
             created_at=now,
         )
@@ -161,7 +149,7 @@ def record(
 
 def path(row: Media) -> str:
     """The address of a stored file on its site."""
-    return PREFIX + _name(row.digest, row.width, row.height, bool(row.widths), row.extension)
+    return PREFIX + name_of(row.digest, row.width, row.height, bool(row.widths), row.extension)
 
 
 def mark(row: Media) -> str:
@@ -172,7 +160,7 @@ def mark(row: Media) -> str:
 def names(row: Media) -> list[str]:
     """The names of a stored file and its smaller versions, the file itself first."""
     size, several = (row.width, row.height), bool(row.widths)
-    return [_name(row.digest, *size, several, row.extension, small) for small in (0, *row.widths)]
+    return [name_of(row.digest, *size, several, row.extension, small) for small in (0, *row.widths)]
 
 
 def erase(place: MediaFiles, names: Iterable[str]) -> None:
@@ -183,21 +171,8 @@ def erase(place: MediaFiles, names: Iterable[str]) -> None:
 
 def is_name(name: str) -> bool:
     """Whether `name` has the form of a stored file's name; no other name is served."""
-    match = _NAME.fullmatch(name)
+    match = NAME.fullmatch(name)
     return match is not None and match[6] in CONTENT_TYPES
-
-
-def responsive(address: str) -> Responsive | None:
-    """Size and smaller versions of a stored picture, read from its address alone."""
-    name = address.removeprefix(PREFIX)
-    match = _NAME.fullmatch(name)
-    if name == address or match is None or not match[2] or match[5]:
-        return None
-    width, height = int(match[2]), int(match[3])
-    stem, extension = name.rsplit(".", 1)
-    smaller = [] if match[4] else pictures.widths_of(width)
-    sources = [f"{PREFIX}{stem}-{small}.{extension} {small}w" for small in smaller]
-    return Responsive(width, height, ", ".join([*sources, f"{address} {width}w"]))
 
 
 def limit_text() -> str:
@@ -214,12 +189,12 @@ def _check_length(data: bytes) -> None:
 
 def _looked_at(data: bytes) -> FileInfo:
     """The sound, video, PDF or transcript in `data`, or the picture in our own encoding."""
-    for known in (enclosures.recognise_document, enclosures.recognise_sound, enclosures.recognise):
+    for known in (file_kinds.recognise_document, file_kinds.recognise_sound, file_kinds.recognise):
         if (found := known(data)) is not None:
             return found
     if re.match(rb"\s*(<\?xml|<!--|<!DOCTYPE svg|<svg)", data[:200], re.IGNORECASE):
         raise InvalidData("SVG can contain scripts and is not accepted; export the drawing as PNG")
-    enclosures.refuse_others(data)
+    file_kinds.refuse_others(data)
     try:
         return pictures.encode(data)
     except pictures.NotAPicture as error:
@@ -232,24 +207,10 @@ def _named(found: FileInfo, upload: bytes) -> Accepted:
     versions = found.versions or {0: upload}
     digest, size, several = digest_of(versions[0]), (found.width, found.height), len(versions) > 1
     files = {
-        _name(digest, *size, several, found.extension, small): content
+        name_of(digest, *size, several, found.extension, small): content
         for small, content in versions.items()
     }
     return Accepted(digest, found.content_type, found.extension, *size, found.seconds, files)
-
-
-def digest_of(data: bytes) -> str:
-    """The hash that names a file; the same content has the same name everywhere."""
-    return hashlib.sha256(data).hexdigest()
-
-
-def _name(
-    digest: str, width: int, height: int, several: bool, extension: str, small: int = 0
-) -> str:
-    """A file's name: hash, size, width of a smaller version, `a` for an animation without any."""
-    alone = "" if several or not pictures.widths_of(width) else "a"
-    size = f"-{width}x{height}{alone}" if width else ""
-    return f"{digest[:20]}{size}{f'-{small}' if small else ''}.{extension}"
 
 
 LIBRARY_PAGE = 12

@@ -12,9 +12,9 @@ from typing import IO, Any
 from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
 
 from publisher.base.errors import InvalidData, TooLarge
-from publisher.blog.post_files.enclosures import FileInfo
+from publisher.blog.media_names import widths_of
+from publisher.blog.post_files.file_kinds import FileInfo
 
-WIDTHS = (480, 960, 1600)
 MAX_SIDE = 2560
 MAX_PIXELS = 64_000_000  # of a JPEG, which is decoded at a fraction of its size
 MAX_WHOLE_PIXELS = 40_000_000  # of other formats, which are decoded at full size
@@ -173,11 +173,6 @@ def _count_frames(image: Image.Image) -> int:
             image.seek(0)
             return number
     return MAX_FRAMES + 1
-
-
-def widths_of(width: int) -> list[int]:
-    """The smaller widths in which a picture of this width is stored as well."""
-    return [smaller for smaller in WIDTHS if smaller < width]
 
 
 def _bytes(image: Image.Image, kind: str) -> bytes:

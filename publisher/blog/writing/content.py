@@ -11,7 +11,6 @@ from typing import Any
 
 from publisher.base.errors import FieldErrors
 from publisher.base.media_files import Attachment
-from publisher.blog.post_files.enclosures import EnclosureField, Transcript
 from publisher.blog.writing.content_fields import (
     Choice,
     Field,
@@ -21,6 +20,7 @@ from publisher.blog.writing.content_fields import (
     SourceText,
     Tags,
 )
+from publisher.blog.writing.enclosures import EnclosureField, Transcript
 from publisher.storage.tables.blog import (
     FOCUS,
     GALLERIES,
@@ -80,6 +80,17 @@ FIELDS: tuple[Field, ...] = (
 COLUMNS = tuple(column for field in FIELDS for column in field.columns)
 INPUTS = tuple(name for field in FIELDS for name in field.inputs)
 PROSE = tuple(field.name for field in FIELDS if field.prose)
+
+
+def searchable_text(holder: Any, words: str) -> str:
+    """The searchable text of a post besides its title: `words`, its plain text, and other prose.
+
+    `holder` has the fields of a content: a post's row or a `Content`.
+    """
+    others = (getattr(holder, name) for name in PROSE if name not in ("title", "source"))
+    return "\n".join(part for part in (words, *others) if part)
+
+
 MAX_SOURCE = next(field.limit for field in FIELDS if field.name == "source")
 
 

@@ -14,7 +14,6 @@ from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors, InvalidInput
-from publisher.blog.members import permissions
 from publisher.blog.published import is_public
 from publisher.blog.writing import autosave, posts
 from publisher.blog.writing.content import Content
@@ -68,7 +67,7 @@ def submit(
     if number == 0:
         post = posts.create(session, value, author.id, now)
     else:
-        before = permissions.editable(session, author, number)
+        before = posts.editable(session, author, number)
         if intent.place == "back" and is_public(before):
             posts.unpublish(session, before, now)  # first: what is saved now is a draft's
         post = posts.save(session, number, value, version, author.id, now, intent.minor)

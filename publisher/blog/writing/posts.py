@@ -15,14 +15,26 @@ from sqlalchemy.orm import Session
 
 from publisher.base.dates import LATEST_YEAR
 from publisher.base.errors import Conflict, InvalidInput, must_exist
-from publisher.blog import published, tags, update_log
+from publisher.base.text import plain_text
+from publisher.blog import published, update_log
+from publisher.blog.members import permissions
 from publisher.blog.published import is_listed, is_public, was_public
 from publisher.blog.slugs import free_slug, made_slug, slug_from
-from publisher.blog.writing.content import Content, of_post, same, to_columns, to_plain
+from publisher.blog.writing import tags
+from publisher.blog.writing.content import (
+    Content,
+    of_post,
+    same,
+    searchable_text,
+    to_columns,
+    to_plain,
+)
 from publisher.installation.settings import load_settings
 from publisher.part import hooked
 from publisher.storage import database
+from publisher.storage.full_text import POSTS
 from publisher.storage.tables.blog import Post, Redirect, Revision, UpdateKind
+from publisher.storage.tables.credentials import Author
 
 LATEST_SCHEDULE = datetime(LATEST_YEAR, 1, 1, tzinfo=UTC)
 BACKDATED = timedelta(minutes=1)  # a post is backdated if its date lies further back than this
@@ -31,6 +43,11 @@ BACKDATED = timedelta(minutes=1)  # a post is backdated if its date lies further
 def get(session: Session, post_id: int) -> Post:
     """The post with this number; NotFound when there is none."""
     return must_exist(session.get(Post, post_id), f"there is no post {post_id}")
+
+
+def editable(session: Session, author: Author, post_id: int) -> Post:
+    """The post with this number, if `author` may change it; NotFound or Forbidden otherwise."""
+    return permissions.required(author, get(session, post_id))
 
 
 def create(session: Session, value: Content, author_id: int | None, now: datetime) -> Post:
@@ -232,7 +249,7 @@ def _show(session: Session, post: Post, now: datetime) -> None:
     database.content_changed(session)
     session.flush()
     tags.touch(session, post, now)
-    published.index(session, post)
+    _index(session, post)
 
 
 def _replace(
@@ -265,7 +282,7 @@ def _replace(
         tell(session, post)
     session.flush()
     tags.assign(session, post, value.tags, now)
-    published.index(session, post)
+    _index(session, post)
     session.add(
         Revision(
             post_id=post.id,
@@ -294,3 +311,10 @@ def _set_slug(session: Session, post: Post, value: Content, before: str, follows
     back = session.get(Redirect, path(post))
     if back is not None:
         session.delete(back)
+
+
+def _index(session: Session, post: Post) -> None:
+    """Update the index for one post; only published posts are in it."""
+    POSTS.remove(session, [post.id])
+    if is_public(post):
+        POSTS.add(session, [(post.id, post.title, searchable_text(post, plain_text(post.html)))])

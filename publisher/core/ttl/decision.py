@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from functools import cached_property, lru_cache
 
 from publisher.core.civil import hour_end, hour_start, instant, seconds, zone_table
-from publisher.core.habits import MovedHours, moved_hours
 from publisher.core.ttl.activity import Activity
 from publisher.core.ttl.choice import begin_of, chosen, forecast, plan, planned_table, workspace
 from publisher.core.ttl.counts import knows_enough
 from publisher.core.ttl.forecast import number_by
+from publisher.core.ttl.habits import MovedHours, moved_hours
 from publisher.core.ttl.headers import TICK_SECONDS, Expiries, header_plan
 from publisher.core.ttl.planner import ServedSpan, hidden
 from publisher.core.ttl.rule import EXACT, WARM_UP_MINUTES, WINER, TtlRule, numbers, planner_for

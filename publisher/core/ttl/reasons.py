@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 from math import ceil
 
 from publisher.core.civil import instant, local_second, seconds, zone_table
-from publisher.core.habits import BUSY_HOURS
 from publisher.core.ttl.counts import WARM_UP_DAYS, WARM_UP_UPDATES
 from publisher.core.ttl.decision import WARM_UP, Decision
+from publisher.core.ttl.habits import BUSY_HOURS
 from publisher.core.ttl.rule import WINER
 
 WINERS_RULE = (

@@ -35,7 +35,7 @@ from publisher.parts.importing.dry_run import ready
 from publisher.parts.importing.formats import markdown_files
 from publisher.parts.importing.imported import Batch, ImportedPost
 from publisher.parts.river.following import subscriptions
-from publisher.parts.river.polls import item_store
+from publisher.parts.river.stored import item_store
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
 

@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 from publisher.base.errors import InvalidData, PublisherError, TooLarge
 from publisher.base.media_files import MediaFiles
 from publisher.base.system.confined import Limits, read, stream
+from publisher.blog import media_names
 from publisher.blog.post_files import media
 from publisher.blog.post_files.media import Accepted
 from publisher.parts.importing import dry_run, sources
@@ -187,7 +188,7 @@ def _media_files(site: ImportedSite, source: Folder) -> Iterator[Accepted]:
         digest = row["digest"]
         paths = sorted(groups.get(digest[:20], []), key=len)
         held = {path.rpartition("/")[2]: source.read(path, media.MAX_BYTES) for path in paths}
-        if not held or media.digest_of(next(iter(held.values()))) != digest:
+        if not held or media_names.digest_of(next(iter(held.values()))) != digest:
             raise InvalidData(f"media/{digest[:20]}: missing, or not the file it was")
         kind = media.CONTENT_TYPES[row["extension"]]
         yield Accepted(digest, kind, row["extension"], row["width"], row["height"], 0, held)

@@ -15,13 +15,13 @@ from sqlalchemy.orm import Session
 
 from publisher.base.dates import parse_instant
 from publisher.base.errors import FieldErrors, InvalidData, InvalidInput
-from publisher.blog import published, tags, update_log
+from publisher.blog import published, update_log
 from publisher.blog.members import authors, passwords
 from publisher.blog.post_files import media
 from publisher.blog.published import is_public
 from publisher.blog.slugs import SlugPool
-from publisher.blog.writing import posts
-from publisher.blog.writing.content import to_columns, to_plain
+from publisher.blog.writing import posts, tags
+from publisher.blog.writing.content import searchable_text, to_columns, to_plain
 from publisher.installation.settings import load_settings, store_setting
 from publisher.installation.settings import paths as check_paths
 from publisher.parts.importing.dry_run import Plan, Ready
@@ -108,7 +108,7 @@ def _insert(
     tags.assign_all(session, shown, now)
     out = ((id_, one.content, one.words) for id_, one in together if is_public(one.post))
     published.index_all(
-        session, ((id_, c.title, published.searchable_text(c, words)) for id_, c, words in out)
+        session, ((id_, c.title, searchable_text(c, words)) for id_, c, words in out)
     )
     return ids
 

@@ -3,8 +3,8 @@
 from flask import Blueprint, render_template
 from werkzeug.wrappers import Response
 
-from publisher.blog.members import permissions
 from publisher.blog.published import ALONE
+from publisher.blog.writing import posts
 from publisher.parts.link_cards import cards
 from publisher.storage.tables.blog import Post
 from publisher.web.context import done, login_required, me, site
@@ -17,7 +17,7 @@ blueprint = Blueprint("link_cards", __name__)
 def refresh(post_id: int) -> Response:
     """Fetch the post's link cards again."""
     with site().database.write() as db:
-        cards.request(db, permissions.editable(db, me(), post_id).html, again=True)
+        cards.request(db, posts.editable(db, me(), post_id).html, again=True)
     words = "The linked pages are being asked again; the cards follow in a moment."
     return done(words, "studio.post_editor.edit", post_id=post_id)
 

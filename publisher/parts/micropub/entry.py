@@ -21,7 +21,8 @@ from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidInput
 from publisher.base.media_files import Attachment
 from publisher.base.text import clean, is_of_the_web
-from publisher.blog.post_files.media import PREFIX, is_name
+from publisher.blog.media_names import PREFIX
+from publisher.blog.post_files.media import is_name
 from publisher.blog.writing.content import FIELDS, Content, checked
 from publisher.blog.writing.content_fields import Tags
 from publisher.storage.tables.blog import PostStatus, SourceFormat

@@ -17,9 +17,9 @@ from publisher.base.dates import format_rfc3339, parse_civil
 from publisher.base.errors import Forbidden, InvalidInput, PublisherError
 from publisher.base.media_files import Attachment, MediaFiles
 from publisher.base.text import whole_number
-from publisher.blog import post_addresses
+from publisher.blog import media_names, post_addresses
 from publisher.blog.members import permissions
-from publisher.blog.post_files import enclosures, media
+from publisher.blog.post_files import file_kinds, media
 from publisher.blog.post_files.media import Accepted
 from publisher.blog.published import is_public
 from publisher.blog.writing import overview, posts
@@ -114,14 +114,14 @@ def _accepted(alts: list[Any]) -> tuple[list[Upload], list[Upload]]:
 
 def own_enclosure(session: Session, place: MediaFiles, address: str) -> Attachment | None:
     """The sound of ours at `address`; None when it is none of ours."""
-    name = address.removeprefix(media.PREFIX)
+    name = address.removeprefix(media_names.PREFIX)
     if name == address or not media.is_name(name):
         return None
     row = session.scalar(select(Media).where(Media.digest.startswith(name[:20])))
     if row is None or not row.content_type.startswith("audio/"):
         return None
     with place.open(name) as file:
-        found = enclosures.recognise_sound(file.read())
+        found = file_kinds.recognise_sound(file.read())
     return Attachment(address, row.content_type, row.bytes, found.seconds if found else 0)
 
 

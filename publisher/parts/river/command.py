@@ -96,8 +96,8 @@ def list_feeds(as_json: bool) -> None:
 
     from publisher.installation.settings import load
     from publisher.parts.river.following import subscriptions
-    from publisher.parts.river.polls import item_store
     from publisher.parts.river.settings import RiverSettings
+    from publisher.parts.river.stored import item_store
     from publisher.parts.river.tables import RiverItem
 
     here = site()
@@ -127,7 +127,8 @@ def poll(url: str | None, everything: bool, whole: bool) -> None:
     import asyncio
 
     from publisher.parts.river import service
-    from publisher.parts.river.following import on_demand, subscriptions
+    from publisher.parts.river.following import subscriptions
+    from publisher.parts.river.polls import on_demand
 
     here = site()
     if url is not None and everything:
@@ -175,7 +176,8 @@ def retry() -> None:
     import asyncio
 
     from publisher.parts.river import service
-    from publisher.parts.river.following import on_demand, subscriptions
+    from publisher.parts.river.following import subscriptions
+    from publisher.parts.river.polls import on_demand
 
     here = site()
     with here.database.write() as db:
@@ -194,8 +196,9 @@ def why(url: str, as_json: bool) -> None:
     """Say when URL will be polled next and why, and what was guessed or dropped in reading it."""
     from publisher.installation.settings import load
     from publisher.parts.river.following import subscriptions
-    from publisher.parts.river.polls import feed_remarks, item_store
+    from publisher.parts.river.polls import feed_remarks
     from publisher.parts.river.settings import RiverSettings
+    from publisher.parts.river.stored import item_store
 
     here = site()
     with here.database.read() as db:

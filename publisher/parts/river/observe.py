@@ -29,7 +29,7 @@ from publisher.core.polling import Answer, Memory, PollPolicy, parse
 from publisher.core.polling.cho import ESTIMATED
 from publisher.parts.river.fetching import frontier
 from publisher.parts.river.options import RiverOptions
-from publisher.parts.river.polls.poll_rows import FeedRow
+from publisher.parts.river.stored.poll_rows import FeedRow
 from publisher.parts.river.tables import RiverCrawl, RiverCrawlVisit, RiverFeed
 from publisher.storage.postgresql import overwrite, run_rows
 

@@ -10,10 +10,10 @@ from publisher.base.system.logs import get_logger
 from publisher.installation import Site
 from publisher.installation.settings import load
 from publisher.parts.river import observe
-from publisher.parts.river.following.on_demand import OnDemandPoller
 from publisher.parts.river.options import RiverOptions
-from publisher.parts.river.polls import item_store
+from publisher.parts.river.polls.on_demand import OnDemandPoller
 from publisher.parts.river.settings import RiverSettings
+from publisher.parts.river.stored import item_store
 from publisher.parts.river.worker import RiverWorker
 from publisher.storage.bell import ChangeCounter
 

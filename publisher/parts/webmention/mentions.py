@@ -25,6 +25,7 @@ from publisher.base.net import OutgoingError, Reply, check_url
 from publisher.base.system.confined import Limits, Unreadable, read
 from publisher.blog import published
 from publisher.blog.members import permissions
+from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.installation.settings import load
 from publisher.parts.webmention.documents import (
@@ -141,7 +142,7 @@ def decide(session: Session, author: Author, mention_id: int, show: bool) -> Men
     Raises Forbidden unless `author` may edit the post.
     """
     row = must_exist(session.get(Mention, mention_id), "there is no such mention")
-    permissions.editable(session, author, row.post_id)
+    posts.editable(session, author, row.post_id)
     row.state = "shown" if show else "refused"
     database.content_changed(session)  # the post's page changes
     return row

@@ -15,10 +15,10 @@ from publisher.base.dates import parse_civil
 from publisher.base.errors import InvalidInput, NotFound
 from publisher.base.media_files import Attachment
 from publisher.base.text import whole_number
-from publisher.blog.post_files.enclosures import typed
-from publisher.blog.post_files.media import PREFIX
+from publisher.blog.media_names import PREFIX
 from publisher.blog.writing import posts
 from publisher.blog.writing.content import Content, checked
+from publisher.blog.writing.enclosures import typed
 from publisher.storage.tables.blog import Post, PostKind, SourceFormat
 
 Form = Literal["html", "markdown"]

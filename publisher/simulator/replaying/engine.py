@@ -18,11 +18,11 @@ from publisher.core.randomness import GOLDEN_BITS, MASK, mixed
 from publisher.core.replay.announcements import RENEWED
 from publisher.core.replay.reader_polls import GOLDEN, PHASES, after_a_document
 from publisher.simulator.clients import ORACLE_RULE
-from publisher.simulator.publishers import Documents
 from publisher.simulator.replaying import compiled, counted, kernel
 from publisher.simulator.replaying.counted import WINDOW, Feeds, ttl_changes
 from publisher.simulator.replaying.figures import DAY, Tally
 from publisher.simulator.replaying.kernel import Client
+from publisher.simulator.replaying.parts import Documents
 from publisher.simulator.timelines import Scoring, Timeline, scoring
 
 Ints = NDArray[np.int64]

@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from publisher.core.civil import DAY_SECONDS, HOUR_SECONDS, hour_end
-from publisher.core.replay.announcements import Announced, publish
+from publisher.core.replay.announcements import DOCUMENT, Announced, publish
 from publisher.core.ttl.choice import workspace
 from publisher.core.ttl.counts import SLOTS, History, Tables
 from publisher.core.ttl.mixture import after
 from publisher.core.ttl.rule import RuleNumbers
-from publisher.simulator.replaying.compiled import specialise
+from publisher.simulator.replaying.compiled import as_lists, specialise
+from publisher.simulator.replaying.counted import Array
 
 Chooser = Callable[..., int]
 PART_SECONDS = 30 * DAY_SECONDS
@@ -35,6 +36,21 @@ def watched(tell: Callable[[float], None]) -> Iterator[None]:
         yield
     finally:
         _watchers.remove(tell)
+
+
+class Documents(NamedTuple):
+    """`Announced`, in arrays where numba is installed, and `etag`: when the tag changes, see
+    `announcements`."""
+
+    built: Array
+    ttls: Array
+    begins: Array = ()
+    expiries: Array = ()
+    etag: int = DOCUMENT
+
+    def as_lists(self) -> Announced:
+        """The same in lists, for plain Python."""
+        return Announced(*(list(as_lists(part)) for part in self[:4]))
 
 
 class Part(NamedTuple):

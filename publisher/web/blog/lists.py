@@ -15,10 +15,11 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from publisher.base.errors import NotFound
-from publisher.blog import archive, published, tags
+from publisher.blog import archive, published
 from publisher.blog.markup.markdown import render
 from publisher.blog.members import authors
 from publisher.blog.slugs import tag_slug
+from publisher.blog.writing import tags
 from publisher.storage.tables.blog import Post
 from publisher.web.context import now, page_start, settings, site
 from publisher.web.day_strip import public_strip

@@ -15,7 +15,7 @@ from werkzeug.wsgi import wrap_file
 from publisher.base.errors import NotFound, must_exist
 from publisher.base.media_files import SANDBOX, MediaFolder
 from publisher.base.system.whole_files import whole_file
-from publisher.blog import published
+from publisher.blog import media_names, published
 from publisher.blog.post_files import cards, media
 from publisher.blog.post_files.cards import Card
 from publisher.storage.tables.blog import Post
@@ -102,7 +102,7 @@ def _kept(post_id: int, wanted: Card) -> Path:
     with _drawing:
         if not target.is_file():
             folder.mkdir(exist_ok=True)
-            name = wanted.portrait.removeprefix(media.PREFIX)
+            name = wanted.portrait.removeprefix(media_names.PREFIX)
             face = b""
             if name:
                 with suppress(OSError), site().environment.media.open(name) as picture:

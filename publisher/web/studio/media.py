@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from flask import Blueprint, Response, flash, jsonify, redirect, render_template, request, url_for
@@ -10,11 +11,12 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import Conflict, Forbidden, InvalidData, NotFound
 from publisher.base.media_files import SANDBOX
 from publisher.base.text import clean, whole_number
+from publisher.blog import media_names
 from publisher.blog.members import permissions
-from publisher.blog.post_files import enclosures, media, pictures
+from publisher.blog.post_files import file_kinds, media, pictures
+from publisher.blog.writing import enclosures
 from publisher.storage.tables.blog import Media, Post
 from publisher.web.context import me, now, site, wants_json
-from publisher.web.studio.editor.forms import Typed
 
 blueprint = Blueprint("media", __name__)
 
@@ -115,16 +117,16 @@ def _changeable(db: Session, media_id: int) -> Media:
 
 def _small(row: Media) -> str:
     """The address of a picture in miniature."""
-    return url_for(".miniature", name=media.path(row).removeprefix(media.PREFIX))
+    return url_for(".miniature", name=media.path(row).removeprefix(media_names.PREFIX))
 
 
 @blueprint.get("/media/<name>/small")
 def miniature(name: str) -> Response:
     """A picture in miniature, with `?wide` for the preview of a look; a browser keeps it."""
-    place, known = site().environment.media, media.responsive(media.PREFIX + name)
+    place, known = site().environment.media, media_names.responsive(media_names.PREFIX + name)
     if known is None or place.size(name) is None:
         raise NotFound("there is no such picture")
-    smallest = known.srcset.split(" ")[0].removeprefix(media.PREFIX)
+    smallest = known.srcset.split(" ")[0].removeprefix(media_names.PREFIX)
     with place.open(smallest) as file:
         response = Response(pictures.miniature(file, "wide" in request.args), mimetype="image/webp")
     response.headers["Cache-Control"] = "private, max-age=31536000, immutable"
@@ -143,15 +145,14 @@ def upload() -> Any:
     )
 
 
-def added(typed: Typed) -> Typed:
-    """The form with its uploaded file added: a picture in the text, a sound as the enclosure, a
-    transcript in its field."""
+def added(source: str) -> Mapping[str, str]:
+    """The inputs that the form's uploaded file changes: a picture is added to the text `source`, a
+    sound is the enclosure, a transcript has its field."""
     accepted = _taken()
     if inputs := _inputs(accepted):
-        return typed.with_texts(inputs)
+        return inputs
     text = _markdown(accepted.path, accepted.content_type, _alt(), _file_name())
-    source = f"{typed.source.rstrip()}\n\n{text}\n".lstrip()
-    return typed.with_texts({"source": source})
+    return {"source": f"{source.rstrip()}\n\n{text}\n".lstrip()}
 
 
 def _taken() -> media.Accepted:
@@ -194,7 +195,7 @@ def _markdown(place: str, content_type: str, alt: str, name: str) -> str:
 
 def _inputs(accepted: media.Accepted) -> dict[str, str]:
     """The inputs that a sound or a transcript fills; none for files inserted into the text."""
-    if accepted.content_type in enclosures.TYPES.values():
+    if accepted.content_type in file_kinds.TYPES.values():
         return {"transcript": accepted.path}
     if not accepted.content_type.startswith("audio/"):
         return {}

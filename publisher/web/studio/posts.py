@@ -7,9 +7,8 @@ from flask import Blueprint, render_template, request
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import FieldErrors
 from publisher.base.text import clean, whole_number
-from publisher.blog import tags
 from publisher.blog.members import authors, permissions
-from publisher.blog.writing import autosave, overview
+from publisher.blog.writing import autosave, overview, tags
 from publisher.storage.tables.blog import KINDS, STATUSES, Post
 from publisher.web.context import admin_required, done, me, now, place_in_list, site
 from publisher.web.studio import shared

@@ -5,9 +5,9 @@ from random import Random
 
 import pytest
 
-from publisher.core.habits import MovedHours, moved_hours
 from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, histogram
 from publisher.core.ttl.decision import Outlook, decide
+from publisher.core.ttl.habits import MovedHours, moved_hours
 from publisher.core.ttl.mixture import START, Four, rates, seen_at, sharpened, weighed
 from publisher.core.ttl.reasons import explain
 from publisher.core.ttl.rule import TtlRule

@@ -12,8 +12,8 @@ from sqlalchemy import delete, func, select
 
 from publisher.base.errors import StorageUnavailable
 from publisher.base.media_files import Attachment
-from publisher.blog import published, tags, update_log
-from publisher.blog.writing import posts
+from publisher.blog import published, update_log
+from publisher.blog.writing import posts, tags
 from publisher.installation import Site
 from publisher.parts.importing import dry_run, work, writer
 from publisher.parts.importing.imported import Batch, ImportedPost

@@ -26,9 +26,9 @@ from publisher.installation import Site
 from publisher.installation.settings import store_setting
 from publisher.parts.mirror import mirror_poll, mirrors
 from publisher.parts.mirror.tables import Mirror
-from publisher.parts.river.following.on_demand import OnDemandPoller
 from publisher.parts.river.polls import due_polls
 from publisher.parts.river.polls.feed_visit import Visit
+from publisher.parts.river.polls.on_demand import OnDemandPoller
 from publisher.storage.tables.publishing import Delivery
 from publisher.web.application import close_app, create_app
 from tests.conftest import FakeClock

@@ -13,7 +13,8 @@ from publisher.feed_fetching.fetch import open_fetcher
 from publisher.installation import Site
 from publisher.parts.river import service
 from publisher.parts.river.fetching import frontier
-from publisher.parts.river.following import on_demand, subscriptions
+from publisher.parts.river.following import subscriptions
+from publisher.parts.river.polls import on_demand
 from publisher.parts.river.polls.feed_visit import OFFLINE
 from publisher.parts.river.tables import RiverFeed, RiverHost, RiverVisit
 from publisher.storage.tables.blog import Preference

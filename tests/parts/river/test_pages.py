@@ -20,7 +20,7 @@ from publisher.installation import Site
 from publisher.parts.river import service
 from publisher.parts.river.following import subscriptions
 from publisher.parts.river.polls import feed_remarks
-from publisher.parts.river.polls.item_store import NewRow, insert_new, keep, prune
+from publisher.parts.river.stored.item_store import NewRow, insert_new, keep, prune
 from publisher.parts.river.tables import RiverFeed, RiverItem, RiverVisit
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD, make_author

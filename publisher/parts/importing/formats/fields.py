@@ -23,7 +23,7 @@ from publisher.base.errors import InvalidData, InvalidInput
 from publisher.base.media_files import Attachment
 from publisher.base.text import is_of_the_web, number_in, plain_text
 from publisher.blog.markup import safe_html
-from publisher.blog.post_files.enclosures import seconds_in
+from publisher.blog.writing.enclosures import seconds_in
 from publisher.feed_reading.character_sets import to_text
 from publisher.feed_reading.lazy_pictures import loading_at_once
 from publisher.feed_reading.mending import mended

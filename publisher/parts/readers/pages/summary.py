@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.text import whole_number
 from publisher.blog import update_log
-from publisher.blog.members import permissions
+from publisher.blog.writing import posts
 from publisher.core.replay.when_to_publish import Reach, better_of, hours_ahead, reach_now
 from publisher.installation import Site
 from publisher.installation.settings import Settings, load_settings
@@ -199,7 +199,7 @@ def reached() -> str:
     with site().database.read() as db:
         post_id = whole_number(request.args.get("post", ""))
         if post_id:
-            permissions.editable(db, me(), post_id)
+            posts.editable(db, me(), post_id)
         return render_template("readers/reached.html", moment=publishing_moment(db, post_id))
 
 
@@ -208,7 +208,7 @@ def page(post_id: int) -> str:
     """What each update of a post reached."""
     count_polls()
     with site().database.read() as db:
-        post = permissions.editable(db, me(), post_id)
+        post = posts.editable(db, me(), post_id)
         return render_template(
             "readers/reach.html",
             post=post,

@@ -29,7 +29,7 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import StorageUnavailable
 from publisher.base.system.logs import get_logger
 from publisher.parts.river.options import RiverOptions
-from publisher.parts.river.polls.poll_rows import FeedRow, HostRow, save
+from publisher.parts.river.stored.poll_rows import FeedRow, HostRow, save
 from publisher.parts.river.tables import RiverFeed, RiverHost
 from publisher.storage.database import Database
 from publisher.storage.postgresql import insert_unless_there, on_server

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict
 from publisher.parts.river.following.subscriptions import in_folder
-from publisher.parts.river.polls.poll_rows import FeedRow
+from publisher.parts.river.stored.poll_rows import FeedRow
 from publisher.parts.river.tables import RiverFeed
 
 PAGE = 50

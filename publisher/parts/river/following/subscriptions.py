@@ -20,8 +20,8 @@ from publisher.feed_fetching.addresses import tidy_url, work_unit_of
 from publisher.feed_fetching.answers import Credentials
 from publisher.parts.river.fetching import frontier
 from publisher.parts.river.observe import check_policy
-from publisher.parts.river.polls import item_store
-from publisher.parts.river.polls.poll_rows import FeedRow
+from publisher.parts.river.stored import item_store
+from publisher.parts.river.stored.poll_rows import FeedRow
 from publisher.parts.river.tables import RiverFeed, RiverItem, RiverList
 
 MOST_AT_ONCE = 10_000  # feeds: a second and a half

@@ -25,12 +25,13 @@ from publisher.core.specs import SpecError
 from publisher.core.ttl.activity import Activity, fold
 from publisher.core.ttl.rule import TtlRule
 from publisher.parts.river import politeness, service
-from publisher.parts.river.following import feed_list, on_demand, opml, reading_list, subscriptions
+from publisher.parts.river.following import feed_list, opml, reading_list, subscriptions
 from publisher.parts.river.following.feed_list import FeedQuery
-from publisher.parts.river.following.on_demand import NothingThere, SeveralFeeds
 from publisher.parts.river.observe import OBSERVED, SUMMARY
-from publisher.parts.river.polls import feed_remarks, item_store, moves
+from publisher.parts.river.polls import feed_remarks, moves, on_demand
+from publisher.parts.river.polls.on_demand import NothingThere, SeveralFeeds
 from publisher.parts.river.polls.schedule import DEAD_AFTER, dead_for
+from publisher.parts.river.stored import item_store
 from publisher.parts.river.tables import RiverFeed
 from publisher.web.context import done, me, now, settings, site
 from publisher.web.day_strip import Day, bars, minute_of_day

@@ -19,7 +19,7 @@ from publisher.feed_fetching.answers import Credentials, Validators
 from publisher.feed_reading import RULES
 from publisher.parts.river.fetching import frontier
 from publisher.parts.river.options import RiverOptions
-from publisher.parts.river.polls.poll_rows import FeedRow, HostRow
+from publisher.parts.river.stored.poll_rows import FeedRow, HostRow
 from publisher.parts.river.tables import RiverFeed, RiverHost
 
 _LEAST_RETRY = timedelta(minutes=15)

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from publisher.base.dates import format_rfc3339, parse_rfc3339
 from publisher.feed_reading.feed_document import FeedDocument
 from publisher.feed_reading.remarks import Remark, gathered
-from publisher.parts.river.polls.item_store import Kept
+from publisher.parts.river.stored.item_store import Kept
 
 Stored: TypeAlias = dict[str, Any]
 """A remark as it is stored and shown to programs: kind, sentence, count, loss; and last_at, the

@@ -13,10 +13,10 @@ from publisher.feed_fetching.addresses import login_may_follow, work_unit_of
 from publisher.parts.river.fetching import frontier
 from publisher.parts.river.following import feed_list
 from publisher.parts.river.options import RiverOptions
-from publisher.parts.river.polls import identity
 from publisher.parts.river.polls.feed_visit import Visit
-from publisher.parts.river.polls.identity import site_of
-from publisher.parts.river.polls.poll_rows import FeedRow, save
+from publisher.parts.river.stored import identity
+from publisher.parts.river.stored.identity import site_of
+from publisher.parts.river.stored.poll_rows import FeedRow, save
 from publisher.parts.river.tables import RiverFeed, RiverMove
 
 ANOTHER_FEED = "another-feed"

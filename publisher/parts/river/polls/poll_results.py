@@ -29,14 +29,14 @@ from publisher.parts.river.polls import (
     due_polls,
     feed_remarks,
     feed_visit,
-    item_store,
     moves,
     schedule,
 )
 from publisher.parts.river.polls.feed_visit import OVERLOADED, NetworkHealth, Visit, answer_of
-from publisher.parts.river.polls.item_store import Kept
-from publisher.parts.river.polls.poll_rows import FeedRow, HostRow, save
 from publisher.parts.river.polls.schedule import Stakes, plan
+from publisher.parts.river.stored import item_store
+from publisher.parts.river.stored.item_store import Kept
+from publisher.parts.river.stored.poll_rows import FeedRow, HostRow, save
 from publisher.parts.river.tables import RiverGap, RiverVisit
 
 

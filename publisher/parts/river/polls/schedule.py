@@ -12,7 +12,7 @@ from publisher.core.polling import Memory, PollPolicy
 from publisher.parts.river.following import subscriptions
 from publisher.parts.river.options import RiverOptions
 from publisher.parts.river.polls.feed_visit import Visit
-from publisher.parts.river.polls.poll_rows import FeedRow
+from publisher.parts.river.stored.poll_rows import FeedRow
 from publisher.parts.river.tables import RiverFeed
 
 DAY_SECONDS = 86400.0

@@ -25,7 +25,7 @@ def keep(post_id: int) -> Any:
     """Keep the fields of the form; `post_id` 0 is the box on the first page."""
     typed = forms.from_mapping(request.form)
     with site().database.write() as db:
-        post = permissions.editable(db, me(), post_id) if post_id else None
+        post = posts.editable(db, me(), post_id) if post_id else None
         version = post.version if post else 0
         base = revisions.marked(db, post, typed.base_version) if post else 0
         made = editing.earlier_attempt(db, me().id, typed.attempt, now())
@@ -62,7 +62,7 @@ def begin() -> Any:
 def discard(post_id: int) -> Any:
     """Discard the unsaved text that the editor shows."""
     with site().database.write() as db:
-        post = permissions.editable(db, me(), post_id)
+        post = posts.editable(db, me(), post_id)
         kept = autosave.current(db, me().id, post_id, post.version)
         autosave.forget(db, me().id, post_id, request.form.get("seen", autosave.stamp(kept)))
     return redirect(url_for("studio.post_editor.edit", post_id=post_id, done=post_id))
@@ -74,7 +74,7 @@ def unsaved(post_id: int | None) -> str:
     """The unsaved texts of a post, or of all, with how they differ from what its editor shows."""
     with site().database.read() as db:
         if post_id:
-            permissions.editable(db, me(), post_id)
+            posts.editable(db, me(), post_id)
         rows = autosave.everything(db, me().id)
         wanted = rows[:MOST] if post_id is None else [row for row in rows if row.post_id == post_id]
         shown = [_shown(db, row) for row in wanted]
@@ -128,7 +128,7 @@ def _shown(db: Session, row: UnsavedText) -> dict[str, Any]:
 
 def _version(db: Session, post_id: int) -> int:
     """The version of a post that the author may edit; 0 of the box."""
-    return permissions.editable(db, me(), post_id).version if post_id else 0
+    return posts.editable(db, me(), post_id).version if post_id else 0
 
 
 def _is_new_post(row: UnsavedText) -> bool:

@@ -11,9 +11,8 @@ from sqlalchemy.orm import Session
 
 from publisher.base.text import whole_number
 from publisher.blog.markup import markdown
-from publisher.blog.members import permissions
 from publisher.blog.slugs import slugify, tag_slug
-from publisher.blog.writing import content
+from publisher.blog.writing import content, posts
 from publisher.blog.writing.content import Content
 from publisher.storage.tables.blog import Post, Tag
 from publisher.storage.tables.credentials import Author
@@ -39,7 +38,7 @@ def preview() -> Any:
     g.tried_style = True  # as a reader sees it, without the way to edit it
     value = content.as_typed(typed.texts)
     with site().database.read() as db:
-        post = _post(db, value, permissions.editable(db, me(), number) if number else None)
+        post = _post(db, value, posts.editable(db, me(), number) if number else None)
         html = render_template("studio/preview_post.html", post=post, several=several_authors(db))
     return jsonify(html=html)
 

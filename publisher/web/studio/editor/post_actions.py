@@ -10,7 +10,6 @@ from markupsafe import Markup
 
 from publisher.base.errors import Conflict
 from publisher.blog import post_addresses, published
-from publisher.blog.members import permissions
 from publisher.blog.writing import posts, revisions
 from publisher.web.context import done, me, now, site
 from publisher.web.studio import shared
@@ -27,7 +26,7 @@ def undo(post_id: int) -> Any:
     """Cancel publishing in the undo window: the post is a draft again."""
     try:
         with site().database.write() as db:
-            post = permissions.editable(db, me(), post_id)
+            post = posts.editable(db, me(), post_id)
             if post.status != "draft":  # pressed twice, or on two pages
                 posts.unschedule(db, post)
     except Conflict:
@@ -41,7 +40,7 @@ def undo(post_id: int) -> Any:
 def publish_now(post_id: int) -> Any:
     """End the undo window early."""
     with site().database.write() as db:
-        post = permissions.editable(db, me(), post_id)
+        post = posts.editable(db, me(), post_id)
         if post.status == "scheduled":
             posts.publish(db, post, now(), now())
         view = Markup('Published. <a href="{}">View {}</a>').format(posts.path(post), post.kind)
@@ -55,7 +54,7 @@ def publish_now(post_id: int) -> Any:
 def delete(post_id: int) -> Any:
     """Delete a post; the list of posts offers to restore it."""
     with site().database.write() as db:
-        posts.delete(db, permissions.editable(db, me(), post_id), now())
+        posts.delete(db, posts.editable(db, me(), post_id), now())
     shared.feeds_changed()
     return redirect(url_for("studio.posts.page", gone=post_id))
 
@@ -65,7 +64,7 @@ def restore(post_id: int) -> Any:
     """Undo a deletion; `as` draft: without publishing the post again."""
     as_draft = request.form.get("as") == "draft"
     with site().database.write() as db:
-        post = posts.restore(db, permissions.editable(db, me(), post_id), now(), as_draft)
+        post = posts.restore(db, posts.editable(db, me(), post_id), now(), as_draft)
         back = "published again" if published.is_public(post) else "a draft again"
     shared.feeds_changed()
     return _edited(post_id, f"Restored: it is {back}.")
@@ -75,7 +74,7 @@ def restore(post_id: int) -> Any:
 def revoke(post_id: int) -> Any:
     """Replace the preview link by a new one."""
     with site().database.write() as db:
-        post_addresses.revoke_preview(permissions.editable(db, me(), post_id))
+        post_addresses.revoke_preview(posts.editable(db, me(), post_id))
     return _edited(post_id, "The old preview link no longer works; there is a new one.")
 
 
@@ -83,7 +82,7 @@ def revoke(post_id: int) -> Any:
 def versions(post_id: int) -> str:
     """The newest version, compared with the one before."""
     with site().database.read() as db:
-        version = permissions.editable(db, me(), post_id).version
+        version = posts.editable(db, me(), post_id).version
     return _version_page(post_id, version)
 
 
@@ -95,7 +94,7 @@ def version(post_id: int, version: int) -> str:
 
 def _version_page(post_id: int, version: int) -> str:
     with site().database.read() as db:
-        post = permissions.editable(db, me(), post_id)
+        post = posts.editable(db, me(), post_id)
         revision = revisions.get(db, post, version)
         earlier = revisions.before(db, revision)
         return render_template(
@@ -113,7 +112,7 @@ def _version_page(post_id: int, version: int) -> str:
 def restore_version(post_id: int, version: int) -> Any:
     """Save an earlier version as a new one."""
     with site().database.write() as db:
-        post = permissions.editable(db, me(), post_id)
+        post = posts.editable(db, me(), post_id)
         revisions.restore(db, post, revisions.get(db, post, version), me().id, now())
     shared.feeds_changed()
     return _edited(post_id, f"Version {version} has been restored, as a new version.")

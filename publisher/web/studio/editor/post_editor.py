@@ -11,7 +11,7 @@ from publisher.base.text import sentence, whole_number
 from publisher.blog import post_addresses
 from publisher.blog.members import permissions
 from publisher.blog.slugs import slugify
-from publisher.blog.writing import autosave, editing, revisions
+from publisher.blog.writing import autosave, editing, posts, revisions
 from publisher.blog.writing.content import MAX_SOURCE
 from publisher.blog.writing.revisions import Piece, difference
 from publisher.part import hooked
@@ -48,7 +48,7 @@ def new() -> str:
 def edit(post_id: int) -> str:
     """The editor with a post, and with what was typed since it was last saved."""
     with site().database.read() as db:
-        post = permissions.editable(db, me(), post_id)
+        post = posts.editable(db, me(), post_id)
         typed = forms.from_post(db, post, settings().zone)
         kept = autosave.current(db, me().id, post_id, post.version)
     typed = replace(typed, seen=autosave.stamp(kept))
@@ -66,7 +66,7 @@ def save(post_id: int) -> Any:
     try:
         if request.form.get("action") == "upload":
             notice = "The file has been added below. Nothing has been saved yet."
-            return show(media.added(typed), post_id, notice=notice)
+            return show(typed.with_texts(media.added(typed.source)), post_id, notice=notice)
         post = submit(typed, post_id)
     except FieldErrors as error:
         return show(typed, post_id, errors=error.fields), error.http_status
@@ -104,7 +104,7 @@ def show(
 ) -> str:
     """The page with the form filled from `typed`; NotFound and Forbidden as for any post."""
     with site().database.read() as db:
-        post = permissions.editable(db, me(), post_id) if post_id else None
+        post = posts.editable(db, me(), post_id) if post_id else None
         saves = len(revisions.history(db, post, limit=2)) if post else 0
         return render_template(
             "studio/editor.html",
@@ -135,7 +135,7 @@ def submit(typed: Typed, post_id: int) -> Post:
     """Save what a form says, of the post or (0) of a new one; raises what `editing.submit` does."""
     undo = settings().undo_seconds
     with site().database.write() as db:
-        old = permissions.editable(db, me(), post_id) if post_id else None
+        old = posts.editable(db, me(), post_id) if post_id else None
         present = (old.scheduled_at or old.published_at) if old else None
         value, intent = forms.read(typed, settings().zone, present)
         version = revisions.marked(db, old, typed.base_version) if old else 0
@@ -154,7 +154,7 @@ def _conflict(typed: Typed, post_id: int, problem: str) -> str:
     """The page after an edit conflict: both texts and their difference; the form has the typed one,
     based on the newest version."""
     with site().database.read() as db:
-        theirs = permissions.editable(db, me(), post_id) if post_id else None
+        theirs = posts.editable(db, me(), post_id) if post_id else None
         version = revisions.mark(db, theirs) if theirs else "0"
         newest = revisions.history(db, theirs, limit=1)[0] if theirs else None
     if theirs is None or theirs.status == "deleted":

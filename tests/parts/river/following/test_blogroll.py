@@ -7,7 +7,7 @@ from publisher.base.errors import Conflict
 from publisher.installation import Site
 from publisher.parts.river.following import feed_list
 from publisher.parts.river.polls.moves import take_address
-from publisher.parts.river.polls.poll_rows import FeedRow
+from publisher.parts.river.stored.poll_rows import FeedRow
 from publisher.parts.river.tables import RiverFeed
 from tests.conftest import FakeClock
 from tests.parts.river.test_worker import River

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from publisher.blog.members import authors
 from publisher.installation import Site
 from publisher.parts.river.following import reading_list, subscriptions
-from publisher.parts.river.following.on_demand import OnDemandPoller
+from publisher.parts.river.polls.on_demand import OnDemandPoller
 from publisher.parts.river.tables import RiverFeed, RiverItem
 from tests.conftest import FakeClock
 from tests.parts.river.origin import Origin, Reply, conditional, rss

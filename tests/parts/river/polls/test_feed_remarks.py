@@ -6,7 +6,7 @@ from publisher.feed_reading.feed_document import FeedDocument
 from publisher.feed_reading.remarks import Remark
 from publisher.installation import Site
 from publisher.parts.river.polls import feed_remarks
-from publisher.parts.river.polls.item_store import Kept
+from publisher.parts.river.stored.item_store import Kept
 from tests.conftest import FakeClock
 from tests.parts.river.origin import Origin
 from tests.parts.river.polls.test_identity import Followed, posts

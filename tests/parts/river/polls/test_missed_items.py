@@ -10,7 +10,8 @@ from sqlalchemy import func, select
 
 from publisher.base.dates import format_rfc822
 from publisher.installation import Site
-from publisher.parts.river.polls import due_polls, item_store
+from publisher.parts.river.polls import due_polls
+from publisher.parts.river.stored import item_store
 from publisher.parts.river.tables import RiverFeed, RiverGap, RiverItem, RiverVisit
 from tests.conftest import FakeClock
 from tests.parts.river.fast import FastRounds

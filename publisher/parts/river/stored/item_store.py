@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 
 from publisher.core.durations import duration
 from publisher.feed_reading.feed_document import FeedDocument, FeedItem, plausible, unpack
-from publisher.parts.river.polls.identity import recognised
-from publisher.parts.river.polls.poll_rows import FeedRow
+from publisher.parts.river.stored.identity import recognised
+from publisher.parts.river.stored.poll_rows import FeedRow
 from publisher.parts.river.tables import RiverFeed, RiverGap, RiverItem, RiverStar, RiverVisit
 from publisher.storage.full_text import ITEMS
 

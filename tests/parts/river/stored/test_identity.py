@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from publisher.installation import Site
-from publisher.parts.river.polls.identity import Sites, site_of
+from publisher.parts.river.stored.identity import Sites, site_of
 from publisher.parts.river.tables import RiverItem, RiverVisit
 from tests.conftest import FakeClock
 from tests.parts.river.origin import Origin, Reply, Route, rss

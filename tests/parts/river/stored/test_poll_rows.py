@@ -15,7 +15,7 @@ from publisher.parts.river.following import subscriptions
 from publisher.parts.river.polls import due_polls
 from publisher.parts.river.polls.feed_visit import Visit
 from publisher.parts.river.polls.poll_results import settle
-from publisher.parts.river.polls.poll_rows import FeedRow, save
+from publisher.parts.river.stored.poll_rows import FeedRow, save
 from publisher.parts.river.tables import RiverFeed, RiverHost, RiverItem, RiverVisit
 from publisher.storage.full_text import ITEMS
 from tests.conftest import FakeClock

@@ -25,7 +25,7 @@ from sqlalchemy import Row, Table, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from publisher.feed_reading.feed_document import FeedDocument, FeedItem, digest, plausible
-from publisher.parts.river.polls.poll_rows import FeedRow
+from publisher.parts.river.stored.poll_rows import FeedRow
 from publisher.parts.river.tables import RiverFeed, RiverItem
 
 Stored: TypeAlias = Row[int, bytes, bytes, datetime | None, datetime]

@@ -9,8 +9,9 @@ from sqlalchemy import func, select
 
 from publisher.base.errors import InvalidData
 from publisher.installation import Site
-from publisher.parts.river.following import on_demand, subscriptions
-from publisher.parts.river.following.on_demand import OnDemandPoller
+from publisher.parts.river.following import subscriptions
+from publisher.parts.river.polls import on_demand
+from publisher.parts.river.polls.on_demand import OnDemandPoller
 from publisher.parts.river.tables import RiverFeed, RiverHost
 from tests.conftest import FakeClock
 from tests.parts.river.origin import Origin, Reply, rss
