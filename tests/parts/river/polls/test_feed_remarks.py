@@ -9,7 +9,7 @@ from publisher.parts.river.polls import feed_remarks
 from publisher.parts.river.stored.item_store import Kept
 from tests.conftest import FakeClock
 from tests.parts.river.origin import Origin
-from tests.parts.river.polls.test_identity import Followed, posts
+from tests.parts.river.stored.test_identity import Followed, posts
 from tests.parts.river.test_worker import River
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

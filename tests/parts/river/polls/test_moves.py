@@ -12,7 +12,7 @@ from publisher.parts.river.polls import moves
 from publisher.parts.river.tables import RiverFeed
 from tests.conftest import FakeClock
 from tests.parts.river.origin import Origin, Reply, rss
-from tests.parts.river.polls.test_identity import document, posts
+from tests.parts.river.stored.test_identity import document, posts
 from tests.parts.river.test_worker import XML, River
 
 QUARANTINE_POLLS = 27

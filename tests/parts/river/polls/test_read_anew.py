@@ -11,7 +11,7 @@ from publisher.installation import Site
 from publisher.parts.river.tables import RiverFeed, RiverItem, RiverVisit
 from tests.conftest import FakeClock
 from tests.parts.river.origin import Origin, Reply
-from tests.parts.river.polls.test_identity import Entry, document
+from tests.parts.river.stored.test_identity import Entry, document
 from tests.parts.river.test_worker import XML, River
 
 ONE = ("https://blog.example/1", "https://blog.example/1", "One", 3)

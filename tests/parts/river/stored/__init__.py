@@ -1,0 +1,1 @@
+"""Tests of `publisher.parts.river.stored`."""
