@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from flask import g, get_template_attribute, render_template
+from markupsafe import Markup
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -55,7 +56,7 @@ def publish_later(post_id: int | None) -> str:
 
 def progress(post_id: int | None) -> str:
     """How far a post, or the newest one, has come, and the script that keeps it up to date."""
-    script = f'<script type="module" src="{asset("readers/reach.js")}"></script>'
+    script = Markup('<script type="module" src="{}"></script>').format(asset("readers/reach.js"))
     return script + _macro("publishing", "reach_card", _moment(post_id))
 
 
