@@ -1,5 +1,8 @@
-"""The application factory for `flask run` and WSGI servers. Starts no thread when imported."""
+"""The whole blog for any WSGI server: `flask --app app run`, gunicorn, granian, waitress.
 
-from publisher.web.application import create_app
+`create_app` makes it. Importing this module starts nothing; the jobs begin with the first request.
+"""
+
+from publisher.operations.any_server import create_app
 
 __all__ = ["create_app"]

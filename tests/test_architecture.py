@@ -82,7 +82,7 @@ OWNERS = {
     "distributed": ["simulator.cluster"],
     "docutils": ["parts.importing.sites.restructured_text"],
     "feedgen": ["feeds.rss"],
-    "flask": ["web", "parts"],
+    "flask": ["web", "parts", "operations.any_server"],
     "itsdangerous": ["web.request_checks"],
     "httptools": ["http_server.http_request"],
     "jinja2": ["web.rendering"],

@@ -18,6 +18,7 @@ from publisher.part import PartOff, chosen, known
 # theirs.
 COMMANDS = {
     "serve": ("publisher.cli.running:serve", "run the site: web workers and the hourly job"),
+    "scheduler": ("publisher.cli.running:scheduler", "run the jobs alone, beside another server"),
     "settings": ("publisher.cli.running:settings", "list, show or set the site's settings"),
     "author": ("publisher.cli.author:author", "add, list and remove authors; passwords and roles"),
     "token": ("publisher.cli.author:token", "create, list and revoke API tokens"),

@@ -70,6 +70,14 @@ def serve(
 
 
 @click.command()
+def scheduler() -> None:
+    """Run the site's jobs, beside web processes of another server than `publisher serve`."""
+    from publisher.operations.supervisor import schedule
+
+    schedule(read_environment())
+
+
+@click.command()
 @click.argument("key", required=False)
 @click.argument("value", required=False)
 @json_option

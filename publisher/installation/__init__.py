@@ -1,6 +1,7 @@
 """An open installation: environment, clock, database, and the facts stored about itself."""
 
 import fcntl
+import hmac
 import os
 import secrets
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from publisher.storage.tables.credentials import Author
 
 DEFAULT_SITE_URL = "http://127.0.0.1:8000"
 TIMEOUT_SECONDS = 10.0  # of a request to another server
+_WAITING = "scheduler.lock"
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def open_site(
     try:
         upgrade(database)
         if first_url is not None:
-            _keep_address(database, environment, first_url)
+            keep_address(database, environment, first_url)
     except BaseException:
         database.close()
         raise
@@ -154,16 +156,20 @@ def claim_key(site: Site) -> None:
 
 
 @contextmanager
-def serving_lock(environment: Environment, purpose: str = "being served") -> Iterator[None]:
-    """The lock of an instance: held by its one server, or by a command that replaces its database.
+def serving_lock(
+    environment: Environment, purpose: str = "being served", wait: bool = False
+) -> Iterator[None]:
+    """The lock of an instance: held by the process that runs its jobs, or by a command that
+    replaces its database.
 
     The kernel releases it when the process ends, however it ends. Raises Conflict, which says what
-    the other process is doing; StorageUnavailable where nothing can be written.
+    the other process is doing (with `wait` it waits for it instead); StorageUnavailable where
+    nothing can be written.
     """
     try_write(environment)
     with (environment.instance / "serving.lock").open("a+") as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError as error:
             file.seek(0)
             doing = file.read(200).strip() or "being served"
@@ -176,15 +182,38 @@ def serving_lock(environment: Environment, purpose: str = "being served") -> Ite
         yield
 
 
-def setup_path(site: Site) -> str | None:
+@contextmanager
+def waiting_lock(environment: Environment) -> Iterator[None]:
+    """The lock of the one process that is to have the serving lock before web processes, whether it
+    has it yet or not; waits for another such process."""
+    with (environment.instance / _WAITING).open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def is_waited_for(environment: Environment, wait: bool = False) -> bool:
+    """Whether a process holds the waiting lock; with `wait`, once that is not so."""
+    with (environment.instance / _WAITING).open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            return True
+    return False
+
+
+def setup_path(site: Site, keep: bool = False) -> str | None:
     """The one-time path that creates the first author; None if there is an author already.
 
-    Each call makes a new path and invalidates the one before; only a hash of its secret is stored.
+    Each call makes a new path and invalidates the one before, unless `keep`: processes that start
+    beside each other give the same. Stored are a hash, and a seed that is useless without the key.
     """
     with site.database.write() as session:
         if has_author(session):
             return None
-        secret = secrets.token_urlsafe(24)
+        seed = (recall(session, "setup_seed") if keep else None) or secrets.token_urlsafe(24)
+        key = secret_key(site.environment)
+        secret = hmac.new(key.encode(), f"set-up {seed}".encode(), "sha256").hexdigest()
+        remember(session, "setup_seed", seed)
         remember(session, "setup_hash", hash_token(secret))
     return f"/setup/{secret}"
 
@@ -228,7 +257,7 @@ def has_author(session: Session) -> bool:
     return session.scalar(select(Author.id).limit(1)) is not None
 
 
-def _keep_address(database: Database, environment: Environment, here: str) -> None:
+def keep_address(database: Database, environment: Environment, here: str) -> None:
     """Store where the site is served first; later what PUBLISHER_SITE_URL says, which a command
     that is run by hand may lack."""
     with database.read() as session:

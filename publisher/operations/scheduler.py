@@ -1,8 +1,9 @@
-"""The scheduler process: hourly rebuild, due posts, outgoing pings, poll counts, clean-up, and
-the jobs of parts.
+"""The jobs of a site: hourly rebuild, due posts, outgoing pings, poll counts, clean-up, and the
+jobs of parts.
 
-`serve` starts exactly one beside its web workers. Each job is idempotent and checks itself whether
-anything is due, so that sleep, a restart or a second scheduler do no harm.
+One process runs them: the scheduler, of which `serve` starts exactly one beside its web workers, or
+a web process of another server. Each job is idempotent and checks itself whether anything is due,
+so that sleep, a restart or a second scheduler do no harm.
 """
 
 import gc
@@ -20,7 +21,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from sqlalchemy import func, select
 
 from publisher.base.clock import monotonic_seconds, real_seconds
-from publisher.base.environment import read_environment
+from publisher.base.environment import Environment, read_environment
 from publisher.base.errors import PublisherError
 from publisher.base.system import logs, processes
 from publisher.base.system.logs import get_logger
@@ -91,7 +92,7 @@ class Errand(threading.Thread):
         self, job: Callable[[Site], float], site: Site, most_seconds: float = LONGEST_JOB_SECONDS
     ) -> None:
         """`most_seconds`: how long the job may run until it counts as hanging."""
-        super().__init__(name=job.__name__)
+        super().__init__(name=job.__name__, daemon=True)
         self._job, self._most_seconds = job, most_seconds
         self._site = site
         self._asked, self._over = threading.Event(), False
@@ -175,84 +176,104 @@ def make_scheduler(site: Site, refreshing: Errand) -> BackgroundScheduler:
     return scheduler
 
 
-def run_forever(beat: int, parent_pid: int) -> None:
-    """The scheduler process: works until SIGTERM, or until the process that started it is gone.
+class Jobs:
+    """All jobs of a site, in threads of this process. They use and close a database of their own:
+    who writes for another leader is refused, and a person's page must not be."""
 
-    It sleeps until something is due, or until the bell says that something was written. As long as
-    its jobs make progress it writes to the pipe `beat`, and renews its lease among the machines.
-    """
-    stop = threading.Event()
+    def __init__(self, environment: Environment, pipe: int | None = None) -> None:
+        """`pipe` is written to as long as the jobs make progress."""
+        self._site = open_site(environment)
+        self._bell = self._site.database.listen()
+        self._stop = threading.Event()
+        self._beat = partial(processes.beat, environment.instance, pipe)
+
+    def stop(self) -> None:
+        """End `run`, which another thread or this one is in."""
+        self._stop.set()
+        self._bell.wake()
+
+    def run(self, goes_on: Callable[[], bool]) -> None:
+        """Run the jobs until `stop`, until `goes_on` says no, or until another machine leads.
+
+        It sleeps until something is due, or until the bell says that something was written. As long
+        as the jobs make progress it renews its lease among the machines.
+        """
+        # APScheduler warns when it skips a job that still runs from the last time: as intended.
+        logging.getLogger("apscheduler").setLevel(logging.ERROR)
+        database = self._site.database
+        lease = Lease(database) if database.on_server else None
+        if self._leads(lease, goes_on):
+            self._work(lease, goes_on)
+        self._bell.close()
+        database.close()
+
+    def _work(self, lease: Lease | None, goes_on: Callable[[], bool]) -> None:
+        site, stop = self._site, self._stop
+        long_work.begin(site)
+        worker = long_work.LongWork()
+        jobs = (send_pings, *(part.load(job) for part in site.parts for job in part.jobs))
+        short = [
+            Errand(refresh_feeds, site, LONGEST_REFRESH_SECONDS),
+            *(Errand(job, site) for job in jobs),
+            Errand(keep_tidy, site, LONGEST_UPKEEP_SECONDS),
+        ]
+        errands = [*short, Errand(worker.do_jobs, site)]  # a long job may take hours
+        scheduler = make_scheduler(site, errands[0])
+        workers = _workers(site, stop)
+        for work in (scheduler, *workers, *errands):
+            work.start()
+        log.info("the scheduler works", pid=os.getpid())
+        while not stop.is_set() and goes_on():
+            if all(errand.works for errand in short) and all(work.is_alive() for work in workers):
+                if lease is not None and not lease.held():
+                    log.warning("another machine may schedule now")
+                    break
+                self._beat()
+            before = site.clock()
+            if self._bell.wait(_PARENT_SECONDS) or site.clock() < before:  # it may go back
+                for errand in errands:
+                    errand.ask()
+        stop.set()
+        worker.stop()
+        for errand in errands:
+            errand.end()
+        scheduler.shutdown(wait=True)
+        for work in workers:
+            work.join()
+        if lease is not None:
+            lease.give_up()
+        processes.end_heartbeat(site.environment.instance)
+        log.info("the scheduler ended")
+
+    def _leads(self, lease: Lease | None, goes_on: Callable[[], bool]) -> bool:
+        """Wait until no other machine schedules for this site; False if stopped meanwhile."""
+        self._beat()
+        while lease is not None and not lease.held():
+            self._beat()
+            if self._stop.wait(_PARENT_SECONDS) or not goes_on():
+                return False
+        return True
+
+
+def run_forever(pipe: int, parent_pid: int) -> None:
+    """The scheduler process: works until SIGTERM, or until the process that started it is gone."""
     logs.configure()
-    # APScheduler warns when it skips a job that still runs from the last time: that is intended.
-    logging.getLogger("apscheduler").setLevel(logging.ERROR)
-    site = open_site(read_environment())
-    bell = site.database.listen()
+    jobs = Jobs(read_environment(), pipe)
 
     def on_stop(*_: object) -> None:
-        stop.set()
-        bell.wake()
+        jobs.stop()
         signal.alarm(LEAVE_SECONDS)  # ends the process where a job still waits for something
 
     end_with_parent(parent_pid, on_stop)
-    os.set_blocking(beat, False)
-    alive = partial(processes.beat, site.environment.instance, beat)
-    lease = Lease(site.database) if site.database.on_server else None
-    if not _leads(lease, alive, stop):
-        return
-    long_work.begin(site)
-    worker = long_work.LongWork()
-    jobs = (send_pings, *(part.load(job) for part in site.parts for job in part.jobs))
-    short = [
-        Errand(refresh_feeds, site, LONGEST_REFRESH_SECONDS),
-        *(Errand(job, site) for job in jobs),
-        Errand(keep_tidy, site, LONGEST_UPKEEP_SECONDS),
-    ]
-    errands = [*short, Errand(worker.do_jobs, site)]  # a long job may take hours
-    scheduler = make_scheduler(site, errands[0])
+    os.set_blocking(pipe, False)
     gc.freeze()  # loaded modules stay: collections need not scan them
-    workers = _workers(site, stop)
-    for work in (scheduler, *workers, *errands):
-        work.start()
-    log.info("the scheduler works", pid=os.getpid())
-    while not stop.is_set() and os.getppid() == parent_pid:
-        if all(errand.works for errand in short) and all(work.is_alive() for work in workers):
-            if lease is not None and not lease.held():
-                log.warning("another machine may schedule now")
-                break
-            alive()
-        before = site.clock()
-        if bell.wait(_PARENT_SECONDS) or site.clock() < before:  # the clock may go back
-            for errand in errands:
-                errand.ask()
-    stop.set()
-    worker.stop()
-    for errand in errands:
-        errand.end()
-    scheduler.shutdown(wait=True)
-    for work in workers:
-        work.join()
-    bell.close()
-    if lease is not None:
-        lease.give_up()
-    processes.end_heartbeat(site.environment.instance)
-    site.database.close()
-    log.info("the scheduler ended")
+    jobs.run(lambda: os.getppid() == parent_pid)
 
 
 def _workers(site: Site, stop: threading.Event) -> list[threading.Thread]:
     """The threads of parts, which work until `stop` is set; not started yet."""
     return [
-        threading.Thread(target=part.load(worker), args=[site, stop], name=part.name)
+        threading.Thread(target=part.load(worker), args=[site, stop], name=part.name, daemon=True)
         for part in site.parts
         for worker in part.workers
     ]
-
-
-def _leads(lease: Lease | None, alive: Callable[[], None], stop: threading.Event) -> bool:
-    """Wait until no other machine schedules for this site; False if stopped meanwhile."""
-    alive()
-    while lease is not None and not lease.held():
-        alive()
-        if stop.wait(_PARENT_SECONDS):
-            return False
-    return True

@@ -9,7 +9,6 @@ has not accepted yet wait in the socket for another worker.
 """
 
 import gc
-import multiprocessing
 import os
 import selectors
 import shutil
@@ -18,7 +17,6 @@ import socket
 import ssl
 import sys
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
@@ -29,17 +27,13 @@ from types import FrameType
 
 from publisher.base.clock import ShiftedClock, monotonic_seconds
 from publisher.base.environment import METRICS_FOLDER, Environment
-from publisher.base.errors import InvalidData, InvalidInput, PublisherError, StorageUnavailable
-from publisher.base.media_files import Bucket
-from publisher.base.system import logs, processes, whole_files
+from publisher.base.errors import InvalidInput, PublisherError
+from publisher.base.system import logs, processes
 from publisher.base.system.logs import get_logger
 from publisher.base.tls import server_context
-from publisher.blog.members import authors
-from publisher.installation import Site, claim_clock, claim_key, open_site, serving_lock, setup_path
-from publisher.operations import backup, derived
+from publisher.installation import Site, open_site, serving_lock, setup_path, waiting_lock
 from publisher.operations.scheduler import run_forever
-from publisher.publishing.rebuild import refresh
-from publisher.storage import sqlite_file
+from publisher.operations.start import forks, make_ready, say
 
 RESTART_PAUSE_SECONDS = 1.0
 START_TRIES = 5  # until `serve` ends, if no worker has ever worked
@@ -49,7 +43,6 @@ START_SECONDS = 180.0  # until the first beat: workers of a slow or busy machine
 SIGNALS = signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD
 
 log = get_logger("serve")
-_forks = multiprocessing.get_context("fork")
 
 
 class Child:
@@ -69,7 +62,8 @@ class Child:
 
 
 class Supervisor:
-    """One scheduler and some workers on one socket; `ready` is called when the first worker works.
+    """One scheduler and some workers on one socket; `ready` is called when the first worker works,
+    where there is to be none when the scheduler does.
 
     SIGTERM and Ctrl-C end all. SIGHUP replaces the workers: an old one is ended for each new one
     that works. `read_tls` reads what they need for TLS; where SIGHUP finds it unusable, they stay.
@@ -79,7 +73,7 @@ class Supervisor:
 
     def __init__(
         self,
-        listener: socket.socket,
+        listener: socket.socket | None,
         workers: int,
         ready: Callable[[], object],
         read_tls: Callable[[], ssl.SSLContext | None] = lambda: None,
@@ -106,7 +100,8 @@ class Supervisor:
         for number in SIGNALS:
             signal.signal(number, self._on_signal)
         self._selector.register(woken, selectors.EVENT_READ)
-        _prepare_forks()
+        if self._count:
+            _prepare_forks()
         try:
             while not self._stop:
                 self._forgive()
@@ -155,7 +150,7 @@ class Supervisor:
             self._workers.remove(child)
             self._failed += not child.ready
             self._start_at = monotonic_seconds() + RESTART_PAUSE_SECONDS  # others may end alike
-        if self._ready is not None and self._failed >= START_TRIES * self._count:
+        if self._ready is not None and self._count and self._failed >= START_TRIES * self._count:
             raise PublisherError("no worker can start: what is printed above says why")
         while len(self._workers) < self._count:
             if (pause := self._start_at - monotonic_seconds()) > 0:
@@ -184,7 +179,7 @@ class Supervisor:
         child.beaten_at = monotonic_seconds()
         if not child.ready:
             child.ready = True
-            if child is self._scheduler:
+            if child is self._scheduler and self._count:
                 return
             if self._old:
                 self._old[0].process.terminate()
@@ -208,7 +203,7 @@ class Supervisor:
 
     def _fork(self, name: str, work: Callable[..., None], *arguments: object) -> BaseProcess:
         """Start a process that calls `work(*arguments, parent_pid)`, with no input."""
-        process = _forks.Process(target=self._begin, args=[name, work, *arguments, os.getpid()])
+        process = forks.Process(target=self._begin, args=[name, work, *arguments, os.getpid()])
         before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # until `_begin`
         process.start()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -234,7 +229,8 @@ class Supervisor:
 
     def _end(self, children: list[Child]) -> None:
         """Send SIGTERM to all at once, SIGKILL to those that have not ended in time."""
-        self._listener.close()
+        if self._listener is not None:
+            self._listener.close()
         for child in children:
             child.process.terminate()
         end = monotonic_seconds() + STOP_SECONDS
@@ -253,7 +249,6 @@ def _prepare_forks() -> None:
     gc.freeze()  # collections in the forks leave these objects alone, so their memory is shared
 
 
-START_CHECK_SECONDS = 5.0  # of the database check; `doctor` has no limit
 # Linux' file system in memory; the folder in it gets a name that nobody can guess.
 MEMORY = Path("/dev/shm")  # noqa: S108  # nosec B108
 
@@ -272,56 +267,26 @@ def serve(
     with _bound(host, port) as listener, ExitStack() as places:
         site = open_site(environment, first_url=here)
         with serving_lock(environment):
-            if _tidy(environment):
-                derived.rebuild(site)
-            processes.end_heartbeat(environment.instance)
+            make_ready(site)
             _count_in(places, environment.instance / "metrics")
-            site.database.check_listening()
-            claim_clock(site)
-            claim_key(site)
-            _warn_of_passwords(site)
-            try:
-                refresh(site)
-            except StorageUnavailable as error:  # a stored setting is invalid; the studio mends it
-                log.error("the feed is served as it was", reason=str(error))
             greeting = _greeting(site, here)
             site.database.close()
             log.info("serving starts", host=host, port=port, workers=workers)
-            Supervisor(listener, workers, partial(_say, greeting), read_tls).run()
+            Supervisor(listener, workers, partial(say, greeting), read_tls).run()
             log.info("serving ended")
 
 
-def _warn_of_passwords(site: Site) -> None:
-    """Say what has to be done where passwords of version 1.0 cannot be checked here."""
-    with site.database.read() as db:
-        problem = authors.password_trouble(db)
-    if problem:
-        print(f"publisher: {problem}", file=sys.stderr)
-
-
-def _tidy(environment: Environment) -> list[str]:
-    """Once before serving: check the database, and remove drafts that killed processes left.
-
-    Returns the damaged tables that were emptied, as they can be made anew.
-    """
-    names: list[str] = []
-    if (file := sqlite_file.path_of(environment.database_url)) is not None:
-        try:
-            sqlite_file.check(file, START_CHECK_SECONDS)
-        except InvalidData:
-            names = derived.mend_file(file)
-            if not names:
-                raise
-            sqlite_file.check(file)
-            _say(f"publisher: damaged and made anew: {', '.join(names)}; posts are whole")
-    if warning := backup.cut_off(environment):
-        print(f"publisher: {warning}", file=sys.stderr)
-    whole_files.sweep(environment.instance)
-    whole_files.sweep(environment.instance / "media")
-    if isinstance(environment.media, Bucket):
-        with ProcessPoolExecutor(1, _forks) as apart:  # the client has threads, and stays there
-            apart.submit(environment.media.check).result()
-    return names
+def schedule(environment: Environment) -> None:
+    """Run the jobs until SIGTERM or Ctrl-C, beside web processes of another server, which leave
+    them to this one; waits for another one."""
+    logs.configure()
+    with waiting_lock(environment):
+        site = open_site(environment)
+        say(f"waiting for the jobs of {environment.instance}")
+        with serving_lock(environment, wait=True):
+            make_ready(site)
+            site.database.close()
+            Supervisor(None, 0, partial(say, "the jobs run here")).run()
 
 
 def _count_in(places: ExitStack, folder: Path) -> None:
@@ -367,12 +332,6 @@ def _greeting(site: Site, here: str) -> str:
         base = site.environment.site_url or here
         text += f"\nCreate the first author (this link works once): {base}{path}"
     return text
-
-
-def _say(text: str) -> None:
-    """Print a line; where nobody takes it (a full disk, a pipe that was closed), go on serving."""
-    with suppress(OSError):
-        os.write(1, f"{text}\n".encode())
 
 
 def _name(host: str) -> str:

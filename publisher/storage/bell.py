@@ -55,14 +55,16 @@ class Bell:
 
     def wake(self) -> None:
         """End the `wait` of another thread."""
-        with suppress(BlockingIOError):
+        with suppress(OSError):  # it is full, so the other thread is awake; or closed
             os.write(self._write, b".")
 
     def close(self) -> None:
         """Remove the pipe; no thread may be in `wait`."""
         if self._path is not None:
             self._path.unlink(missing_ok=True)
-        for number in {self._read, self._write}:
+        read, write = self._read, self._write
+        self._read = self._write = -1
+        for number in {read, write}:
             os.close(number)
 
 

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from publisher.blog.members import authors, passwords
 from publisher.cli import cli
 from publisher.installation import Site, setup_path
-from publisher.operations import supervisor
+from publisher.operations import start
 from publisher.parts.importing.writer import _add_author
 from publisher.storage.database import Database
 from tests.factories import PASSWORD, make_author
@@ -170,6 +170,6 @@ def test_serve_tells_of_old_passwords_after_writing(
     said: list[str] = []
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setattr(authors, "password_trouble", lambda _: "some are old")
-    supervisor._warn_of_passwords(site)
+    start._warn_of_passwords(site)
     assert "publisher: some are old" in said
     assert set(writes.seen) == {0}

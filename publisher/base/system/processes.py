@@ -48,11 +48,12 @@ def set_name(name: str) -> None:
         ctypes.CDLL(None).prctl(_PR_SET_NAME, name.encode())
 
 
-def beat(instance: Path, pipe: int) -> None:
-    """Record that everything works at this moment, in the file and for the supervisor, which reads
+def beat(instance: Path, pipe: int | None) -> None:
+    """Record that everything works at this moment, in the file and for the supervisor, if one reads
     from `pipe`. A disk that refuses is ignored here, and so is a pipe that nobody reads."""
-    with suppress(OSError):
-        os.write(pipe, b".")
+    if pipe is not None:
+        with suppress(OSError):
+            os.write(pipe, b".")
     with suppress(OSError):
         (instance / HEARTBEAT).touch(mode=0o600)
 
