@@ -11,16 +11,19 @@ last midnight, so that the figures stay the same all day.
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import islice, pairwise
+from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
 
 from publisher.core.civil import instant, seconds, zone_table
-from publisher.core.replay.knob import POSITIONS, KnobChoice, OwnLog, knob_choices, replayed_until
 from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold, histogram
 from publisher.installation.settings import Settings, load_settings
 from publisher.storage.database import Database
 from publisher.storage.tables.blog import HistogramSlot, HistogramState, Post, Update, UpdateKind
+
+if TYPE_CHECKING:  # imported late: most processes replay nothing
+    from publisher.core.replay.knob import KnobChoice
 
 _ONLY_ROW = 1
 _ROWS_AT_ONCE = 2_000  # rows in one transaction: the write lock is held for a fraction of a second
@@ -181,8 +184,10 @@ def _store(session: Session, activity: Activity, exact: bool = True) -> None:
     )
 
 
-def replay_choices(session: Session, now: datetime) -> list[KnobChoice]:
+def replay_choices(session: Session, now: datetime) -> "list[KnobChoice]":
     """Values of `poll_minutes` with different results, the present one included; takes seconds."""
+    from publisher.core.replay.knob import POSITIONS, OwnLog, knob_choices
+
     site = load_settings(session)
     end = _end(site, now)
     updates = session.scalars(select(Update.at).where(Update.at < instant(end)))
@@ -205,6 +210,8 @@ def replay_key(session: Session, now: datetime) -> str:
 
 def replay_choices_key(session: Session, now: datetime) -> str:
     """The same for `choices`: going from one of POSITIONS to another changes none of them."""
+    from publisher.core.replay.knob import POSITIONS
+
     minutes = load_settings(session).poll_minutes
     told = replay_key(session, now)
     return told.replace(f"poll-minutes={minutes:g},", "") if minutes in POSITIONS else told
@@ -220,4 +227,6 @@ def as_publisher(settings: Settings) -> str:
 
 
 def _end(site: Settings, now: datetime) -> int:
+    from publisher.core.replay.knob import replayed_until
+
     return replayed_until(zone_table(site.timezone), seconds(now))

@@ -37,7 +37,9 @@ from publisher.storage.leader import Lease
 from publisher.storage.tables.publishing import Delivery
 
 HOUR_SECONDS, QUARTER_SECONDS = 3600.0, 900.0
-SHORTEST_REST_SECONDS, LONGEST_REST_SECONDS = 0.05, 60.0
+SHORTEST_REST_SECONDS, LONGEST_REST_SECONDS = 0.05, 300.0
+FEEDS_REST_SECONDS = 60.0  # no post is later, even if the bell for it was lost
+JUMP_SECONDS = 1.0
 AGAIN_SECONDS = 1.0
 LONGEST_JOB_SECONDS = 300.0  # of most jobs; then the heartbeat stops, and the process is replaced
 LONGEST_REFRESH_SECONDS, LONGEST_UPKEEP_SECONDS = 60.0, 3600.0
@@ -89,11 +91,16 @@ class Errand(threading.Thread):
     """
 
     def __init__(
-        self, job: Callable[[Site], float], site: Site, most_seconds: float = LONGEST_JOB_SECONDS
+        self,
+        job: Callable[[Site], float],
+        site: Site,
+        most_seconds: float = LONGEST_JOB_SECONDS,
+        rest_seconds: float = LONGEST_REST_SECONDS,
     ) -> None:
-        """`most_seconds`: how long the job may run until it counts as hanging."""
+        """`most_seconds`: how long the job may run until it counts as hanging; `rest_seconds`: how
+        long it may rest, whatever it returned."""
         super().__init__(name=job.__name__, daemon=True)
-        self._job, self._most_seconds = job, most_seconds
+        self._job, self._most_seconds, self._rest_seconds = job, most_seconds, rest_seconds
         self._site = site
         self._asked, self._over = threading.Event(), False
         self._begun_at: float | None = None
@@ -129,7 +136,7 @@ class Errand(threading.Thread):
                 log.exception("a job failed", job=self.name)
                 rest = AGAIN_SECONDS
             self._begun_at = None
-            self._asked.wait(max(SHORTEST_REST_SECONDS, min(rest, LONGEST_REST_SECONDS)))
+            self._asked.wait(max(SHORTEST_REST_SECONDS, min(rest, self._rest_seconds)))
 
 
 def tidy_up(site: Site) -> None:
@@ -213,7 +220,7 @@ class Jobs:
         worker = long_work.LongWork()
         jobs = (send_pings, *(part.load(job) for part in site.parts for job in part.jobs))
         short = [
-            Errand(refresh_feeds, site, LONGEST_REFRESH_SECONDS),
+            Errand(refresh_feeds, site, LONGEST_REFRESH_SECONDS, FEEDS_REST_SECONDS),
             *(Errand(job, site) for job in jobs),
             Errand(keep_tidy, site, LONGEST_UPKEEP_SECONDS),
         ]
@@ -229,11 +236,15 @@ class Jobs:
                     log.warning("another machine may schedule now")
                     break
                 self._beat()
-            before = site.clock()
-            if self._bell.wait(_PARENT_SECONDS) or site.clock() < before:  # it may go back
+            before, begun_at = site.clock(), monotonic_seconds()
+            rang = self._bell.wait(_PARENT_SECONDS)
+            passed = real_seconds(site.clock, (site.clock() - before).total_seconds())
+            # The clock may be set, and a machine that was asleep has counted no seconds.
+            if rang or abs(passed - (monotonic_seconds() - begun_at)) > JUMP_SECONDS:
                 for errand in errands:
                     errand.ask()
         stop.set()
+        site.database.wake()  # what listens in the workers' threads
         worker.stop()
         for errand in errands:
             errand.end()

@@ -7,11 +7,12 @@ import codecs
 from typing import Any
 
 from lxml import etree
-from lxml import html as lxml_html
 
 
 def tree_of(body: bytes) -> Any:
     """The page as a tree without comments, scripts and templates; None if it cannot be parsed."""
+    from lxml import html as lxml_html  # late: pages are read in processes made for that
+
     try:
         codecs.getincrementaldecoder("utf-8")().decode(body)  # `body` may end inside a character
         encoding = "utf-8"

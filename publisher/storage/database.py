@@ -176,10 +176,12 @@ class Database:
         """A bell that rings when any process of the site has written; the caller closes it."""
         return postgresql.ServerBell(self._direct_url) if self.on_server else bell.Bell(self._bells)
 
-    @property
-    def look_seconds(self) -> float:
-        """Seconds between checks without a bell; more on a server, where a check costs more."""
-        return 5.0 if self.on_server else 1.0
+    # Between checks without a bell: it may get lost, as when a process is killed after its commit.
+    look_seconds = 5.0
+
+    def wake(self) -> None:
+        """Ring the bell of this machine's processes though nothing was written: one is to end."""
+        bell.ring(self._bells)
 
     def check_listening(self) -> None:
         """InvalidInput if PUBLISHER_LISTEN_URL is set and does not lead to the server itself."""

@@ -10,7 +10,7 @@ from publisher.parts.readers.counter import PollCounter, Polls
 from publisher.parts.readers.fold import keep_up
 
 FOLD_SECONDS = 3 * 3600.0  # by the site's clock
-LOOK_SECONDS = 60.0  # real seconds between looks whether a fold is due
+LOOK_SECONDS = 60.0  # real seconds between looks whether a fold is due, while polls wait for one
 
 
 def poll_listener(site: Site) -> PollCounter:
@@ -36,7 +36,8 @@ def fold_polls(site: Site) -> float:
     """Add the polls that the workers have counted to the readers' tables; returns the seconds until
     the next look."""
     rest = keep_up(site.database, site.clock, smallest_ttl, FOLD_SECONDS)
-    return min(rest, LOOK_SECONDS / real_seconds(site.clock, 1.0))
+    nothing_waits = rest == FOLD_SECONDS
+    return rest if nothing_waits else min(rest, LOOK_SECONDS / real_seconds(site.clock, 1.0))
 
 
 def prune_polls(site: Site) -> None:

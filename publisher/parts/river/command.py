@@ -165,8 +165,13 @@ def run() -> None:
 
     here, stop = site(), threading.Event()
     gc.freeze()  # what is loaded now stays: garbage collections need not look through it
+
+    def on_stop(*_: object) -> None:
+        stop.set()
+        here.database.wake()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+        signal.signal(number, on_stop)
     service.work_until(here, stop)
 
 

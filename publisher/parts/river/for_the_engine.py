@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.text import plain_text
 from publisher.part import Figure
-from publisher.parts.river.following import feed_list, reading_list
+from publisher.parts.river.following import reading_list
 from publisher.parts.river.tables import RiverFeed, RiverHost, RiverItem
 from publisher.storage.full_text import ITEMS
 
@@ -18,11 +18,6 @@ _ROWS = 1_000
 def text_about(session: Session, author_id: int, number: int) -> tuple[str, str]:
     """Title and text of a new post about an item; NotFound when it is not kept any more."""
     return reading_list.quotation(reading_list.one(session, author_id, number))
-
-
-def blogroll(session: Session) -> str:
-    """The path of the public list of feeds, if any feed is shown."""
-    return "/opml.xml" if feed_list.shown(session) else ""
 
 
 def figures(session: Session, now: datetime) -> Iterator[Figure]:

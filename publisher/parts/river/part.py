@@ -25,7 +25,7 @@ PART = Part(
     menu=(MenuLink("river", "Following", "/river", 50),),
     hooks={
         "text_about": "for_the_engine:text_about",
-        "blogroll": "for_the_engine:blogroll",
+        "blogroll": "blogroll:path",
         "figures": "for_the_engine:figures",
         "index_all": "for_the_engine:index_all",
     },

@@ -2,7 +2,9 @@
 
 import asyncio
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from publisher.base.clock import real_seconds
 from publisher.base.errors import PublisherError
@@ -15,10 +17,9 @@ from publisher.parts.river.polls.on_demand import OnDemandPoller
 from publisher.parts.river.settings import RiverSettings
 from publisher.parts.river.stored import item_store
 from publisher.parts.river.worker import RiverWorker
-from publisher.storage.bell import ChangeCounter
 
 _RESTART_SECONDS = 5.0
-_ASKED_SECONDS = 30.0  # between the worker's looks, which is asked after each change
+_ASKED_SECONDS = 60.0  # between the worker's looks, which is asked after each change
 
 log = get_logger("river")
 
@@ -62,18 +63,43 @@ async def _work(site: Site, stop: threading.Event) -> None:
     over, begun_with = asyncio.Event(), options(site)
     river = RiverWorker(site.database, site.clock, begun_with, look_seconds=_ASKED_SECONDS)
     working = asyncio.create_task(river.run(over))
-    changes = ChangeCounter(site.database.engine)
-    while not working.done():
-        with suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.shield(working), site.database.look_seconds)
-        if stop.is_set():
-            over.set()
-        elif changes.changed():
-            river.ask()
-            if options(site) != begun_with:
+    with _changes(site) as changed:
+        while not working.done():
+            waiting = asyncio.create_task(changed.wait())
+            both: set[asyncio.Task[Any]] = {working, waiting}
+            pause, first = site.database.look_seconds, asyncio.FIRST_COMPLETED
+            await asyncio.wait(both, timeout=pause, return_when=first)
+            waiting.cancel()
+            if stop.is_set():
                 over.set()
-    changes.close()
+            elif changed.is_set():
+                changed.clear()
+                river.ask()
+                if options(site) != begun_with:
+                    over.set()
     await working
+
+
+@contextmanager
+def _changes(site: Site) -> Iterator[asyncio.Event]:
+    """An event of this event loop that is set whenever the bell rings, by a thread that waits."""
+    bell, changed, over = site.database.listen(), asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def listen() -> None:
+        while not over.is_set():
+            if bell.wait(_ASKED_SECONDS) and not over.is_set():
+                loop.call_soon_threadsafe(changed.set)
+
+    listener = threading.Thread(target=listen, name="river bell", daemon=True)
+    listener.start()
+    try:
+        yield changed
+    finally:
+        over.set()
+        bell.wake()
+        listener.join()
+        bell.close()
 
 
 def keep_working(site: Site, stop: threading.Event) -> None:

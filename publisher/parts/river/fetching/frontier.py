@@ -233,7 +233,7 @@ class HostGate:
         while True:
             await asyncio.sleep(self._options.lease_real_seconds / _CHECKS_PER_LEASE)
             try:
-                gone = await asyncio.to_thread(self.renew)
+                gone = await asyncio.to_thread(self.renew) if self._held else set()
             except StorageUnavailable as problem:
                 log.warning("could not renew leases", reason=str(problem))
                 gone = set()

@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Integer, Row, Text, cast, func, or_, selec
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import Conflict
+from publisher.parts.river.blogroll import shown as is_shown
 from publisher.parts.river.following.subscriptions import in_folder
 from publisher.parts.river.stored.poll_rows import FeedRow
 from publisher.parts.river.tables import RiverFeed
@@ -128,8 +129,7 @@ def _like_a_secret(word: str) -> bool:
 
 def shown(session: Session) -> Sequence[RiverFeed]:
     """The subscriptions that everybody may see, by folder and title; never one with a login."""
-    allowed = (RiverFeed.public, RiverFeed.username == "", RiverFeed.is_list.is_(False))
-    chosen = select(RiverFeed).where(*allowed)
+    chosen = select(RiverFeed).where(*is_shown(RiverFeed))
     return session.scalars(chosen.order_by(RiverFeed.folder, *_TITLE)).all()
 
 
