@@ -25,7 +25,7 @@ from publisher.installation.settings import load_settings
 from publisher.operations import any_server
 from publisher.web.application import close_app
 from tests.databases import database_url, settings_of
-from tests.serving import alive, free_port, kill, wait_until
+from tests.running_site import alive, free_port, kill, wait_until
 
 ROOT = Path(__file__).parents[2]
 HOUR = timedelta(hours=1)
