@@ -1,6 +1,7 @@
 """Published posts: which ones readers see, the queries of every list, full-text search, messages to
 send about them, and addresses that stand alone in a paragraph."""
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
@@ -268,13 +269,14 @@ def tell_parts(session: Session, post: Post, path: str, now: datetime, before: s
         tell(session, post, path, now, before)
 
 
-# A paragraph of sanitised HTML that is an address alone begins so; `markdown_extras` marks it.
-ALONE = '<p class="card">'
+# A paragraph of sanitised HTML that is an address alone, of a page or a video; `markdown_extras`
+# marks it.
+ALONE = re.compile(r'<p class="(card|video)"><a href="(https?://[^"\s]{1,2000})">[^<]*</a></p>')
 
 
 def with_links_shown(session: Session, html: str) -> str:
     """A post's HTML with the addresses that stand alone in it as parts show them."""
-    if ALONE in html:
+    if ALONE.search(html):
         for show in hooked(parts_of(session), "show_links"):
             html = show(session, html)
     return html

@@ -95,7 +95,7 @@ def opening(html: str) -> str:
 
 def shown(html: str) -> str:
     """A post's HTML as pages show it: links alone as parts show them, formulas drawn."""
-    if ALONE in html:
+    if ALONE.search(html):
         with site().database.read() as db:
             html = with_links_shown(db, html)
     return drawn(html)

@@ -247,3 +247,22 @@ def test_pictures_on_neighbouring_lines() -> None:
     for size in ((0, 0), (0, 99999), (99999, 0), (99999, 1)):
         odd = f"![]({place.format(*size)})\n![]({place.format(*size)})"
         assert re.search("ratio-(4|10|30)", markdown.html_of(odd, "markdown", rows=True))
+
+
+def test_a_picture_may_be_wider_than_the_text() -> None:
+    """A word at the beginning of its title says so; the rest is the caption, and other words are
+    words."""
+    wide = html_of('![A boat](x.png "wide: At <low> tide")', "markdown")
+    assert wide.startswith('<figure class="wide"><img')
+    assert "<figcaption>At &lt;low&gt; tide</figcaption></figure>" in wide
+    assert html_of('![A boat](x.png "full")', "markdown").startswith('<figure class="full"><img')
+    assert "figcaption" not in html_of('![A boat](x.png "full")', "markdown")
+    for title in ("wide awake", "Full", "Wide: a boat"):
+        assert "<figure><img" in (html := html_of(f'![A boat](x.png "{title}")', "markdown"))
+        assert f"<figcaption>{title}</figcaption>" in html
+    pair = html_of('![a](x.png "full: Low")\n![b](y.png "High")', "markdown", rows=True)
+    assert '<div class="gallery full">' in pair
+    assert re.findall("<figcaption>(.*?)<", pair) == ["Low", "High"]
+    place = "/media/" + "a" * 20 + "-1200x800.jpg"
+    assert 'sizes="(min-width: 60rem) 58rem, 100vw"' in html_of(f'![]({place} "wide")', "markdown")
+    assert 'sizes="100vw"' in html_of(f'![]({place} "full")', "markdown")

@@ -164,3 +164,25 @@ def test_photographs_and_words_in_one_grid(live: Live, browse: Browse) -> None:
     expect(page.get_by_text("Bread, counted.", exact=True)).to_be_visible()
     assert overflow(page) == 0
     assert violations(page) == []
+
+
+@pytest.mark.parametrize("look", ["book", "plain", "photo", "notes"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_wide_pictures_keep_to_the_window(
+    live: Live, browse: Browse, look: str, width: int
+) -> None:
+    """In the middle of it, "full" from edge to edge, and nothing to scroll sideways."""
+    with live.site.database.write() as db:
+        store_settings(db, {"look": look})
+    text = "\n\n".join(f'![A boat](/favicon.ico "{words}")' for words in ("One", "wide", "full"))
+    make_post(live.site, text, title="First")
+    page = browse("/posts/first", width=width)
+    room = page.evaluate("document.documentElement.clientWidth")
+    boxes = [figure.bounding_box() for figure in page.locator(".prose figure").all()]
+    lefts = [round(box["x"]) for box in boxes if box]
+    widths = [box["width"] for box in boxes if box]
+    assert widths[0] <= widths[1] <= widths[2] == room
+    assert lefts[2] == 0
+    assert abs(2 * lefts[1] + widths[1] - room) <= 2
+    assert (widths[1] > widths[0] + 50) == (width == 1280)
+    assert overflow(page) == 0

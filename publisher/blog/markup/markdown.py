@@ -37,6 +37,7 @@ from publisher.blog.markup.markdown_extras import (
     quotes_of,
     tasks,
     videos,
+    width_of,
 )
 from publisher.blog.markup.safe_html import sanitise
 from publisher.blog.media_names import responsive
@@ -51,7 +52,12 @@ _UNCOLOURED = re.compile(r'<span class="(?:n|o|p|w)">([^<]*)</span>')
 # How wide a picture is shown: the column of blog.css, or nearly the whole of a small screen.
 SIZES = "(min-width: 44rem) 42rem, 100vw"
 # The same of a picture in a row, as a share of its width.
-_SIZES_IN_ROW = "(min-width: 44rem) {:.0f}rem, {:.0f}vw"
+_SIZES = {
+    "": "(min-width: 44rem) {1:.0f}rem, {2:.0f}vw",
+    "wide": "(min-width: 60rem) {0:.0f}rem, {2:.0f}vw",
+    "full": "{2:.0f}vw",
+}
+_WIDE_REM = 58
 
 
 def html_of(
@@ -144,9 +150,12 @@ def _figures(state: StateCore) -> None:
         children = token.children or []
         if len(children) == 1 and children[0].type == "image" and children[0].attrGet("title"):
             image = children[0]
-            caption = escape(str(image.attrs.pop("title")))
-            _replace_tag(state.tokens[place - 1], "<figure>")
-            _replace_tag(state.tokens[place + 1], f"<figcaption>{caption}</figcaption></figure>\n")
+            width = width_of(image)
+            caption = escape(str(image.attrs.pop("title", "")))
+            below = f"<figcaption>{caption}</figcaption>" if caption else ""
+            kind = f' class="{width}"' if width else ""
+            _replace_tag(state.tokens[place - 1], f"<figure{kind}>")
+            _replace_tag(state.tokens[place + 1], f"{below}</figure>\n")
 
 
 def _replace_tag(token: Token, html: str) -> None:
@@ -162,8 +171,9 @@ def _image(renderer: Any, tokens: Sequence[Token], place: int, options: Any, env
         token.attrSet("width", str(known.width))
         token.attrSet("height", str(known.height))
         token.attrSet("srcset", known.srcset)
-        share = token.meta.get("share")
-        token.attrSet("sizes", _SIZES_IN_ROW.format(42 * share, 100 * share) if share else SIZES)
+        share, width = token.meta.get("share", 1.0), token.meta.get("width", "")
+        sizes = _SIZES[width].format(_WIDE_REM * share, 42 * share, 100 * share)
+        token.attrSet("sizes", SIZES if share == 1.0 and not width else sizes)
     rendered: str = renderer.renderToken(tokens, place, options, env)
     return rendered
 

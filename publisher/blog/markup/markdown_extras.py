@@ -21,6 +21,7 @@ _QUOTES: dict[str, str | list[str]] = {
 }  # fmt: skip
 _MOST_IN_ROW = 3
 _LINKED_PICTURE = ["link_open", "image", "link_close"]
+_WIDTH = re.compile(r"(wide|full)(?::\s*|$)")
 _TASK = re.compile(r"\[([ xX])\]\s+")
 
 
@@ -128,10 +129,24 @@ def galleries(state: StateCore) -> None:
         pictures = _pictures(token.children or [])
         if len(pictures) > 1 and not opening.hidden:
             opening.type = closing.type = "html_block"
-            opening.content, closing.content = '<div class="gallery">', "</div>\n"
+            images = [part for one in pictures for part in one if part.type == "image"]
+            widths = [width_of(image) for image in images]
+            kind = f"gallery {next(filter(None, widths), '')}".rstrip()
+            opening.content, closing.content = f'<div class="{kind}">', "</div>\n"
             rows = [_row(row) for row in _divided(pictures, _MOST_IN_ROW)]
-            between = _html('</div>\n<div class="gallery">')
+            between = _html(f'</div>\n<div class="{kind}">')
             token.children = rows[0] + [part for row in rows[1:] for part in (between, *row)]
+
+
+def width_of(image: Token) -> str:
+    """How wide the picture is to stand, "wide" or "full" if its title begins with that word; the
+    rest of the title is its caption."""
+    title = str(image.attrs.pop("title", ""))
+    if found := _WIDTH.match(title):
+        image.meta["width"], title = found[1], title[found.end() :]
+    if title:
+        image.attrSet("title", title)
+    return str(image.meta.get("width", ""))
 
 
 def _pictures(children: list[Token]) -> list[list[Token]]:

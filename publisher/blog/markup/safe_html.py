@@ -61,7 +61,7 @@ _ALWAYS = {"pre": {"tabindex": "0"}, "img": {"loading": "lazy"}}
 _CLASSES = {name for name in STANDARD_TYPES.values() if name} | {
     "highlight", "scroll", "footnotes", "footnotes-list", "footnote-item", "footnote-ref",
     "footnote-backref", "more", "task", "video", "card",
-    "file", "gallery",
+    "file", "gallery", "wide", "full",
 }  # fmt: skip
 # Microformats, the language of a listing, and how wide a picture of a gallery is for its height.
 _CLASS_FAMILIES = re.compile(

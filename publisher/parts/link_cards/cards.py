@@ -6,12 +6,11 @@ from html import escape, unescape
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from publisher.blog.published import ALONE
 from publisher.parts.link_cards.tables import LinkCard
 from publisher.storage.tables.blog import Post
 
 MOST = 100  # of one post
-# A paragraph of sanitised HTML that is an address alone (`blog.published.ALONE`).
-_ALONE = re.compile(r'<p class="card"><a href="(https?://[^"\s]{1,2000})">[^<]*</a></p>')
 
 
 def request_of(session: Session, post: Post) -> None:
@@ -21,7 +20,7 @@ def request_of(session: Session, post: Post) -> None:
 
 def request(session: Session, html: str, again: bool = False) -> None:
     """Have the cards of these addresses fetched: those never tried, or all of them again."""
-    addresses = [unescape(address) for address in _ALONE.findall(html)][:MOST]
+    addresses = [unescape(address) for _, address in ALONE.findall(html)][:MOST]
     known = set(session.scalars(select(LinkCard.url).where(LinkCard.url.in_(addresses))))
     for address in dict.fromkeys(addresses):
         if address not in known and address.isascii():
@@ -32,17 +31,17 @@ def request(session: Session, html: str, again: bool = False) -> None:
 
 def with_cards(session: Session, html: str) -> str:
     """A post's HTML with its addresses that stand alone as cards, where they were fetched."""
-    addresses = [unescape(address) for address in _ALONE.findall(html)]
+    addresses = [unescape(address) for _, address in ALONE.findall(html)]
     if not addresses:
         return html
     rows = select(LinkCard).where(LinkCard.url.in_(addresses), LinkCard.title != "")
     known = {row.url: row for row in session.scalars(rows)}
 
     def card(found: re.Match[str]) -> str:
-        row = known.get(unescape(found[1]))
-        return _card(row) if row else found[0]
+        row = known.get(unescape(found[2]))
+        return _card(row, "▶ " if found[1] == "video" else "") if row else found[0]
 
-    return _ALONE.sub(card, html)
+    return ALONE.sub(card, html)
 
 
 def keeps_file(session: Session, mark: str) -> str:
@@ -51,10 +50,10 @@ def keeps_file(session: Session, mark: str) -> str:
     return "the card of a link uses it" if used else ""
 
 
-def _card(row: LinkCard) -> str:
+def _card(row: LinkCard, sign: str) -> str:
     picture = f'<img src="{escape(row.picture)}" alt="" loading="lazy">' if row.picture else ""
     words = f"<br>{escape(row.description)}" if row.description else ""
     return (
-        f'<p class="card"><a href="{escape(row.url)}">{picture}<strong>{escape(row.title)}</strong>'
-        f"</a>{words}<br><small>{escape(row.site)}</small></p>"
+        f'<p class="card"><a href="{escape(row.url)}">{picture}<strong>{sign}{escape(row.title)}'
+        f"</strong></a>{words}<br><small>{escape(row.site)}</small></p>"
     )

@@ -24,4 +24,4 @@ def refresh(post_id: int) -> Response:
 
 def post_tools(post: Post) -> str:
     """The button, for a post with an address that stands alone."""
-    return render_template("link_cards/button.html", post=post) if ALONE in post.html else ""
+    return render_template("link_cards/button.html", post=post) if ALONE.search(post.html) else ""

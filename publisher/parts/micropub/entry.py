@@ -148,16 +148,21 @@ def from_content(value: Content, status: PostStatus, moment: datetime | None) ->
 
 def with_photos(source: str, source_format: str, photos: Iterable[Photo]) -> list[str]:
     """The parts of a text with `photos` at its end; a blank line is to separate them."""
-    write = _html_photo if source_format == "html" else _markdown_photo
-    return [part for part in [source, *map(write, photos)] if part]
+    if source_format == "html":
+        return [part for part in [source, *map(_html_photo, photos)] if part]
+    # On neighbouring lines: several are a gallery.
+    return [part for part in [source, "\n".join(map(_markdown_photo, photos))] if part]
 
 
 def split_photos(source: str, source_format: str) -> tuple[str, list[Photo]]:
     """The text and the photos that `with_photos` put together; an image elsewhere is text."""
     read = _read_html_photo if source_format == "html" else _read_markdown_photo
     paragraphs, photos = source.split("\n\n"), list[Photo]()
-    while paragraphs and (photo := read(paragraphs[-1].strip())):
-        photos.insert(0, photo)
+    while paragraphs:
+        found = [read(line) for line in paragraphs[-1].strip().split("\n")]
+        if not (read_ones := [photo for photo in found if photo]) or None in found:
+            break
+        photos = [*read_ones, *photos]
         paragraphs.pop()
     return "\n\n".join(paragraphs), photos
 

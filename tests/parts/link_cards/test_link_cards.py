@@ -18,6 +18,7 @@ from publisher.parts.link_cards import cards
 from publisher.parts.link_cards.fetching import fetch_link_cards
 from publisher.parts.link_cards.tables import LinkCard
 from publisher.publishing.rebuild import rebuild
+from publisher.storage import database
 from publisher.storage.tables.blog import Media
 from publisher.web.application import close_app, create_app
 from tests.factories import content, make_post
@@ -108,7 +109,7 @@ def test_private_addresses_are_not_asked(site: Site, there: Elsewhere) -> None:
 def test_asked_again_on_demand(open_to_loopback: Site, there: Elsewhere) -> None:
     """A page that was away is a card later; what a save queues is what stands there alone."""
     site, url = open_to_loopback, f"{there.url}/later"
-    post = make_post(site, f"{url}\n\nhttps://youtu.be/abcdefghijk")
+    post = make_post(site, url)
     fetch_link_cards(site)
     there.put("/later", HEAD)
     with site.database.write() as db:
@@ -121,6 +122,22 @@ def test_asked_again_on_demand(open_to_loopback: Site, there: Elsewhere) -> None
     with site.database.read() as db:
         (row,) = db.scalars(select(LinkCard))
     assert row.title == "Rooks & <b>rafters"
+
+
+def test_a_video_has_its_title(site: Site, client: FlaskClient) -> None:
+    """As it was fetched, like that of a page; until then its card says where it is."""
+    url = "https://www.youtube.com/watch?v=abcdefghijk"
+    post = make_post(site, url, title="One")
+    assert "▶ Watch the video on YouTube" in client.get("/posts/one").text
+    with site.database.write() as db:
+        (row,) = db.scalars(select(LinkCard))
+        assert (row.url, row.wanted) == (url, True)
+        row.title, row.site = "Rooks at dusk", "YouTube"
+        database.content_changed(db)
+    page = client.get("/posts/one").text
+    assert "<strong>▶ Rooks at dusk</strong>" in page
+    assert "Watch the video on YouTube</a>" not in page
+    assert post.html.startswith('<p class="video">')
 
 
 def test_while_the_part_is_off(

@@ -109,3 +109,16 @@ def test_a_summary_alone_is_a_note() -> None:
     """An entry with nothing but a summary says it."""
     value = entry.to_content({"summary": ["Weighed 70 kg"]})
     assert (value.source, value.summary) == ("Weighed 70 kg", "")
+
+
+def test_several_photos_are_a_gallery() -> None:
+    """They stand on neighbouring lines below the text; photos of a post from before come back."""
+    photos = ["https://a.example/1.jpg", {"value": "https://a.example/2.jpg", "alt": "Two"}]
+    value = entry.to_content({"content": ["Words."], "photo": photos})
+    first, second = "![](<https://a.example/1.jpg>)", "![Two](<https://a.example/2.jpg>)"
+    assert value.source == f"Words.\n\n{first}\n{second}"
+    assert entry.from_content(value, "published", None)["photo"] == photos
+    apart = content(f"Words.\n\n{first}\n\n{second}")
+    assert entry.from_content(apart, "published", None)["photo"] == photos
+    mixed = content(f"Words.\n\n{first}\nand words")
+    assert "photo" not in entry.from_content(mixed, "published", None)
