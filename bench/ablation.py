@@ -5,8 +5,9 @@
 Every row of the table is the decision without one part, or with one constant that takes it out or
 makes it trivial. Each runs in a process of its own, in which the constant or function is replaced
 wherever it is imported. Of a folder whose index names halves only the half `tuning` is read, so the
-other stays unseen. Figures are changes of the geometric mean of the efficiency against the decision
-as it is, in per cent (above 0: the part helps), with 95 % intervals of a bootstrap over timelines.
+other stays unseen. Figures are changes of the geometric mean of the cost (`core.replay.measure`),
+over that of the best fixed value, against the decision as it is, in per cent (above 0: the part
+helps), with 95 % intervals of a bootstrap over timelines.
 Rows are kept in FILE as they are measured, and not measured again: delete the lines of those that a
 change of the code concerns.
 """
@@ -69,7 +70,7 @@ class Part:
         return functions + len(self.out)
 
 
-def without_floor(problem: planner.ServedSpan, menu: Sequence[int], worth: float) -> int:
+def without_floor(problem: planner.ServedSpan, menu: Sequence[int]) -> int:
     """Replaces `look_ahead` as the bound of `planned`."""
     return 0
 
@@ -200,8 +201,8 @@ def put(name: str, value: Any) -> None:
 
 
 Figures = dict[str, dict[str, list[float]]]
-"""The efficiency of each timeline by client: of each folder by its name, and of `FIRST`, the first
-week of all of them, `CHANGED`, authors who change, and `EVEN`, flat blogs."""
+"""The cost of each timeline by client: of each folder by its name, and of `FIRST`, the first week
+of all of them, `CHANGED`, authors who change, and `EVEN`, flat blogs."""
 FIRST, CHANGED, EVEN = "first week", "changed", "flat"
 
 
@@ -252,14 +253,14 @@ def flat_blogs() -> list[Timeline]:
     return [one for kind in kinds for one in shards(kind, 3, 1200, "UTC", 1)[0].timelines()]
 
 
-def efficiencies(
+def costs(
     lines: Sequence[Timeline], publisher: str, options: ReplayOptions
 ) -> dict[str, list[float]]:
-    """The efficiency of each timeline, by client."""
+    """The cost of each timeline, over that of the best fixed value, by client."""
     found = [one for part in run(tasks(lines, [publisher]), options) for one in part]
     rows = report.rows(found, options.window)
     return {
-        client: [float(row["efficiency"]) for row in rows if row["client"] == client]
+        client: [float(report.cost_of_fixed(row) or 0.0) for row in rows if row["client"] == client]
         for client in OBEDIENT
     }
 
@@ -272,14 +273,14 @@ def measure(work: Work) -> Figures:
     options, found, early = ReplayOptions(OBEDIENT), Figures(), []
     for folder in work.folders:
         lines = sources(Path(folder), work.days)
-        found[folder] = efficiencies(lines, part.publisher, options)
+        found[folder] = costs(lines, part.publisher, options)
         for line in lines:
             with suppress(NothingToScore):  # nothing was posted in these days
                 early.append(score_days(line, 0, 7))
     soon = options._replace(within=WITHIN_THE_FIRST_HOUR)
-    found[FIRST] = efficiencies(early, part.publisher, soon)
-    found[CHANGED] = efficiencies(list(changing_authors()), part.publisher, options)
-    found[EVEN] = efficiencies(flat_blogs(), part.publisher, options)
+    found[FIRST] = costs(early, part.publisher, soon)
+    found[CHANGED] = costs(list(changing_authors()), part.publisher, options)
+    found[EVEN] = costs(flat_blogs(), part.publisher, options)
     return found
 
 

@@ -3,14 +3,16 @@
 Replays every timeline of FOLDER (default: `shared/timelines` beside the checkout), at most its last
 1500 days, the half `tuning` of the second set, and synthetic blogs: under each publisher, with
 clients that obey what the feed says and with real readers. Writes the tables of docs/evidence.md,
-docs/evidence-tables.md and docs/pictures/evidence-*.svg. With --look the half `unseen` is scored,
-too: write each look down in bench/looks.csv. Without it the rows of the last look stay.
+docs/evidence-tables.md, the figures of docs/for-readers.md and docs/pictures/evidence-*.svg. With
+--look the half `unseen` is scored, too: write each look down in bench/looks.csv. Without it the
+rows of the last look stay.
 """
 
 import csv
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +48,7 @@ SAME_FOR_BOTH = ("fixed:60", "winer", "warm-up", "winer-constant")
 QUANTILES = ("median", "p90")
 KNOB = tuple(f"{DEFAULT}:poll-minutes={minutes}" for minutes in (2, 5, 20, 50))
 MEASURED = (DEFAULT, *KNOB, ANY, "winer")
+SHOWN = (DEFAULT, ANY, "winer")  # on the page; the others only in the tables
 COMPARED = (EVEN, "fixed:60", "warm-up", "winer-constant")
 FIXED_HOUR = "fixed:60"
 READERS = (
@@ -54,6 +57,12 @@ READERS = (
 )  # fmt: skip
 DEAF = ("fixed:60", "fixed:30")  # newsboat-like, Feedly-like
 CRON = ("cron:15", "cron:30", "cron:15,hint=ttl")
+# What each program would be like with one small change.
+CHANGED = {
+    "miniflux": "max-age:floor=60", "freshrss": "cron:30", "commafeed": "max-age",
+    "netnewswire": "cron:30", "lemon24-reader": "cron:15", "feed2exec": "max-age",
+    "lion-reader": "max-age",
+}  # fmt: skip
 RATES = (0.1, 0.3, 1.0, 3.0, 10.0, 32.0)
 EXAMPLE = "scripting-news-2017-2021"
 Rows = list[report.Row]
@@ -188,7 +197,8 @@ def real_readers(rows: Rows) -> Table:
 
 def first_days(sources: Sequence[Timeline]) -> Table:
     """Days 0 to 7 and 7 to 30 after the first update, each scored alone."""
-    head = ["days", "readers obey", "efficiency (90 % interval)", "worst timeline", "timelines"]
+    head = ["days", "readers obey", "cost (90 % interval)", "worst", "efficiency, worst",
+            "timelines"]  # fmt: skip
     table = Table("The first days", head, notes="Days after the first update; each reader's first"
                   " poll lies within the first hour.")  # fmt: skip
     for first, last in ((0, 7), (7, 30)):
@@ -201,8 +211,13 @@ def first_days(sources: Sequence[Timeline]) -> Table:
             except InvalidData:
                 continue  # nothing was posted in these days
         for client in OBEDIENT:
+            own = [row for row in rows if row["client"] == client]
+            costs = [float(report.cost_of_fixed(row) or 0.0) for row in own]
             values = of(rows, DEFAULT, client)
-            table.add(f"{first} to {last}", client, *judged(values), str(len(values)))
+            table.add(
+                f"{first} to {last}", WHO[client], *judged(costs),
+                f"{report.geometric_mean(values):.3f}, {max(values):.2f}", str(len(values)),
+            )  # fmt: skip
     return table
 
 
@@ -256,11 +271,15 @@ def moved_authors(first: int, last: int) -> Iterator[Timeline]:
 
 
 def each_timeline(rows: Rows) -> Table:
-    """The efficiency of each timeline with the default and with two other menus."""
+    """The cost of each timeline with the default and with two other menus."""
     shown = [(DEFAULT, "max-age"), (DEFAULT, "ttl"), (EVEN, "ttl"), (ANY, "ttl")]
-    table = Table("Each timeline", ["timeline", *(f"`{name}` {who}" for name, who in shown)])
+    table = Table("Each timeline", ["timeline", *(f"`{name}` {who}" for name, who in shown)],
+                  notes="Cost over that of the best fixed value.")  # fmt: skip
     names = list(dict.fromkeys(row["timeline"] for row in rows))
-    for name, *values in zip(names, *(of(rows, *pair) for pair in shown), strict=True):
+    for row in rows:
+        row["cost_of_fixed"] = report.cost_of_fixed(row)
+    found = (of(rows, *pair, "cost_of_fixed") for pair in shown)
+    for name, *values in zip(names, *found, strict=True):
         table.add(name, *(f"{value:.3f}" for value in values))
     return table
 
@@ -282,16 +301,21 @@ def main() -> int:
         costs(table, f"second set, `{half}`", by_worth(own, ReplayOptions().window))
     if UNSEEN not in halves:
         table.rows += last_look(DOCS / "evidence.md")
-    readers = (*READERS, *CRON, *DEAF)
+    readers = (*READERS, *CRON, *DEAF, CHANGED["miniflux"])
     results += replayed(sources, [DEFAULT, FIXED_HOUR], ReplayOptions(readers))
     rows = with_bodies(results, ReplayOptions().window)
-    tables = [table, real_readers(rows), first_days(sources), made_up()]
+    programs = real_readers(rows)
+    tables = [table, programs, first_days(sources), made_up()]
     origin = "Printed by `python -m bench.evidence`."
     text = "\n".join(
         ["# Evidence: the tables", "", origin, "", *map(str, [*tables, each_timeline(rows)])]
     )
     (DOCS / "evidence-tables.md").write_text(text, "utf-8")
-    put_in(DOCS / "evidence.md", str(table))
+    put_in(DOCS / "evidence.md", "measured", replace(table, rows=[
+        row for row in table.rows if row[1].strip("`") in SHOWN
+    ]))  # fmt: skip
+    put_in(DOCS / "evidence.md", "readers", programs)
+    for_readers(DOCS / "for-readers.md", rows)
     evidence_pictures.draw(sources, rows, EXAMPLE)
     print(text)
     return 0
@@ -303,11 +327,29 @@ def last_look(page: Path) -> list[Sequence[str]]:
     return [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")]
 
 
-def put_in(page: Path, table: str) -> None:
-    """Replace what is between the two marks of `page`."""
-    before, mark, rest = page.read_text("utf-8").partition("<!-- measured -->\n")
+def put_in(page: Path, name: str, table: Table) -> None:
+    """Replace what is between the mark of that `name` and the next end on `page` by the table,
+    without its heading."""
+    before, mark, rest = page.read_text("utf-8").partition(f"<!-- {name} -->\n")
     _, end, after = rest.partition("<!-- end -->")
-    page.write_text(f"{before}{mark}\n{table}\n{end}{after}", "utf-8")
+    text = str(table).partition("\n\n")[2]
+    page.write_text(f"{before}{mark}\n{text}\n{end}{after}", "utf-8")
+
+
+def for_readers(page: Path, rows: Rows) -> None:
+    """Write each program's efficiency today and with its change into the rows of `page`."""
+    lines = page.read_text("utf-8").splitlines()
+    for place, line in enumerate(lines):
+        cells = line.split(" | ")
+        client = cells[0].strip("| ").lower().replace("/", "-")
+        client = "lemon24-reader" if client.startswith("lemon24") else client
+        if client in CHANGED and len(cells) == 4:
+            today, changed = (
+                f"{report.geometric_mean(of(rows, DEFAULT, who)):.2f}"
+                for who in (client, CHANGED[client])
+            )
+            lines[place] = f"{cells[0]} | {today} | {cells[2]} | {changed}{cells[3][4:]}"
+    page.write_text("\n".join([*lines, ""]), "utf-8")
 
 
 if __name__ == "__main__":
