@@ -431,3 +431,13 @@ def test_links_beside_a_post_and_pictures_of_either_scheme() -> None:
         }
     )
     assert posts["A"].post.source == '<img src="/p.png">'
+
+
+def test_eleventy_whose_folder_a_program_names() -> None:
+    """The folder with `_data` is the site, and its address may be in YAML."""
+    posts, _ = imported({
+        "eleventy.config.js": "export default () => ({ dir: { input: dirs.src } })",
+        "src/_data/site.yml": "url: https://a.example",
+        "src/posts/one.md": head("One", "date: 2020-01-02\n") + "x",
+    })  # fmt: skip
+    assert posts["One"].post.address == "https://a.example/posts/one/"

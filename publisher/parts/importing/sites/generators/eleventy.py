@@ -28,14 +28,19 @@ class Eleventy(Generator):
         program = "\n".join(map(self._text, self.CONFIGS))
         self.zone = UTC
         root = config.word_in(program, "input").strip("./")
+        if not root:  # written as a program: the folder that has Eleventy's own folders
+            own = (re.match(r"([\w-]+/)?_(?:data|includes)/", n) for n in self.below(""))
+            tops = {found[1] or "" for found in own if found}
+            root = tops.pop().strip("/") if len(tops) == 1 else ""
         self.root = f"{root}/" if root and any(self.below(f"{root}/")) else ""
         data = [
             n
             for n in self.below("")
-            if re.search(r"(^|/)_data/(site|metadata|meta|config)\.(json|js|mjs|cjs)$", n)
+            if re.search(r"(^|/)_data/(site|metadata|meta|config)\.(json|ya?ml|js|mjs|cjs)$", n)
         ]
-        self.data = self._settings(*(n for n in data if n.endswith(".json")))
-        programs = "\n".join([program, *(self._text(n) for n in data if not n.endswith(".json"))])
+        plain = [n for n in data if n.endswith(("json", "yml", "yaml"))]
+        self.data = self._settings(*plain)
+        programs = "\n".join([program, *(self._text(n) for n in data if n not in plain)])
         own = (
             config.string(self.data, name)
             for name in ("url", "siteUrl", "baseUrl", "base", "origin")
