@@ -190,6 +190,7 @@ TABLE: dict[tuple[str, str], str] = {
     ("GET", "/studio/moving"): "admin",
     ("GET", "/studio/moving/jobs/<int:number>"): "admin",
     ("GET", "/studio/moving/jobs/<int:number>/file"): "admin",
+    ("GET", "/studio/moving/jobs/<int:number>/report"): "admin",
     **{
         ("POST", f"/studio/moving/{name}"): "admin"
         for name in ("import", "export", "backup", "backups", "jobs/<int:number>/go")

@@ -48,6 +48,7 @@ def import_(as_json: bool, **asked: Any) -> None:
 
     outcome = run(site(), **asked)
     lines = [*outcome["facts"], *text_of(outcome["to_do"])]
+    lines += [f"the whole list is in {asked['report']}"] if asked["report"] else []
     if asked["dry_run"]:
         lines.append("a dry run: nothing was changed")
     echo_answer(as_json, outcome, lines)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from itertools import islice
 from pathlib import Path
+from time import monotonic
 from typing import BinaryIO
 from urllib.parse import unquote, urlsplit
 
@@ -112,13 +113,14 @@ def _posts(
 ) -> Iterator[Part]:
     with sources.opened(place) as source:
         batch = recognition.read(source, format_, zone, permalink)
-        part, characters = list[Ready](), 0
+        part, characters, since = list[Ready](), 0, monotonic()
         for one in dry_run.ready(batch, now, language):
             part.append(one)
             characters += _characters(one)
-            if characters > PART_CHARACTERS or len(part) >= PART_POSTS:
+            late = monotonic() - since > dry_run.SECONDS  # each part has its own time
+            if characters > PART_CHARACTERS or len(part) >= PART_POSTS or late:
                 yield Part(part)
-                part, characters = [], 0
+                part, characters, since = [], 0, monotonic()
         yield Part(part)
         if batch.site is not None and isinstance(source, Folder):
             updates = own_export.updates(source, now)

@@ -19,6 +19,7 @@ from sqlalchemy import exists, select
 from sqlalchemy.orm import Session, selectinload
 
 from publisher.base.errors import FieldErrors, InvalidData
+from publisher.base.system.confined import at_most
 from publisher.base.text import counted, plain_text
 from publisher.blog.markup import markdown
 from publisher.blog.published import is_listed
@@ -132,7 +133,19 @@ def _settled(post: ImportedPost, notes: Counter[str], now: datetime) -> Imported
 
 def _checked(post: ImportedPost, batch: Batch, language: str) -> Iterator[Ready]:
     """The post's content, checked, and its HTML; nothing when it is empty or beyond our limits."""
-    notes = batch.notes
+    try:
+        with at_most(SECONDS):
+            found = _rendered(post, batch.notes, language)
+    except (FieldErrors, InvalidData) as error:
+        batch.left_out.append((_name(post), str(error)))
+        return
+    if found is None:
+        batch.notes["empty post is left out"] += 1
+    else:
+        yield found
+
+
+def _rendered(post: ImportedPost, notes: Counter[str], language: str) -> Ready | None:
     if post.source_format == "html":
         post = replace(post, source=loading_at_once(post.source))
     if post.as_markdown and post.source_format == "html" and post.source.strip():
@@ -142,17 +155,12 @@ def _checked(post: ImportedPost, batch: Batch, language: str) -> Iterator[Ready]
             notes["post stays HTML: Markdown cannot say all of it"] += 1
     fitting = _fitting(post, notes)
     if content.is_empty(fitting):
-        notes["empty post is left out"] += 1
-        return
-    try:
-        value = content.checked(fitting)
-        rows = value.gallery == "rows"
-        anchor = _anchor(post.guid)
-        html = markdown.rendered(value.source, value.source_format, anchor, language, rows)
-    except (FieldErrors, InvalidData) as error:
-        batch.left_out.append((_name(post), str(error)))
-        return
-    yield Ready(post, value, html, plain_text(html))
+        return None
+    value = content.checked(fitting)
+    rows = value.gallery == "rows"
+    anchor = _anchor(post.guid)
+    html = markdown.rendered(value.source, value.source_format, anchor, language, rows)
+    return Ready(post, value, html, plain_text(html))
 
 
 def _anchor(guid: str) -> str:
@@ -171,6 +179,7 @@ def _fitting(post: ImportedPost, notes: Counter[str]) -> Content:
     return replace(value, slug=slugify(value.slug))
 
 
+SECONDS = 20.0  # for one post
 _NO_SOURCE = re.compile(r"<img\b(?![^<>]*\ssrc=)[^<>]*>")
 _PICTURE = re.compile(r'<img\b[^<>]*?\ssrc="([^"]*)"')
 _LINK = re.compile(r'<a\b[^<>]*?\shref="([^"]*)"')

@@ -4,9 +4,10 @@ Both are jobs that the scheduler runs (`exchange.jobs`).
 """
 
 import re
+from pathlib import Path
 from typing import Any
 
-from flask import Blueprint, render_template, request
+from flask import Blueprint, render_template, request, send_file
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import FileStorage
@@ -52,7 +53,26 @@ def command(job: Job, place: str) -> list[str]:
     command = ["import", options.get("address") or place, "--json", "--progress"]
     command += ["--dry-run"] if options.get("dry_run") else []
     command += ["--images"] if options.get("images") else []
+    command += ["--report", str(_report(Path(place).parent if job.file else Path(place), job.id))]
     return [*command, "--author", options["heir"]] if options.get("heir") else command
+
+
+def _report(folder: Path, number: int) -> Path:
+    """The file with the whole list of what needs a hand."""
+    return folder / f"report-{number}.txt"
+
+
+@blueprint.get("/jobs/<int:number>/report")
+def report(number: int) -> Any:
+    """Download the whole list of what needs a hand after an import."""
+    with site().database.read() as db:
+        found = jobs.get(db, number)
+    place = _report(jobs.folder(site().environment), number)
+    if found.kind != "import" or found.state != jobs.DONE or not place.is_file():
+        raise NotFound("there is no such list, or it has been deleted")
+    answer = send_file(place, "text/plain; charset=utf-8", True, f"import-{number}.txt")
+    answer.headers["Cache-Control"] = "private, no-store"
+    return answer
 
 
 @blueprint.post("/import")

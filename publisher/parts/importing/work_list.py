@@ -47,10 +47,8 @@ class WorkList:
 
     def facts(self) -> list[str]:
         """Sentences for the summary of the import."""
-        facts = (
-            [f"needs your hand: {counted(self.posts, 'post')}, see the list"] if self.posts else []
-        )
-        return facts + ([f"the whole list is in {self.file}"] if self.file is not None else [])
+        posts = counted(self.posts, "post")
+        return [f"needs your hand: {posts}, see the list"] if self.posts else []
 
     def groups(self) -> list[dict[str, Any]]:
         """Each kind with its first lines, the largest first, in types of JSON."""

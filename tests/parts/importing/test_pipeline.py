@@ -13,6 +13,7 @@ from sqlalchemy import delete, func, select
 from publisher.base.errors import StorageUnavailable
 from publisher.base.media_files import Attachment
 from publisher.blog import published, update_log
+from publisher.blog.markup import markdown
 from publisher.blog.writing import posts, tags
 from publisher.installation import Site
 from publisher.parts.importing import dry_run, work, writer
@@ -188,6 +189,31 @@ def test_what_was_edited_here_stays(site: Site, importer: Importer, clock: FakeC
     assert (again.kept, again.changed, again.new) == (2, [], [])
     assert any("edited or deleted here" in line for line in dry_run.sentences(again, batch))
     assert "My own words" in [one.source for one in stored(site)]
+
+
+def test_guids_of_earlier_versions(site: Site, importer: Importer) -> None:
+    """A post that an earlier version stored under another guid is the same, and keeps that one."""
+    importer(Batch([post(guid="urn:file:one.md")]))
+    known = post(guid="https://old.example/one/", formerly=("urn:file:one.md",))
+    again = importer(Batch([known, post(2, formerly=("urn:file:two.md",))]))
+    assert (again.known, len(again.new)) == (1, 1)
+    assert [one.guid for one in stored(site)] == ["urn:file:one.md", "https://old.example/2"]
+
+
+def test_one_that_takes_too_long_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name and the reason are in the report."""
+    rendered = markdown.rendered
+
+    def render(source: str, *rest: Any) -> Any:
+        while "endless" in source:
+            pass
+        return rendered(source, *rest)
+
+    monkeypatch.setattr(markdown, "rendered", render)
+    monkeypatch.setattr(dry_run, "SECONDS", 0.01)
+    batch = Batch([post(title="Slow", source="<p>endless</p>"), post(2, title="Other")])
+    assert [one.label for one in dry_run.ready(batch, MONDAY_MORNING)] == ["Other"]
+    assert batch.left_out == [("Slow", "it takes too long to read")]
 
 
 def test_pictures_that_were_fetched_are_no_change(site: Site, importer: Importer) -> None:

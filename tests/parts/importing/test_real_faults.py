@@ -1,5 +1,6 @@
 """What real blogs and exports had that an import once refused, lost or published as rubbish."""
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -8,6 +9,7 @@ from publisher.parts.importing import dry_run, images
 from publisher.parts.importing.dry_run import Ready
 from publisher.parts.importing.formats import recognition
 from publisher.parts.importing.imported import Batch
+from publisher.parts.importing.sites.template_words import Words
 from tests.conftest import MONDAY_MORNING
 from tests.parts.importing.conftest import folder, one, read
 
@@ -441,3 +443,15 @@ def test_eleventy_whose_folder_a_program_names() -> None:
         "src/posts/one.md": head("One", "date: 2020-01-02\n") + "x",
     })  # fmt: skip
     assert posts["One"].post.address == "https://a.example/posts/one/"
+
+
+@pytest.mark.parametrize("word", [
+    "{{", "{{<", "{{< a ", '{{< a "', "{%", "{% raw %}", "{{ a |", "`", "``` ", "<!--", "{:",
+    "* x\n{: ", "[x](", "<A ", "<a b={", "import x\n", ":::note\n", "{/*", "[x]: ", "{static}",
+])  # fmt: skip
+def test_words_that_never_end_are_read_once(word: str) -> None:
+    """Each beginning was searched for its end up to the end of the text."""
+    words = Words("", "", {}, lambda _: "", liquid=True, kramdown=True, jsx=True)
+    begun = time.thread_time()
+    assert words.plain(word * (60_000 // len(word)))
+    assert time.thread_time() - begun < 5.0  # it is a tenth

@@ -73,6 +73,29 @@ def test_a_blog_comes_in(ada: Browser, site: Site, worker: LongWork) -> None:
 
 
 @pytest.mark.parts("importing")
+def test_what_needs_a_hand(ada: Browser, site: Site, worker: LongWork) -> None:
+    """Its first lines by kind on the page; all of it in a file that an admin can have."""
+    item = "<item><title>P{0}</title><guid>p{0}</guid><description>{1}</description></item>"
+    text = "".join(item.format(n, "&lt;img alt=''&gt;") for n in range(25))
+    number = look_at(ada, f"<rss><channel>{text}</channel></rss>")
+    assert ada.client.get(f"/studio/moving/jobs/{number}/report").status_code == 404
+    worker.do_jobs(site)
+    page = ada.get(f"/studio/moving/jobs/{number}")
+    assert "A picture has no address" in page
+    assert "25 posts" in page
+    assert "And 5 more in the whole list" in page
+    assert str(site.environment.instance) not in page
+    report = ada.client.get(f"/studio/moving/jobs/{number}/report")
+    assert report.mimetype == "text/plain"
+    assert report.text.count("\n  P") == 25
+    report.close()
+    with site.database.write() as db:
+        job = jobs.get(db, number)
+        job.kind = "export"
+    assert ada.client.get(f"/studio/moving/jobs/{number}/report").status_code == 404
+
+
+@pytest.mark.parts("importing")
 def test_a_busy_database_does_not_leave_a_job_working(
     ada: Browser, site: Site, worker: LongWork, monkeypatch: pytest.MonkeyPatch
 ) -> None:

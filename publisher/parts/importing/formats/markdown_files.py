@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from publisher.base.errors import InvalidData, TooLarge
+from publisher.base.system.confined import at_most
 from publisher.base.text import number_in
 from publisher.exchange import front_matter
 from publisher.exchange.front_matter import (
@@ -40,6 +41,7 @@ SUFFIXES = (".md", ".markdown", ".mdx", ".rst", *HTML)
 OTHER_TEXTS = (".org", ".adoc", ".asciidoc", ".textile", ".qmd", ".ipynb")
 _NO_POSTS = re.compile(r"(^|/)(_index|readme|license|changelog)\.", re.IGNORECASE)
 _MADE = re.compile(r"(404|search|archives?|tags|categories|index)\.\w+")  # pages of a theme
+_SECONDS = 20.0  # for one file
 _TRUE = ("true", "yes", "1", "on")
 _FALSE = ("false", "no", "0", "off")
 _DATES = ("date", "pubdate", "pubdatetime")
@@ -81,7 +83,14 @@ class TextFolder:
                 continue
             if PurePosixPath(name).suffix.lower() in HTML and not _BEGINS.match(data):
                 self.notes["HTML file without front matter is left out"] += 1
-            elif (found := self._post(name, place, data)) is not None:
+                continue
+            try:
+                with at_most(_SECONDS):
+                    found = self._post(name, place, data)
+            except InvalidData as error:
+                self.notes.left_out.append((place, str(error)))
+                continue
+            if found is not None:
                 any_post = True
                 yield found
         if not (any_post or self.notes or self.notes.left_out):

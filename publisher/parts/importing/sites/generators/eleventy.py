@@ -29,8 +29,8 @@ class Eleventy(Generator):
         self.zone = UTC
         root = config.word_in(program, "input").strip("./")
         if not root:  # written as a program: the folder that has Eleventy's own folders
-            own = (re.match(r"([\w-]+/)?_(?:data|includes)/", n) for n in self.below(""))
-            tops = {found[1] or "" for found in own if found}
+            hidden = (re.match(r"([\w-]+/)?_(?:data|includes)/", n) for n in self.below(""))
+            tops = {one[1] or "" for one in hidden if one}
             root = tops.pop().strip("/") if len(tops) == 1 else ""
         self.root = f"{root}/" if root and any(self.below(f"{root}/")) else ""
         data = [
