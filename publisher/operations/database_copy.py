@@ -164,12 +164,15 @@ def index_all(new: Session) -> None:
     """Fill the search indexes, which are empty."""
     posts = new.scalars(select(Post), execution_options={"yield_per": ROWS})
     for some in _parts(post for post in posts if is_public(post)):
-        rows = (
-            (post.id, post.title, searchable_text(post, plain_text(post.html))) for post in some
-        )
-        published.index_all(new, rows)
+        index_posts(new, some)
     for index_all in every_hooked("index_all"):
         index_all(new)
+
+
+def index_posts(session: Session, some: Iterable[Post]) -> None:
+    """Add posts to the search, in which they are not."""
+    rows = ((post.id, post.title, searchable_text(post, plain_text(post.html))) for post in some)
+    published.index_all(session, rows)
 
 
 def _parts(values: Iterable[T]) -> Iterator[list[T]]:

@@ -4,20 +4,24 @@ Search indexes are made of posts and items, histogram and feeds of the update lo
 readers' counts are of themselves; where they are damaged they begin anew, which costs no post.
 """
 
+import json
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing, suppress
 from pathlib import Path
 
 from sqlalchemy import create_engine, inspect, text
+from sqlalchemy.exc import DBAPIError
 
-from publisher.blog import update_log
+from publisher.base.errors import StorageUnavailable
+from publisher.blog import published, update_log
+from publisher.core.ttl.activity import Activity
 from publisher.installation import Site
-from publisher.operations.database_copy import index_all
+from publisher.operations.database_copy import index_all, index_posts
 from publisher.part import known
 from publisher.publishing.rebuild import rebuild as rebuild_feeds
 from publisher.storage.database import connect
-from publisher.storage.full_text import INDEXES
+from publisher.storage.full_text import INDEXES, POSTS
 from publisher.storage.postgresql import on_server
 from publisher.storage.tables import all_rooms
 
@@ -26,6 +30,7 @@ _NO_WRITE = {
     sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR,
     sqlite3.SQLITE_FULL,
 }  # fmt: skip
+_LOOKED_AT = 100  # posts whose search is compared
 _MADE_ANEW = {*_SEARCH, "histogram_slots", "histogram_state", "snapshots"}
 
 
@@ -104,6 +109,61 @@ def _make_missing(path: Path) -> None:
             if index.table not in there:
                 index.create(connection)
     engine.dispose()
+
+
+class _UndoneError(Exception):
+    """Ends a transaction that only looks."""
+
+
+def differing(site: Site) -> list[str]:
+    """What is not as a rebuild makes it: the search of the newest posts, the histogram. Nothing is
+    said where the database cannot be written now."""
+    found: list[str] = []
+    with suppress(_UndoneError, StorageUnavailable), site.database.write(quiet=True) as session:
+        newest = published.newest(session, _LOOKED_AT)
+        numbers = [post.id for post in newest]
+        texts, known = POSTS.stored(session, numbers), update_log.load(session)
+        POSTS.remove(session, numbers)
+        index_posts(session, newest)
+        update_log.fold_again(session)
+        if texts != POSTS.stored(session, numbers):
+            found.append("the search")
+        if _rounded(known) != _rounded(update_log.load(session)):
+            found.append("the histogram")
+        raise _UndoneError
+    return found
+
+
+def _rounded(activity: Activity) -> object:
+    """Its values without the last digits, which depend on how many updates were added at once."""
+    return json.loads(json.dumps(activity.to_dict()), parse_float=lambda text: f"{float(text):.6g}")
+
+
+_CHECK = "bt_index_check(regclass)"
+_TREES = text(
+    "SELECT c.oid, c.relname FROM pg_class c JOIN pg_am ON pg_am.oid = c.relam "
+    "WHERE c.relkind = 'i' AND amname = 'btree' AND c.relnamespace = 'public'::regnamespace"
+)
+
+
+def damaged_on_server(site: Site) -> list[str] | None:
+    """The indexes whose entries are not in order; None where amcheck, which looks at them, is not
+    there for this user."""
+    found = []
+    with site.database.engine.connect() as connection:
+        if not connection.scalar(text(f"SELECT to_regprocedure('{_CHECK}') IS NOT NULL")):
+            return None
+        if not connection.scalar(text(f"SELECT has_function_privilege('{_CHECK}', 'execute')")):
+            return None
+        for number, name in connection.execute(_TREES).all():
+            try:
+                with connection.begin_nested():
+                    connection.execute(text(f"SELECT bt_index_check({int(number)}::regclass)"))
+            except DBAPIError as error:
+                if getattr(error.orig, "sqlstate", None) not in ("XX001", "XX002"):
+                    raise
+                found.append(str(name))
+    return found
 
 
 def rebuild(site: Site) -> None:

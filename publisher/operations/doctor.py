@@ -33,6 +33,7 @@ from publisher.publishing.rebuild import RSS
 from publisher.publishing.signals import moment_of
 from publisher.serving.front import DOCTOR
 from publisher.storage import sqlite_file
+from publisher.storage.leader import silent_seconds
 from publisher.storage.tables import all_rooms
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.publishing import Snapshot
@@ -285,6 +286,13 @@ def examine_database(site: Site) -> Iterator[Finding]:
         detail = "it takes writes" if open_ else "it takes no writes"
         mend = "name the primary server, and let default_transaction_read_only be off"
         yield Finding("database", open_, detail, mend)
+        bad = derived.damaged_on_server(site)
+        said = "not looked at: the server's extension amcheck is not there for this user"
+        detail = said if bad is None else ", ".join(bad) or "in order"
+        yield Finding("indexes", not bad, detail, "make them anew: REINDEX INDEX ..., with psql")
+    differing = [] if missing else derived.differing(site)
+    detail = ", ".join(differing) or "as their sources say"
+    yield Finding("derived tables", not differing, detail, REBUILD)
     if (file := sqlite_file.path_of(site.environment.database_url)) is None:
         return
     with site.database.read() as db:
@@ -317,6 +325,7 @@ def examine_processes(site: Site) -> Iterator[Finding]:
         trouble = authors.password_trouble(db)
         snapshot = db.get(Snapshot, RSS)
         current = moment_of(db, site.clock())
+        silent = silent_seconds(db, site.environment.instance)
         ahead = future_dates.found(db, site.clock() + CLOCK_TOLERANCE)
     yield Finding("passwords", not trouble, trouble or "all can be checked")
     running = "is `publisher serve` running?"
@@ -326,7 +335,6 @@ def examine_processes(site: Site) -> Iterator[Finding]:
         built = f"ttl {snapshot.ttl_minutes} min, built {snapshot.built_at:%Y-%m-%d %H:%M} UTC"
         fresh = snapshot.decided_at == current
         yield Finding("feed", fresh, built if fresh else f"{built}: an older hour", running)
-    silent = processes.heartbeat_age_seconds(site.environment.instance)
     if silent is not None:
         alive = silent <= processes.LATE_SECONDS
         mend = "restart the service, and keep its log: it says what hangs"

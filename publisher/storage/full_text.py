@@ -10,7 +10,7 @@ matter, nor whether a letter is spelled out: `ё` is `е`, `ß` is `ss`, `œ` is
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,8 +21,10 @@ from sqlalchemy import (
     Connection,
     Select,
     TableClause,
+    Text,
     bindparam,
     case,
+    cast,
     column,
     delete,
     false,
@@ -143,6 +145,13 @@ class FullText:
         if values:
             gone = delete(self._rows).where(self._key(session) == bindparam("number"))
             session.connection().execute(gone, values)
+
+    def stored(self, session: Session, numbers: Sequence[int]) -> list[tuple[object, ...]]:
+        """What is stored of some rows, to be compared."""
+        key, rows = self._key(session), self._rows.c
+        other = cast(rows.words, Text) if on_server(session) else rows.title
+        found = select(key, rows.body, other).where(key.in_(numbers)).order_by(key)
+        return [tuple(row) for row in session.execute(found)]
 
     def renew(self, session: Session, owners: str) -> None:
         """Index all rows anew whose texts `_indexed` changes, for a migration after it has changed.

@@ -6,12 +6,15 @@ leader writes checks the number first. So one that was stopped and goes on later
 """
 
 from contextlib import suppress
+from pathlib import Path
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import PublisherError, StorageUnavailable
+from publisher.base.system.processes import heartbeat_age_seconds
 from publisher.storage.database import Database
+from publisher.storage.postgresql import on_server
 from publisher.storage.schema import serves
 
 TERM_SECONDS = 30.0
@@ -24,7 +27,7 @@ _TAKE = text(
 _RENEW = text(f"UPDATE leaders SET renewed_at = {_NOW} WHERE name = 'jobs' AND number = :number")  # noqa: S608  # nosec B608
 _END = text("UPDATE leaders SET renewed_at = 0 WHERE name = 'jobs' AND number = :number")
 _NUMBER = text("SELECT number FROM leaders WHERE name = 'jobs'")
-_AGE = text(f"SELECT {_NOW} - renewed_at FROM leaders WHERE name = 'jobs'")  # noqa: S608  # nosec B608
+_AGE = text(f"SELECT {_NOW} - renewed_at FROM leaders WHERE renewed_at > 0")  # noqa: S608  # nosec B608
 
 
 class Lease:
@@ -71,7 +74,8 @@ class Lease:
         self._number = None
 
 
-def age_seconds(session: Session) -> float | None:
-    """Seconds since the leader last said that its jobs work; None where nobody ever did."""
-    age = session.scalar(_AGE)
-    return None if age is None else max(0.0, float(age))
+def silent_seconds(session: Session, instance: Path) -> float | None:
+    """Seconds since the scheduler last said that its jobs work, on whichever machine it runs; None
+    while nobody serves."""
+    age = session.scalar(_AGE) if on_server(session) else None
+    return heartbeat_age_seconds(instance) if age is None else max(0.0, float(age))

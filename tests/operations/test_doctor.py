@@ -17,7 +17,7 @@ from publisher.base.net import Reply
 from publisher.base.system import processes
 from publisher.cli import cli
 from publisher.installation import Site, claim_key
-from publisher.operations import doctor
+from publisher.operations import derived, doctor
 from publisher.operations.doctor import (
     Ask,
     Finding,
@@ -28,6 +28,7 @@ from publisher.operations.doctor import (
     examine_processes,
 )
 from publisher.publishing.rebuild import rebuild
+from publisher.storage.full_text import POSTS
 from tests.conftest import SITE_URL, FakeClock
 from tests.databases import work_on
 from tests.factories import make_post
@@ -178,3 +179,20 @@ def test_its_requests_say_whose_they_are(site: Site, environment: Environment) -
         assert list(examine_http(ask))
     with site.database.read() as db:
         assert db.scalar(text("SELECT count(*) FROM poll_flushes")) == 0
+
+
+def test_what_is_not_as_its_source_says_is_named(site: Site) -> None:
+    """Whole rows that are wrong: a search and a histogram that a bug or a hand left behind."""
+    for title in ("One", "Two"):
+        make_post(site, title=title)
+    rebuild(site)
+    assert bad(list(examine_database(site))) == []
+    with site.database.write() as db:
+        db.execute(text("UPDATE histogram_slots SET weight = weight + 1 WHERE slot = 3"))
+        POSTS.remove(db, [1])
+    found = [one for one in examine_database(site) if not one.good]
+    assert [(one.what, one.detail) for one in found] == [
+        ("derived tables", "the search, the histogram")
+    ]
+    derived.rebuild(site)
+    assert bad(list(examine_database(site))) == []

@@ -25,7 +25,7 @@ from publisher.base.environment import Environment
 from publisher.base.errors import InvalidData, InvalidInput, StorageUnavailable
 from publisher.blog import published
 from publisher.installation import Site, claim_key, open_site
-from publisher.operations import backup, doctor
+from publisher.operations import backup, derived, doctor
 from publisher.operations.database_copy import copy_site
 from publisher.publishing.rebuild import rebuild
 from publisher.storage import leader, postgresql, schema
@@ -332,7 +332,7 @@ def test_one_machine_schedules_and_another_takes_over(remote: Site, url: str) ->
     mine, others = Lease(remote.database), Lease(second)
     assert (mine.held(), others.held(), mine.held()) == (True, False, True)
     with remote.database.read() as db:
-        assert 0 <= (leader.age_seconds(db) or 0) < 5
+        assert 0 <= (leader.silent_seconds(db, remote.environment.instance) or 0) < 5
     make_post(remote)
     end_term(remote)
     assert mine.held()  # in time: nobody wanted it meanwhile
@@ -495,3 +495,24 @@ def test_a_pooler_is_refused_until_the_way_past_it_is_named(
         bell.close()
         past.database.close()
     assert_nobody_left(url)
+
+
+def test_indexes_are_looked_at_where_amcheck_is_there(
+    remote: Site, url: str, server: Server
+) -> None:
+    """A damaged one is named; without the extension, or the right to use it, that is said."""
+    make_post(remote)
+    assert derived.damaged_on_server(remote) is None
+    on_server(url, "CREATE EXTENSION amcheck")
+    assert derived.damaged_on_server(remote) == []
+    with remote.database.engine.connect() as connection:
+        where = "SELECT pg_relation_filepath('pk_posts')"
+        file = server.folder / "data" / str(connection.exec_driver_sql(where).scalar_one())
+    on_server(url, "CHECKPOINT")
+    with file.open("r+b") as tree:
+        tree.seek(8192)
+        tree.write(b"\xee" * 8192)
+    server.restart()
+    assert derived.damaged_on_server(remote) == ["pk_posts"]
+    found = next(one for one in doctor.examine_database(remote) if one.what == "indexes")
+    assert (found.good, found.detail) == (False, "pk_posts")

@@ -83,7 +83,7 @@ class SiteCollector(Collector):
         yield "schedule_overdue_seconds", "How late the next scheduled post is.", late
         sessions = self._number(select(func.count()).select_from(LoginSession))
         yield "login_sessions", "Browsers logged in.", sessions
-        if (silent_seconds := processes.heartbeat_age_seconds(self._instance)) is not None:
+        if (silent_seconds := leader.silent_seconds(self._db, self._instance)) is not None:
             yield "scheduler_silent_seconds", "Since the last beat.", silent_seconds
         # Waiting pings to hubs and clouds, whether due or later.
         sent = Delivery.protocol.in_(outbox.protocols(site().parts))
@@ -202,7 +202,7 @@ def healthz() -> Any:
         with site().database.read() as db:
             snapshot = db.get(Snapshot, RSS)
             current = moment_of(db, now())
-            leader_seconds = leader.age_seconds(db) if site().database.on_server else None
+            silent_seconds = leader.silent_seconds(db, site().environment.instance)
             known, new_enough = schema.schema_of(db), schema.serves(db)
     except StorageUnavailable as error:
         return jsonify(status=str(error), snapshot_age_seconds=None), 503
@@ -210,8 +210,6 @@ def healthz() -> Any:
         return jsonify(status="the database takes no writes", snapshot_age_seconds=None), 503
     if snapshot is None:
         return jsonify(status="no feed yet", snapshot_age_seconds=None), 503
-    own_seconds = processes.heartbeat_age_seconds(site().environment.instance)
-    silent_seconds = own_seconds if leader_seconds is None else leader_seconds
     age = (now() - snapshot.built_at).total_seconds()
     late = (now() - current).total_seconds()
     stale = snapshot.decided_at < current and late > STALE_SECONDS
