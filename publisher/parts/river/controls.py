@@ -5,9 +5,13 @@ from publisher.web.studio.preferences.setting_controls import Control, Group
 GROUPS = (
     Group(
         "technical",
-        "The river",
+        "Following",
         (
-            Control("river_policy", "Poll policy of new feeds", "attentive, ttl or another one."),
+            Control(
+                "river_policy",
+                "When to look at new feeds (poll policy)",
+                "attentive, ttl or another one.",
+            ),
             Control("river_host_delay_seconds", "Seconds between requests to the same site",
                     kind="number"),
             Control("river_on_demand_minutes", "Minutes between polls by hand", kind="number"),

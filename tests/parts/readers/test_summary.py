@@ -226,5 +226,5 @@ def test_one_sentence_a_month(author: FlaskClient, site: Site, clock: FakeClock)
     counting.fold()
     clock.forward(days=2)
     page = author.get("/studio/").text
-    assert "made 87 fewer visits than one every 15 minutes would have meant" in page
+    assert "made 87 fewer visits than if they came every 15 minutes" in page
     assert 'href="/readers?days=30"' in page

@@ -38,17 +38,23 @@ def every(minutes: float, days: float = 7) -> Iterator[datetime]:
 
 CASES = [
     ("strict", obeying(), "good", "obedient", "told to wait 15 min, it waits 15 min"),
-    ("floor of half an hour", obeying(30), "good", "obedient", "floor of its own"),
-    ("hourly", every(60), "good", "fixed", "fixed schedule, 60 min"),
-    ("daily", every(1440, 14), "good", "fixed", "fixed schedule, 1440 min"),
-    ("six days", every(1440, 6), "good", "fixed", "fixed schedule, 1440 min"),
+    ("floor of half an hour", obeying(30), "good", "obedient", "shortest pause of its own"),
+    ("hourly", every(60), "good", "fixed", "comes every 60 min"),
+    ("daily", every(1440, 14), "good", "fixed", "comes every 1440 min"),
+    ("six days", every(1440, 6), "good", "fixed", "comes every 1440 min"),
     ("careless", every(60), "none", "unconditional", "0 % of 167 repeated requests"),
     ("obeys, but careless", obeying(), "none", "unconditional", "100 % of"),
-    ("makes validators up", every(60), "made up", "unconditional", "that we never sent"),
-    ("hurried", every(5), "none", "abusive", "shorter than the smallest ttl (15 min)"),
-    ("hammers", every(0.5, 1), "good", "abusive", "30 s on average"),
-    ("hurried, conditional", every(5), "good", "fixed", "fixed schedule, 5 min"),
-    ("once a day, twice", every(1440, 3), "good", "too-few", "2 intervals known; 5 are needed"),
+    ("makes validators up", every(60), "made up", "unconditional", "that it never got here"),
+    ("hurried", every(5), "none", "abusive", "sooner than the feed ever asks (15 min)"),
+    ("hammers", every(0.5, 1), "good", "abusive", "comes every 30 s"),
+    ("hurried, conditional", every(5), "good", "fixed", "comes every 5 min"),
+    (
+        "once a day, twice",
+        every(1440, 3),
+        "good",
+        "too-few",
+        "2 pauses between its visits seen; 5 are needed",
+    ),
 ]
 
 

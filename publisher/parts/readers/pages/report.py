@@ -30,9 +30,9 @@ DAYS = (1, 7, 30)
 PROGRAMS, OF_ONE = 8, 60  # programs with people, and others; readers of a chosen program
 MEANING = {
     "obedient": "comes back when the feed asks it to",
-    "fixed": "comes at intervals of its own",
-    "unconditional": "fetches the whole document every time",
-    "abusive": "comes faster than the feed ever asks, without validators",
+    "fixed": "comes on a schedule of its own",
+    "unconditional": "downloads the whole feed every time",
+    "abusive": "comes more often than the feed ever asks, and downloads everything",
     "too-few": "has not come often enough to tell, or cannot be told apart",
 }
 

@@ -154,8 +154,7 @@ def _sentence(session: Session, own: Settings, now: datetime) -> str:
     intervals = sum(reader.sums.intervals for reader in report.readers)
     if totals["verdicts"][OBEDIENT] and saved > 0 and intervals >= LEAST_INTERVALS:
         parts.append(
-            "programs that come when the feed asks them to made "
-            f"{saved:,} fewer visits than one every 15 minutes would have meant"
+            f"apps that listen made {saved:,} fewer visits than if they came every 15 minutes"
         )
     return f"In the last 30 days {', and '.join(parts)}." if parts else ""
 

@@ -130,16 +130,16 @@ def told(spans: Spans) -> dict[int, Counter[int]]:
 def _evidence(name: str, sums: ReaderSums, smallest_ttl_minutes: int) -> str:
     if name == TOO_FEW and sums.intervals >= INTERVALS_NEEDED:
         if sums.interval_seconds < SECONDS_NEEDED:
-            known = counted(sums.intervals, "interval")
+            known = counted(sums.intervals, "pause")
             span = _length(sums.interval_seconds)
-            return f"{known} known, all within {span}; perhaps it has only just begun"
+            return f"{known} seen, all within {span}; perhaps it has only just begun"
         return (
             f"several readers that cannot be told apart: {_share(sums.unsure, sums.intervals)} of "
-            f"{counted(sums.intervals, 'interval')} may belong to another one"
+            f"{counted(sums.intervals, 'pause')} may belong to another one"
         )
     if name == TOO_FEW:
-        known = counted(sums.intervals, "interval")
-        return f"{known} known; {INTERVALS_NEEDED} are needed"
+        known = counted(sums.intervals, "pause")
+        return f"{known} between its visits seen; {INTERVALS_NEEDED} are needed"
     if name == ABUSIVE:
         return _abusive(sums, _repeated(sums), _honest(sums), smallest_ttl_minutes)
     if name == UNCONDITIONAL:
@@ -204,17 +204,17 @@ def _again(sums: ReaderSums) -> str:
 
 def _patience(sums: ReaderSums) -> str:
     return (
-        f"{_share(sums.early, sums.intervals)} of {counted(sums.intervals, 'interval')} were too "
-        f"short; it has a floor of its own, but waits longer when told to: {_followed(sums)}"
+        f"too soon {_share(sums.early, sums.intervals)} of {counted(sums.intervals, 'time')}; it "
+        f"has a shortest pause of its own, but waits longer when told to: {_followed(sums)}"
     )
 
 
 def _abusive(sums: ReaderSums, repeated: int, honest: int, smallest: int) -> str:
     mean = sums.interval_seconds / sums.intervals
     return (
-        f"{_share(sums.fast, sums.intervals)} of {counted(sums.intervals, 'interval')} were "
-        f"shorter than the smallest ttl ({smallest} min), {_length(mean)} on average, and "
-        f"{_share(honest, repeated)} of the repeated requests named what we had sent"
+        f"comes every {_length(mean)}: {_share(sums.fast, sums.intervals)} of "
+        f"{counted(sums.intervals, 'time')} sooner than the feed ever asks ({smallest} min), and "
+        f"{_share(honest, repeated)} of the repeated requests said which version it had"
         f"{_perhaps_several(honest)}"
     )
 
@@ -222,13 +222,13 @@ def _abusive(sums: ReaderSums, repeated: int, honest: int, smallest: int) -> str
 def _careless(sums: ReaderSums, repeated: int, honest: int) -> str:
     if sums.invented > honest:
         return (
-            f"{_share(sums.invented, repeated)} of {counted(repeated, 'repeated request')} carried "
-            "validators that we never sent, so the whole document went out again"
+            f"{_share(sums.invented, repeated)} of {counted(repeated, 'repeated request')} named "
+            "a version that it never got here, so the whole document went out again"
         )
     return (
-        f"{_share(honest, repeated)} of {counted(repeated, 'repeated request')} carried a "
-        f"validator; {counted(sums.full, 'whole document')} went out. {_on_time(sums)}"
-        f"{_perhaps_several(honest)}"
+        f"{_share(honest, repeated)} of {counted(repeated, 'repeated request')} said "
+        f"which version it had; {counted(sums.full, 'whole document')} went out. "
+        f"{_on_time(sums).capitalize()}{_perhaps_several(honest)}"
     )
 
 
@@ -236,21 +236,21 @@ def _perhaps_several(honest: int) -> str:
     """A caveat for a reader that only its address tells apart, else ""."""
     if honest:
         return ""
-    return ". One reader, or several behind one address: without validators they look the same"
+    return ". One reader, or several at one address: not saying what they have, they look the same"
 
 
 def _fixed(sums: ReaderSums) -> str:
     median = quantile(intervals(sums.spans), 0.5) or 0
     return (
-        f"fixed schedule, {_length(median)}: {_share(sums.early, sums.intervals)} of "
-        f"{counted(sums.intervals, 'interval')} shorter than the ttl it was told, "
-        f"{_share(sums.on_time, sums.intervals)} in time; {_followed(sums)}"
+        f"comes every {_length(median)}: {_share(sums.early, sums.intervals)} of "
+        f"{counted(sums.intervals, 'time')} sooner than it was told, "
+        f"{_share(sums.on_time, sums.intervals)} on time; {_followed(sums)}"
     )
 
 
 def _on_time(sums: ReaderSums) -> str:
     share = _share(sums.on_time, sums.intervals)
-    return f"{share} of {counted(sums.intervals, 'interval')} ended when the ttl did"
+    return f"on time {share} of {counted(sums.intervals, 'time')}"
 
 
 def _followed(sums: ReaderSums) -> str:

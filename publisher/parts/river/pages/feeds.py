@@ -154,7 +154,7 @@ def _act(db: Session, row: RiverFeed, action: str) -> str:
         return "Paused."
     if action == "resume":
         subscriptions.resume(db, row, now())
-        return "It will be polled again."
+        return "It will be fetched again."
     if action == "accept-move":
         return f"It is followed at {moves.accept(db, row, now())} now."
     if action == "undo-move":
