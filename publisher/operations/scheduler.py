@@ -227,6 +227,7 @@ class Jobs:
         errands = [*short, Errand(worker.do_jobs, site)]  # a long job may take hours
         scheduler = make_scheduler(site, errands[0])
         workers = _workers(site, stop)
+        now, now_at = site.clock(), monotonic_seconds()
         for work in (scheduler, *workers, *errands):
             work.start()
         log.info("the scheduler works", pid=os.getpid())
@@ -236,11 +237,11 @@ class Jobs:
                     log.warning("another machine may schedule now")
                     break
                 self._beat()
-            before, begun_at = site.clock(), monotonic_seconds()
             rang = self._bell.wait(_PARENT_SECONDS)
-            passed = real_seconds(site.clock, (site.clock() - before).total_seconds())
+            before, before_at, now, now_at = now, now_at, site.clock(), monotonic_seconds()
+            passed = real_seconds(site.clock, (now - before).total_seconds())
             # The clock may be set, and a machine that was asleep has counted no seconds.
-            if rang or abs(passed - (monotonic_seconds() - begun_at)) > JUMP_SECONDS:
+            if rang or abs(passed - (now_at - before_at)) > JUMP_SECONDS:
                 for errand in errands:
                     errand.ask()
         stop.set()

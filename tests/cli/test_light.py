@@ -107,3 +107,20 @@ def test_looking_into_the_database_needs_no_server_and_no_numbers(environment: E
     found = {command: names & NOT_TO_LIST for command, names in listed.items()}
     found |= {command: names & NOT_TO_LOOK for command, names in looked.items()}
     assert found == {command: set[str]() for command in [*LISTING, *LOOKING]}
+
+
+def test_adding_a_post_replays_nothing_and_loads_no_river(environment: Environment) -> None:
+    """Nor what highlights code, which the text has none of: all of that is a third of its time."""
+    program = PROBE.replace('.partition(".")[0]', "")
+    done = subprocess.run(
+        [sys.executable, "-c", program, '["post add --title A"]'],
+        env={"PATH": os.environ["PATH"], **settings_of(environment.instance)},
+        capture_output=True, text=True, check=True, input="Words.",
+    )  # fmt: skip
+    loaded = set(json.loads(done.stdout.splitlines()[-1])[1])
+    assert "publisher.publishing.rebuild" in loaded, done.stderr
+    not_needed = {
+        "publisher.core.replay.knob", "publisher.parts.river.tables", "pygments.lexers",
+        "lxml.html",
+    }  # fmt: skip
+    assert loaded & not_needed == set()

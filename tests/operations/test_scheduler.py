@@ -1,14 +1,17 @@
 """The jobs of the scheduler process: what is due is said by the database."""
 
 import threading
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from publisher.base.clock import monotonic_seconds
+from publisher.base.environment import Environment
 from publisher.installation import Site
 from publisher.operations import scheduler
 from publisher.operations.scheduler import HOUR_SECONDS, Errand, keep_tidy
+from publisher.storage.bell import Bell
 from publisher.storage.tables.publishing import Delivery
 from tests.conftest import FakeClock
 from tests.running_site import wait_until
@@ -66,3 +69,36 @@ def test_a_job_that_runs_too_long_does_not_work(site: Site) -> None:
     let_go.set()
     for errand in (long, short):
         errand.end()
+
+
+def test_a_clock_that_jumps_wakes_every_job(
+    environment: Environment, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a machine's sleep: what is due by now is not waited for as if no time had passed."""
+    ran = threading.Semaphore(0)
+
+    def job(_: Site) -> float:
+        ran.release()
+        return 3600.0
+
+    monkeypatch.setattr(scheduler, "refresh_feeds", job)
+    monkeypatch.setattr(scheduler, "_PARENT_SECONDS", 0.05)
+    jobs = scheduler.Jobs(replace(environment, parts="none"))
+    jobs._site = replace(jobs._site, clock=clock)
+    jobs._bell.close()
+    jobs._bell = Bell(None)  # which nobody rings
+    running = threading.Thread(target=jobs.run, args=[lambda: True])
+    running.start()
+    assert ran.acquire(timeout=60)
+    clock.moment += timedelta(hours=1)
+    assert ran.acquire(timeout=60)
+    jobs.stop()
+    running.join()
+
+
+@pytest.mark.parts("readers")
+def test_polls_are_looked_for_more_often_while_some_wait(site: Site) -> None:
+    """An idle site folds nothing, so its scheduler rests until others write."""
+    from publisher.parts.readers import jobs
+
+    assert jobs.fold_polls(site) == jobs.FOLD_SECONDS

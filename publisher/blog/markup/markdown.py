@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
@@ -16,11 +16,6 @@ from mdit_py_plugins.anchors import anchors_plugin
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
-from pygments import highlight as pygments_highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexer import Lexer
-from pygments.lexers import get_lexer_by_name
-from pygments.util import ClassNotFound
 
 from publisher.base.errors import InvalidData
 from publisher.base.system import confined
@@ -42,6 +37,10 @@ from publisher.blog.markup.markdown_extras import (
 from publisher.blog.markup.safe_html import sanitise
 from publisher.blog.media_names import responsive
 from publisher.blog.slugs import slugify
+
+if TYPE_CHECKING:
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexer import Lexer
 
 SHORT = 2_500  # characters; the worst-case time grows with their square (`bench markdown`)
 # A save holds the database meanwhile: shorter than others wait for it.
@@ -123,6 +122,8 @@ def _parser(quotes: tuple[str, ...], rows: bool) -> MarkdownIt:
 
 def _highlighted(code: str, language: str, _attributes: str) -> str:
     """A listing with highlighting classes; plain text where the language is unknown."""
+    from pygments import highlight as pygments_highlight  # late, as most texts have no code
+
     lexer = _lexer(language) if len(code) <= LONGEST_HIGHLIGHTED else None
     body = pygments_highlight(code, lexer, _formatter()) if lexer else escape(code)
     body = _UNCOLOURED.sub(r"\1", body)
@@ -130,7 +131,10 @@ def _highlighted(code: str, language: str, _attributes: str) -> str:
     return f"<pre><code{label}>{body}</code></pre>"
 
 
-def _lexer(language: str) -> Lexer | None:
+def _lexer(language: str) -> "Lexer | None":
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound
+
     try:
         return get_lexer_by_name(language, stripnl=False) if language else None
     except ClassNotFound:
@@ -138,7 +142,9 @@ def _lexer(language: str) -> Lexer | None:
 
 
 @cache
-def _formatter() -> HtmlFormatter[str]:
+def _formatter() -> "HtmlFormatter[str]":
+    from pygments.formatters import HtmlFormatter
+
     return HtmlFormatter(nowrap=True)
 
 

@@ -30,6 +30,8 @@ def assign_all(
     links = [
         (post_id, tag_slug(n), n, shown_at) for post_id, names, shown_at in rows for n in names
     ]
+    if not links:
+        return
     named = select(Tag.slug, Tag.id).where(Tag.slug.in_({slug for _, slug, _, _ in links}))
     ids = dict(session.execute(named).all())
     missing = {slug: name for _, slug, name, _ in reversed(links) if slug not in ids}
