@@ -81,7 +81,7 @@ def _costs(site: Site) -> dict[str, tuple[float, float, int]]:
     for turn in range(ROUNDS + 2):
         for what, (client, path, _) in pages.items():
             if what != AGAIN:
-                app.extensions.pop("page_memory", None)
+                app.extensions["front"].forget_pages()
             asked.clear()
             begun = time.process_time()
             answer = client.get(path, base_url=site.site_url)

@@ -56,6 +56,25 @@ class Freshness:
     renewed: bool = False
 
 
+def is_current(
+    etag: str,
+    last_modified: datetime | None,
+    tags: str | None,
+    since: str | None,
+    second_shared: bool = False,
+) -> bool:
+    """Whether a reader that sends these If-None-Match and If-Modified-Since holds what is served;
+    the tags take precedence. `last_modified`: None where that date says nothing yet;
+    `second_shared`: something else was served under it."""
+    if tags is not None:
+        held = etag.removeprefix("W/").strip('"')
+        return tags == etag or not {"*", held}.isdisjoint(tags_in(tags))
+    moment = http_date(since) if since is not None else None
+    if moment is None or last_modified is None:
+        return False
+    return moment > last_modified if second_shared else moment >= last_modified
+
+
 class Second:
     """The answers of one second of the site's clock, and their tag.
 
@@ -205,7 +224,8 @@ class Served:
         """Which answer a request gets while the tag is `etag`: 0 for a 304, then a 200 for each
         coding, then those for readers whose tag names other content, with a shorter max-age."""
         tags = environ.get("HTTP_IF_NONE_MATCH")
-        if self._is_current(tags, environ.get("HTTP_IF_MODIFIED_SINCE"), etag):
+        since = environ.get("HTTP_IF_MODIFIED_SINCE")
+        if is_current(etag, self.last_modified, tags, since, self._second_shared):
             return 0
         coding = preferred_coding(environ.get("HTTP_ACCEPT_ENCODING", ""), self._codings)
         place = 1 + self._places[coding]
@@ -217,20 +237,6 @@ class Served:
         if second is None or not second.begins <= now < second.ends:
             second = self._prepare(now)
         return second
-
-    def _is_current(self, tags: str | None, since: str | None, etag: str) -> bool:
-        """Whether the reader holds this document; If-None-Match takes precedence over the date."""
-        if tags is not None:
-            held = etag.removeprefix("W/").strip('"')
-            return tags == etag or not {"*", held}.isdisjoint(tags_in(tags))
-        if since is None:
-            return False
-        moment = http_date(since)
-        if moment is None:
-            return False
-        if self._second_shared:
-            return moment > self.last_modified
-        return moment >= self.last_modified
 
     def _prepare(self, now: datetime) -> Second:
         begins = now.replace(microsecond=0)

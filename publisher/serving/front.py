@@ -1,7 +1,8 @@
-"""In front of Flask: feeds are answered from memory, without routing and without the database.
+"""In front of Flask: feeds and pages are answered from memory, without routing and database.
 
-A thread of each process is notified when anything was committed, and loads the documents that are
-newer than those in memory. A worker that has just answered a form checks at once.
+A thread of each process is notified when anything was committed, loads the documents that are newer
+than those in memory, and forgets all pages if the content has changed. A worker that has just
+answered a form checks at once.
 """
 
 import os
@@ -21,13 +22,22 @@ from publisher.base.dates import EPOCH
 from publisher.base.errors import PublisherError
 from publisher.base.system.logs import get_logger
 from publisher.feeds.conditional import Served
-from publisher.feeds.feed_answer import PREFLIGHT, FeedAnswer, Moved, as_page, navigates, too_soon
+from publisher.feeds.feed_answer import (
+    PREFLIGHT,
+    FeedAnswer,
+    Headers,
+    Moved,
+    as_page,
+    navigates,
+    too_soon,
+)
 from publisher.http_server.application import Environ, Request, StartResponse, WsgiApp
-from publisher.installation import Site
+from publisher.installation import Site, content_state
 from publisher.installation.settings import allow_invalid, load_settings
 from publisher.publishing.outbox import link_headers
 from publisher.publishing.rebuild import ADDRESSES, ATOM, JSON, RSS
 from publisher.publishing.snapshots import served
+from publisher.serving.pages import PAGE, Page, Pages, Visit, visit_of
 from publisher.serving.tag_feeds import TagFeeds
 from publisher.serving.trusted_proxies import LOG, SOURCE, apply_forwarded_headers
 from publisher.serving.watch import Watch
@@ -87,15 +97,23 @@ class Poll:
 
 
 class FeedMiddleware:
-    """A WSGI application around another one: answers the feeds, passes everything else on.
+    """A WSGI application around another one: answers feeds and known pages, passes the rest on.
 
-    `polls`, if given, is told of each answer after it is decided. Our own server calls
-    `at_once` first, on its event loop, and runs the application for all other requests.
+    `polls`, if given, is told of each poll after its answer is decided, `count_page` of the status
+    of each page from memory. Our own server calls `at_once` first, on its event loop, and runs the
+    application for all other requests.
     """
 
-    def __init__(self, app: WsgiApp, site: Site, polls: PollListener | None = None) -> None:
+    def __init__(
+        self,
+        app: WsgiApp,
+        site: Site,
+        polls: PollListener | None = None,
+        count_page: Callable[[int], object] = lambda _status: None,
+    ) -> None:
         self._app = app
-        self._polls = polls
+        self._polls, self._count_page = polls, count_page
+        self._pages = Pages(None, EPOCH)
         self._site = site
         self._documents: dict[str, Served | Moved] = {}
         self._serials: dict[str, int] = {}
@@ -121,9 +139,12 @@ class FeedMiddleware:
             answer = self.in_memory(environ, now)
         if answer is None:
             made = self._tags.get(environ["PATH_INFO"], self.serial(RSS))
-            if made is None:
+            if made is not None:
+                answer = self._answer(made, environ, now)[0]
+            elif (visit := visit_of(environ)) is None:
                 return self._pass_on(environ, start_response)
-            answer = self._answer(made, environ, now)[0]
+            elif (answer := self._present_page(visit, now)) is None:
+                return self._make_page(visit, environ, start_response, now)
         start_response(answer.status, answer.headers[:])
         return answer.body
 
@@ -133,7 +154,9 @@ class FeedMiddleware:
         return None if document is None else self._answer(document, environ, now)[0]
 
     def at_once(self, request: Request, peer: str, now: datetime) -> FeedAnswer | None:
-        """As `in_memory`; a poll that came before with the same bytes is not examined again."""
+        """As `in_memory`, and pages; what came before with the same bytes is not examined again."""
+        if isinstance(request.memo, Visit):
+            return self._page(request.memo, now)
         poll: Poll | None = request.memo
         document = poll.document() if poll is not None else None
         if poll and document is not None and document is self._documents.get(poll.path):
@@ -150,7 +173,8 @@ class FeedMiddleware:
         apply_forwarded_headers(environ, self._site.environment.trusted_proxies)
         found = self._document(environ)
         if found is None:
-            return None
+            request.memo = visit_of(environ)
+            return self._page(request.memo, now) if request.memo else None
         answer, group = self._answer(found, environ, now)
         request.memo = None
         plain = environ["REQUEST_METHOD"] == "GET" and not navigates(environ)
@@ -202,6 +226,9 @@ class FeedMiddleware:
     def refresh(self) -> None:
         """Load the snapshots that are newer than those in memory, and the old addresses."""
         with self._refreshing, self._site.database.read() as session:
+            state = content_state(session, self._site.environment)
+            if state != self._pages.made_from:
+                self._pages = Pages(state, self._site.clock())
             current = session.execute(select(Snapshot.name, Snapshot.serial)).all()
             new = [name for name, serial in current if self._serials.get(name) != serial]
             allow_invalid(session)  # what was built before is served on
@@ -271,6 +298,59 @@ class FeedMiddleware:
                 document = self._by_query(query)
         return document
 
+    def forget_pages(self) -> None:
+        """Keep no page of before, as it is not known whether it is still up to date."""
+        self._pages = Pages(None, EPOCH)
+
+    def _page(self, visit: Visit, now: datetime) -> FeedAnswer | None:
+        """A page from memory, which is counted; None if it is not kept."""
+        page = self._pages.get(visit.address)
+        if page is None:
+            return None
+        answer = page.answer(visit, now)
+        self._count_page(answer.code)
+        return answer
+
+    def _present_page(self, visit: Visit, now: datetime) -> FeedAnswer | None:
+        """As `_page`, of the content that the database has now."""
+        try:
+            with self._site.database.read() as session:
+                state = content_state(session, self._site.environment)
+            if state != self._pages.made_from:
+                self.refresh()
+        except PublisherError:  # the page of the error is made
+            self.forget_pages()
+        return self._page(visit, now)
+
+    def _make_page(
+        self, visit: Visit, environ: Environ, start_response: StartResponse, now: datetime
+    ) -> Iterable[bytes]:
+        """Have a page made; keep it, and answer from it, if it is one for everybody.
+
+        The state of the content was read before: what changes meanwhile makes other `Pages`.
+        """
+        pages, heads = self._pages, list[Any]()
+
+        def begin(*head: Any) -> Any:
+            heads.append(head)
+            return None if PAGE in environ else start_response(*head)
+
+        body = self._app(environ, begin)
+        if PAGE not in environ:
+            return body
+        headers: Headers = heads[-1][1]
+        personal = not {"set-cookie", "vary"}.isdisjoint(name.lower() for name, _ in headers)
+        if personal or pages.made_from is None:
+            start_response(*heads[-1])
+            return body
+        if hasattr(body, "close"):
+            body.close()
+        page = Page(environ[PAGE], headers, pages.modified)
+        pages.keep(visit.address, page)
+        answer = page.answer(visit, now)
+        start_response(answer.status, answer.headers[:])
+        return answer.body
+
     def _pass_on(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         body = self._app(environ, start_response)
         if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
@@ -298,6 +378,7 @@ class FeedMiddleware:
                 try:
                     self.refresh()
                 except Exception:
+                    self.forget_pages()
                     changes.close()  # so that the next look sees the change again
                     raise
 
@@ -318,4 +399,5 @@ class FeedMiddleware:
         self._refreshing, self._starting = threading.Lock(), threading.Lock()
         self._watch.forked()
         self._packer = None
+        self.forget_pages()
         self._ready = False

@@ -90,7 +90,7 @@ def create_app(environment: Environment | None = None, clock: Clock | None = Non
             app.register_blueprint(part.load(reference))
     listening = (listen(site) for listen in hooked(site.parts, "poll_listener"))
     app.extensions["polls"] = polls = next(listening, None)
-    front = FeedMiddleware(app.wsgi_app, site, polls)
+    front = FeedMiddleware(app.wsgi_app, site, polls, metrics.count_page)
     app.extensions["front"] = front
     app.wsgi_app = front  # type: ignore[method-assign]
     return app

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from sqlalchemy.orm import Session
 
+from publisher.base.clock import Clock
 from publisher.blog import update_log
 from publisher.core.civil import instant, local_second, seconds, zone_table
 from publisher.core.menu import band
@@ -138,12 +139,12 @@ def strip(session: Session, now: datetime) -> Day:
     return _drawn(known, moment, settings.rule, queue)
 
 
-def public_strip(session: Session, now: datetime, page: str) -> Day | None:
+def public_strip(session: Session, clock: Clock, page: str) -> Day | None:
     """The day strip as readers see it on `page`, without scheduled posts; None unless the author
-    shows the hours there and there is something to show."""
+    shows the hours there and there is something to show. The time is asked only if they do."""
     if page not in load_settings(session).show_hours.split("+"):
         return None
-    day = strip(session, now)
+    day = strip(session, clock())
     return replace(day, scheduled_minutes=()) if day.bars else None
 
 

@@ -1,18 +1,16 @@
-"""What every page's answer passes: number, validators (ETag, Last-Modified, 304), error page; and
-the memory of public pages.
+"""What every page's answer passes: number, validators (ETag, 304), error page; and which pages are
+for everybody.
 
 The number of a request is in all its log lines, in a header of its answer and on its error page. A
 5xx is logged with its route, not its address, which may contain a secret.
 """
 
 import secrets
-from datetime import datetime, timedelta
 from typing import Any
 
 from flask import (
     Flask,
     Response,
-    current_app,
     g,
     jsonify,
     make_response,
@@ -25,10 +23,9 @@ from werkzeug.exceptions import HTTPException
 from publisher.base.errors import PublisherError, StorageUnavailable, TooMany
 from publisher.base.system.logs import get_logger, request_number
 from publisher.blog.post_files.media import limit_text
-from publisher.installation import content_state
-from publisher.storage import database
+from publisher.serving.pages import PAGE
 from publisher.web import context
-from publisher.web.context import now, site, wants_json
+from publisher.web.context import wants_json
 from publisher.web.translations import gettext
 
 # Status: heading, and the message for an error that has none of its own.
@@ -161,47 +158,13 @@ def _log_failure(response: Response) -> Response:
     return response
 
 
-# Pages that change only when the site's content does. The others show counts or the time.
+# Pages that show nothing but the site's content, unless one asks for the time. They are kept, for
+# visitors without a cookie, until the content changes (see `serving.pages`).
 _OF_CONTENT = {
-    "blog.posts.post", "blog.posts.page", "blog.lists.home", "blog.lists.archive_page",
-    "blog.lists.month", "blog.lists.all_tags", "blog.lists.tag", "blog.lists.author",
+    "blog.posts.post", "blog.posts.page", "blog.posts.about", "blog.lists.home",
+    "blog.lists.archive_page", "blog.lists.month", "blog.lists.all_tags", "blog.lists.tag",
+    "blog.lists.author", "blog.lists.subscribe",
 }  # fmt: skip
-MOST_BYTES = 4_000_000  # of the pages that a process keeps
-
-
-class PageMemory:
-    """The pages made from one state of the content, by path: a visited page is made once."""
-
-    def __init__(self, made_from: tuple[int, str]) -> None:
-        self.made_from = made_from
-        self.bodies: dict[str, bytes] = {}
-        self._bytes = 0
-
-    def keep(self, path: str, body: bytes) -> None:
-        """Keep a page, and forget all others where there is no place for it."""
-        size = len(path) + len(body)  # a month, or a tag, has addresses of any length
-        if self._bytes + size > MOST_BYTES:
-            self.bodies, self._bytes = {}, 0
-        self.bodies[path] = body
-        self._bytes += size
-
-
-def from_memory() -> Response | None:
-    """The page that was asked for, if it was made since the last change; for visitors without a
-    cookie. What is made now is kept by `cacheable`, under the content that was there before, unless
-    it has a form's key, which is one visitor's."""
-    if request.endpoint not in _OF_CONTENT or request.cookies or request.query_string:
-        return None
-    with site().database.read() as db:
-        made_from = content_state(db, site().environment)
-    memory: PageMemory | None = current_app.extensions.get("page_memory")
-    if memory is None or memory.made_from != made_from:
-        current_app.extensions["page_memory"] = memory = PageMemory(made_from)
-    if (body := memory.bodies.get(request.path)) is None:
-        g.page_memory = memory
-        return None
-    g.content_serial = made_from[0]
-    return Response(body, content_type="text/html; charset=utf-8")
 
 
 def cacheable(response: Response) -> Response:
@@ -212,31 +175,8 @@ def cacheable(response: Response) -> Response:
     if request.method in ("GET", "HEAD") and response.status_code == 200:
         response.headers.setdefault("Cache-Control", "no-cache")
         if not response.is_streamed:
-            plain = request.endpoint in _OF_CONTENT and not request.cookies
-            if plain and (moment := _last_modified()):
-                response.last_modified = moment
-            if "page_memory" in g:
-                g.page_memory.keep(request.path, response.get_data())
+            if request.endpoint in _OF_CONTENT and "now" not in g:
+                request.environ[PAGE] = response.get_data()
             response.add_etag(weak=True)
             response.make_conditional(request)
     return response
-
-
-def _last_modified() -> datetime | None:
-    """One second after this process first saw the present content; None until that moment.
-
-    Read after the page was made, so that any content missing in the page has a later moment. In a
-    new process the moment is its own start, because its code and templates may have changed.
-    """
-    kept: dict[str, Any] = current_app.extensions.setdefault("content_seen", {})
-    if (serial := g.get("content_serial")) is None:
-        try:
-            with site().database.read() as db:
-                serial = database.content_serial(db)
-        except PublisherError:
-            return None  # the page is made, and goes without this header
-    seen, moment = kept.get("seen", (None, None))
-    if seen != serial:
-        moment = site().clock().replace(microsecond=0) + timedelta(seconds=1)
-        kept["seen"] = serial, moment
-    return moment if moment is not None and moment <= now() else None

@@ -22,7 +22,7 @@ from datetime import datetime, timedelta
 from typing import IO, Any
 from urllib.parse import urlsplit
 
-from flask import Flask, Request, Response, current_app, g, request, session
+from flask import Flask, Request, Response, current_app, request, session
 from itsdangerous import BadData, URLSafeTimedSerializer
 from werkzeug.datastructures import FileStorage, ImmutableMultiDict
 from werkzeug.exceptions import RequestEntityTooLarge
@@ -108,7 +108,6 @@ class FormKeyError(PublisherError):
 
 def form_key() -> str:
     """The key for a form of this session (pages with a session are never compressed)."""
-    g.pop("page_memory", None)  # the page is not for everybody
     if FIELD not in session:
         session[FIELD] = secrets.token_hex(20)
     return _signer().dumps(session[FIELD])

@@ -4,11 +4,10 @@ from flask import Blueprint
 
 from publisher.web.blog import lists, posts
 from publisher.web.for_programs import feeds
-from publisher.web.page_answers import cacheable, from_memory
+from publisher.web.page_answers import cacheable
 
 blueprint = Blueprint("blog", __name__)
 blueprint.before_request(posts.moved_by_query)
-blueprint.before_request(from_memory)
 blueprint.after_request(cacheable)
 for part in (lists.blueprint, posts.blueprint, feeds.sitemap_blueprint):
     blueprint.register_blueprint(part)

@@ -187,7 +187,7 @@ def subscribe() -> str:
             readers=web_readers(url(feed)),
             podcast_readers=podcast_readers(url(feed)) if is_podcast else [],
             newest=newest,
-            day=public_strip(db, now(), "subscribe"),
+            day=public_strip(db, now, "subscribe"),
         )
 
 

@@ -99,7 +99,7 @@ def about() -> str:
             "blog/about.html",
             post=found,
             people=[(person, render(person.bio)) for person in people],
-            day=public_strip(db, now(), "about"),
+            day=public_strip(db, now, "about"),
         )
 
 

@@ -143,7 +143,7 @@ def test_a_whole_blog_on_one_page(
                                             ">Day 40<", ">Only words.<")]  # fmt: skip
     assert order == sorted(order)
     monkeypatch.setattr(lists, "ON_ONE_PAGE", 3)
-    app.extensions.pop("page_memory")
+    app.extensions["front"].forget_pages()
     page = client.get("/archives").text
     assert ">Day 1<" not in page
     assert 'href="/archives/2024/01"' in page

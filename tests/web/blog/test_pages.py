@@ -10,13 +10,10 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import event, text
 
-from publisher.blog.members import authors
 from publisher.blog.writing import posts
 from publisher.installation import Site, remember
 from publisher.installation.settings import store_setting
 from publisher.storage.tables.blog import MovedList, Redirect
-from publisher.web import request_checks
-from publisher.web.page_answers import MOST_BYTES, PageMemory
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_author, make_post
 
@@ -295,6 +292,8 @@ def test_pages_of_the_moment_and_of_authors_have_no_date(
     """What shows the hour, a search or an author's own links is nothing that a date tells."""
     make_author(site)
     make_post(site, "One.", slug="one")
+    with site.database.write() as db:
+        store_setting(db, "show_hours", "subscribe+about")
     client.get("/")
     clock.forward(seconds=2)
     for path in ("/subscribe", "/about", "/search?q=one"):
@@ -348,43 +347,8 @@ def test_a_page_is_made_once(
         assert "FROM posts" not in " ".join(statements)
         assert [page.data for page in again] == [page.data for page in made]
         assert [page.headers["ETag"] for page in again] == [page.headers["ETag"] for page in made]
-        app.extensions.pop("page_memory")
+        app.extensions["front"].forget_pages()
         assert [client.get(path).data for path in PAGES] == [page.data for page in made]
-
-
-def test_what_is_kept_is_a_visitors_page(site: Site, client: FlaskClient, app: Flask) -> None:
-    """An author's page is shown to nobody else; one with a query, and an error, are not kept."""
-    author = make_author(site)
-    make_post(site, "How.", title="Colophon", slug="colophon", kind="page", author_id=author.id)
-    make_post(site, "One.")
-    with site.database.write() as db:
-        token = authors.open_session(db, author, "", site.clock())
-    authors_browser = app.test_client()
-    with authors_browser.session_transaction() as session:
-        session["token"] = token
-    for _ in range(2):
-        assert ">Edit<" in authors_browser.get("/colophon").text
-        assert ">Edit<" not in client.get("/colophon").text
-    assert client.get("/nothing").status_code == 404
-    assert client.get("/?before=2").status_code == 200
-    assert list(app.extensions["page_memory"].bodies) == ["/colophon"]
-
-
-def test_a_page_with_a_forms_key_is_not_kept(app: Flask, client: FlaskClient) -> None:
-    """The key is one visitor's secret, whatever page a template writes it into."""
-    app.view_functions["blog.lists.home"] = request_checks.form_key
-    assert client.get("/").text != app.test_client().get("/").text
-    assert app.extensions["page_memory"].bodies == {}
-
-
-@pytest.mark.parametrize("long", [2, MOST_BYTES // 4])
-def test_kept_pages_are_limited(long: int) -> None:
-    """Beyond the limit all are forgotten but the newest; an address, which anybody can make longer
-    (`/tags/a!!!`), counts too."""
-    memory = PageMemory((1, SITE_URL))
-    for number in range(5):
-        memory.keep(f"/{number}".ljust(long, "!"), b"x" * (MOST_BYTES // 4 - long))
-    assert [path.rstrip("!") for path in memory.bodies] == ["/4"]
 
 
 @pytest.mark.sqlite("plans of queries are read in its words")
