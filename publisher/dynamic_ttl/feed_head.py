@@ -65,7 +65,10 @@ def outline_of(document: bytes) -> FeedOutline:
     except NotEditable:
         raise
     except (LookupError, ValueError) as error:  # an unknown encoding
-        raise NotEditable(f"it cannot be read: {error}") from None
+        known = "multi-byte" not in str(error)
+        raise NotEditable(
+            f"it cannot be read: {error if known else 'its character set; write it in UTF-8'}"
+        ) from None
     if not reader.outline.kind or reader.outline.first_item < 0:
         raise NotEditable(
             "this is not a feed: an rss, RDF or Atom feed with a channel was expected"

@@ -63,6 +63,9 @@ def examine(
     return [Problem(name, rule, message) for rule, message in found]
 
 
+_MULTI = "multi-byte encodings"  # expat's word for GBK, Shift_JIS and their like
+
+
 def inspect(body: bytes, now: datetime) -> list[Problem]:
     """The problems of a feed that was not made here; at most `MOST_PROBLEMS`, each kind once."""
     name = "json" if body.lstrip()[:1] == b"{" else "rss"
@@ -71,7 +74,8 @@ def inspect(body: bytes, now: datetime) -> list[Problem]:
             name = "atom"
         found = list(_EXAMINERS[name](body, None, now))
     except (ParseError, ValueError) as error:
-        found = [("R1", f"it cannot be parsed: {error}")]
+        reason = "only UTF-8 is read everywhere" if _MULTI in str(error) else str(error)
+        found = [("R1", f"it cannot be parsed: {reason}")]
     kinds: dict[tuple[str, str], Problem] = {}
     for rule, message in found:
         kind = re.sub(r"^item \d+: ", "", message).partition(": ")[0]  # without an example
@@ -81,6 +85,8 @@ def inspect(body: bytes, now: datetime) -> list[Problem]:
 
 def _rss(body: bytes, channel: Channel | None, now: datetime) -> Iterator[tuple[str, str]]:
     root = safe_xml.tree(body)
+    if channel is None and root.tag.endswith("}RDF"):
+        return  # RSS 1.0: sound, and none of ours
     top = root.findall("channel")
     if root.tag != "rss" or root.get("version") != "2.0" or len(top) != 1:
         yield "R1", "it is not RSS 2.0 with one channel"
@@ -228,7 +234,9 @@ def _atom(body: bytes, channel: Channel | None, now: datetime) -> Iterator[tuple
 
 def _json(body: bytes, channel: Channel | None, now: datetime) -> Iterator[tuple[str, str]]:
     document: dict[str, Any] = json.loads(body)
-    if document.get("version") != "https://jsonfeed.org/version/1.1" or not document.get("title"):
+    versions = ("1.1",) if channel is not None else ("1", "1.1")
+    known = document.get("version") in [f"https://jsonfeed.org/version/{one}" for one in versions]
+    if not known or not document.get("title"):
         yield "R1", "it is not JSON Feed 1.1 with a title"
     if channel is not None and document.get("feed_url") != channel.feed_url:
         yield "R9", f"feed_url must be {channel.feed_url}"

@@ -98,7 +98,10 @@ def test_a_cloud_of_ours_takes_the_place_of_theirs() -> None:
         (b"<rss version='2.0'><channel/></rss>", "its channel is empty"),
         (b'<!DOCTYPE r [<!ENTITY a "b">]><rss><channel></channel></rss>', "declares entities"),
         ("<rss><channel></channel></rss>".encode("utf-16"), "UTF-16"),
-        (b"<?xml version='1.0' encoding='shift_jis'?><rss><channel></channel></rss>", "read"),
+        (
+            b"<?xml version='1.0' encoding='shift_jis'?><rss><channel></channel></rss>",
+            "write it in UTF-8",
+        ),
         (b"<?xml version='1.0' encoding='no-such'?><rss><channel></channel></rss>", "unknown"),
         (b"<rss>" + b"<a>" * 300, "nested too deeply"),
         (b"<rss><a %s/>" % b" ".join(b"a%d='1'" % n for n in range(300)), "too many attributes"),

@@ -229,8 +229,14 @@ NEEDS_DATE = "each item needs a pubDate of RFC 822 with a year of four digits"
         (ATOM % b"2034-03-04T08:00:00Z", ["R5 a date is in the future: 2034-03-04T08:00:00Z"]),
         (ATOM % b"yesterday", ["R5 not a date: 'yesterday'"]),
         (b' {"version": "https://jsonfeed.org/version/1.1", "title": "T"}', []),
+        (b' {"version": "https://jsonfeed.org/version/1", "title": "T"}', []),
+        (b'<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/>', []),
         (
-            b' {"version": "https://jsonfeed.org/version/1", "title": "T"}',
+            b'<?xml version="1.0" encoding="GBK"?><rss/>',
+            ["R1 it cannot be parsed: only UTF-8 is read everywhere"],
+        ),
+        (
+            b' {"version": "https://jsonfeed.org/version/2", "title": "T"}',
             ["R1 it is not JSON Feed 1.1 with a title"],
         ),
         (
