@@ -116,7 +116,7 @@ def _lines(values: dict[str, Any]) -> list[str]:
         ),
         (
             f"saved: {_kilobytes(totals['saved_by_304_bytes'])} kB by 304,"
-            f" {_kilobytes(totals['saved_by_gzip_bytes'])} kB by gzip; polite readers made"
+            f" {_kilobytes(totals['saved_by_gzip_bytes'])} kB by gzip; apps that listen made"
             f" {_fewer(totals['avoided_against_fixed_15'])} than one every 15 min,"
             f" {_fewer(totals['avoided_against_fixed_60'])} than one an hour"
         ),

@@ -53,7 +53,7 @@ CASES = [
         every(1440, 3),
         "good",
         "too-few",
-        "2 pauses between its visits seen; 5 are needed",
+        "2 pauses between its visits so far; 5 are needed",
     ),
 ]
 

@@ -139,7 +139,7 @@ def _evidence(name: str, sums: ReaderSums, smallest_ttl_minutes: int) -> str:
         )
     if name == TOO_FEW:
         known = counted(sums.intervals, "pause")
-        return f"{known} between its visits seen; {INTERVALS_NEEDED} are needed"
+        return f"{known} between its visits so far; {INTERVALS_NEEDED} are needed"
     if name == ABUSIVE:
         return _abusive(sums, _repeated(sums), _honest(sums), smallest_ttl_minutes)
     if name == UNCONDITIONAL:
