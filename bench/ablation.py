@@ -102,7 +102,7 @@ def flat_minute(tables: Tables, slot: int, common: float, fading: float) -> floa
 
 
 def no_dots(tables: Tables, dots: Counts) -> bool:
-    """Replaces `on_the_dot`: no update comes in the first seconds of its five minutes."""
+    """Replaces `share_on_full_minutes`: no update comes in the first seconds of five minutes."""
     for slot in range(len(dots)):
         dots[slot] = 0.0
     return False
@@ -148,12 +148,12 @@ PARTS = (
     Part("a typical human day (SHAPE)", {"mixture.SHAPE": (1.0,) * 24}),
     Part("all forecasters but the habits", {"mixture.START": (1.0, 0.0, 0.0, 0.0),
                                             "mixture.HANDED_OUT": (1.0, 0.0, 0.0, 0.0)},
-         (mixture.learn, mixture.weights_at, mixture.weighed, mixture.sharpened, mixture.silence,
-          mixture.rates, mixture.seen_at)),
+         (mixture.learn, mixture.weights_at, mixture.weighed, mixture.without_unlikely,
+          mixture.silence, mixture.rates, mixture.seen_at)),
     Part("START and HANDED_OUT equal", {"mixture.START": (0.25,) * 4,
                                         "mixture.HANDED_OUT": (0.25,) * 4}),
     Part("share redistributed (SHARE)", {"mixture.SHARE": 1e-9}),
-    Part("weights sharpened (DOUBTED)", {"mixture.DOUBTED": 0.0}, (mixture.sharpened,)),
+    Part("weights sharpened (DOUBTED)", {"mixture.DOUBTED": 0.0}, (mixture.without_unlikely,)),
     Part("present silence as evidence (RUNNING 0)", {"mixture.RUNNING": 0.0}),
     Part("bound of that evidence (RUNNING)", {"mixture.RUNNING": NEVER}),
     Part("decay (half-life)", {"activity.HALF_LIFE_DAYS": 10_000}),
@@ -170,7 +170,7 @@ PARTS = (
     Part("planned ahead 36 h (HORIZON_HOURS)",
          {"rule.HORIZON_HOURS": 36, "headers.HORIZON": 432, "headers.STEPS": 720}),
     Part("posts on the dot (EARLY_SECONDS)", {"headers.on_the_dot": no_dots},
-         (headers.on_the_dot, headers.wait_from_the_dot)),
+         (headers.share_on_full_minutes, headers.wait_with_full_minutes)),
     Part("a minute less than planned (TICK_SECONDS)",
          {"headers.TICK_SECONDS": 1, "headers.JUST_AFTER": 6}),
     Part("an hour with news", {"simulator.replaying.kernel.with_news": as_long},

@@ -44,7 +44,7 @@ def make_blog(
                 session, checked(Content(text, f"Post {index}", tags=("a",))), None, now
             )
             at = now - timedelta(minutes=20 * (number - bulk - index))
-            posts.publish(session, post, at, now)
+            posts.publish_or_schedule(session, post, at, now)
     rebuild(site)
     return site
 

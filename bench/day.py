@@ -136,7 +136,9 @@ def _blog(instance: Path, begin: datetime) -> Path:
                 at = begin + timedelta(days=day, hours=hour, minutes=7)
                 now = min(at, begin)
                 content = checked(Content(TEXT, f"Day {day}, {hour}"))
-                posts.publish(session, posts.create(session, content, None, now), at, now)
+                posts.publish_or_schedule(
+                    session, posts.create(session, content, None, now), at, now
+                )
     rebuild(site)
     site.database.close()
     return instance

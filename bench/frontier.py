@@ -91,7 +91,7 @@ def _steps(number: int) -> tuple[float, float]:
 
     alone = _milliseconds(site, lambda db: len(host(db)))
 
-    def job(db: Session) -> list[due_polls.DuePoll]:
+    def job(db: Session) -> list[due_polls.PollJob]:
         return due_polls.take_jobs(db, "bench", host(db), now, until)
 
     both = _milliseconds(site, lambda db: len(job(db)))

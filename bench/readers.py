@@ -29,7 +29,7 @@ from publisher.installation import Site, open_site
 from publisher.parts.readers import poll_batches, store
 from publisher.parts.readers.counter import PollCounter
 from publisher.parts.readers.fold import fold
-from publisher.parts.readers.sums import DAY_SECONDS, ReaderSums, Told
+from publisher.parts.readers.sums import DAY_SECONDS, ReaderSums, TtlClassCounts
 from publisher.parts.readers.tables import reader_days
 from publisher.storage.postgresql import overwrite
 from publisher.web.application import create_app
@@ -194,7 +194,10 @@ def _day(rng: random.Random) -> ReaderSums:
     spans = Counter[tuple[int, int]]()
     spans[15, 900], spans[15, 960], spans[480, 28_800] = mornings, 6, nights
     spans[60, 3600] = POLLS_A_DAY - mornings - 6 - nights
-    told = {0: Told(mornings, mornings, 0, mornings * 900), 4: Told(nights, nights, 0, 86_400)}
+    told = {
+        0: TtlClassCounts(mornings, mornings, 0, mornings * 900),
+        4: TtlClassCounts(nights, nights, 0, 86_400),
+    }
     return ReaderSums(
         requests=POLLS_A_DAY, full=20, not_modified=76, bytes=180_000, conditional=POLLS_A_DAY,
         stale=20, gzip=POLLS_A_DAY, ttl_only=4, ttl_only_bytes=36_000,

@@ -114,7 +114,7 @@ def _publish(site: Site, title: str) -> None:
     now = utc_now()
     with site.database.write() as session:
         post = posts.create(session, checked(Content("Text.", title)), None, now)
-        posts.publish(session, post, now, now)
+        posts.publish_or_schedule(session, post, now, now)
     rebuild(site)
 
 

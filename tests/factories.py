@@ -31,7 +31,7 @@ def make_post(
     author_id = fields.pop("author_id", None)
     with site.database.write() as db:
         post = posts.create(db, content(source, **fields), author_id, site.clock())
-        return posts.publish(db, post, at or site.clock(), site.clock())
+        return posts.publish_or_schedule(db, post, at or site.clock(), site.clock())
 
 
 def make_mp3(seconds: int = 2) -> bytes:

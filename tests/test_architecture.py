@@ -101,7 +101,7 @@ OWNERS = {
     "nh3": ["base.text", "blog.markup.formulas", "blog.markup.safe_html", "feed_reading.feed_html"],
     "numba": ["simulator.replaying.compiled"],
     "numpy": ["simulator"],
-    "prometheus_client": ["web.for_programs.metrics"],
+    "prometheus_client": ["web.api.metrics"],
     "psycopg": ["storage.postgresql"],
     "pygments": ["blog.markup.markdown", "blog.markup.safe_html"],
     "sqlalchemy": [

@@ -19,7 +19,7 @@ from sqlalchemy.engine import make_url
 
 from publisher.base.environment import KNOWN, read_environment
 from publisher.cli import cli
-from publisher.web.for_programs.metrics import health_blueprint as blueprint
+from publisher.web.api.metrics import health_blueprint as blueprint
 
 ROOT = Path(__file__).parent.parent
 DEPLOY = (ROOT / "docs" / "deploy.md").read_text("utf-8")

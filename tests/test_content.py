@@ -24,7 +24,7 @@ from publisher.blog.writing.tags import assign
 from publisher.exchange.export import export, target
 from publisher.installation import Site, open_site
 from publisher.installation.settings import Settings
-from publisher.parts.importing import confined_reading, dry_run, sources, writer
+from publisher.parts.importing import confined_reading, planning, sources, writer
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
 from tests.conftest import SITE_URL, FakeClock
@@ -302,14 +302,14 @@ def test_the_order_of_tags_is_no_change(blog: Site) -> None:
     assert "http" not in "".join(added)
 
 
-def take(site: Site, folder: Path) -> dry_run.Plan:
+def take(site: Site, folder: Path) -> planning.Plan:
     """Import an export into a site."""
     place = sources.located(str(folder), io.BytesIO(), allow_private=False)
     _, found = confined_reading.read_posts(
         place, None, Settings().zone, site.clock(), site.environment.instance
     )
     with site.database.write() as db:
-        plan = dry_run.make_plan(db, found, None)
+        plan = planning.make_plan(db, found, None)
         writer.store(db, plan, site.clock(), count_updates=False)
     return plan
 

@@ -17,7 +17,7 @@ from publisher.base.dates import parse_rfc3339
 from publisher.base.environment import Environment
 from publisher.blog import update_log
 from publisher.cli import cli
-from publisher.core.replay import knob
+from publisher.core.replay import poll_worth_choices
 from publisher.installation import Site, open_site
 from publisher.installation.settings import load_settings, store_settings
 from publisher.parts.readers.fold import fold
@@ -64,7 +64,7 @@ def log_of(blog: str, now: datetime) -> list[datetime]:
 
 @pytest.fixture(autouse=True)
 def _fewer_days(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(knob, "REPLAYED_DAYS", DAYS)
+    monkeypatch.setattr(poll_worth_choices, "REPLAYED_DAYS", DAYS)
     monkeypatch.setattr(update_log, "POSITIONS", (5.0, 40.0))  # besides the blog's own
 
 

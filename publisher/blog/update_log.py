@@ -23,7 +23,7 @@ from publisher.storage.database import Database
 from publisher.storage.tables.blog import HistogramSlot, HistogramState, Post, Update, UpdateKind
 
 if TYPE_CHECKING:  # imported late: most processes replay nothing
-    from publisher.core.replay.knob import KnobChoice
+    from publisher.core.replay.poll_worth_choices import Choice
 
 _ONLY_ROW = 1
 _ROWS_AT_ONCE = 2_000  # rows in one transaction: the write lock is held for a fraction of a second
@@ -184,9 +184,9 @@ def _store(session: Session, activity: Activity, exact: bool = True) -> None:
     )
 
 
-def replay_choices(session: Session, now: datetime) -> "list[KnobChoice]":
+def replay_choices(session: Session, now: datetime) -> "list[Choice]":
     """Values of `poll_minutes` with different results, the present one included; takes seconds."""
-    from publisher.core.replay.knob import POSITIONS, OwnLog, knob_choices
+    from publisher.core.replay.poll_worth_choices import POSITIONS, OwnLog, choices_for
 
     site = load_settings(session)
     end = _end(site, now)
@@ -194,7 +194,7 @@ def replay_choices(session: Session, now: datetime) -> "list[KnobChoice]":
     times = sorted({seconds(at) for at in updates})
     log = OwnLog(times, site.timezone, end, site.feed_items, site.etag)
     others = [minutes for minutes in POSITIONS if minutes != site.rule.poll_minutes]
-    found = knob_choices(log, site.rule, [site.rule.poll_minutes, *others])
+    found = choices_for(log, site.rule, [site.rule.poll_minutes, *others])
     return sorted(found, key=lambda choice: choice.poll_minutes)
 
 
@@ -210,7 +210,7 @@ def replay_key(session: Session, now: datetime) -> str:
 
 def replay_choices_key(session: Session, now: datetime) -> str:
     """The same for `choices`: going from one of POSITIONS to another changes none of them."""
-    from publisher.core.replay.knob import POSITIONS
+    from publisher.core.replay.poll_worth_choices import POSITIONS
 
     minutes = load_settings(session).poll_minutes
     told = replay_key(session, now)
@@ -227,6 +227,6 @@ def as_publisher(settings: Settings) -> str:
 
 
 def _end(site: Settings, now: datetime) -> int:
-    from publisher.core.replay.knob import replayed_until
+    from publisher.core.replay.poll_worth_choices import replayed_until
 
     return replayed_until(zone_table(site.timezone), seconds(now))

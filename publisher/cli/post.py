@@ -68,7 +68,7 @@ def add(
     with here.database.write() as db:
         who = authors.named(db, names[0]) if names else authors.oldest_admin(db)
         new = posts.create(db, value, who.id if who else None, now)
-        posts.publish(db, new, moment, now)
+        posts.publish_or_schedule(db, new, moment, now)
         path = posts.path(new)
     rebuild(here)
     click.echo(here.site_url + path)

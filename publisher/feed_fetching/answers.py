@@ -45,7 +45,7 @@ class Credentials:
 
 
 @dataclass(slots=True)
-class Fetched:
+class HttpResult:
     """The result of one poll. `status` is 0 when no answer came at all.
 
     `hops` are the redirects: the status that sent us on, and where to. `asked` are the hosts that

@@ -2,7 +2,7 @@
 
 Redirects are followed by hand, because which of them may be stored depends on every
 status on the way (RFC 9110 section 15.4). Nothing is raised for a bad server: the
-outcome is a `Fetched` whose `problem` names what went wrong.
+outcome is a `HttpResult` whose `problem` names what went wrong.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from publisher.base.encryption import is_encrypted
 from publisher.base.system import confined
 from publisher.feed_fetching.address_book import AddressBook
 from publisher.feed_fetching.addresses import work_unit
-from publisher.feed_fetching.answers import Credentials, Fetched, Validators
+from publisher.feed_fetching.answers import Credentials, HttpResult, Validators
 from publisher.feed_fetching.http_response import (
     LenientResponses,
     ProblemError,
@@ -76,7 +76,7 @@ _LOGIN_LOST = (
 
 
 @dataclass(slots=True)
-class _Trip(Fetched):
+class _Trip(HttpResult):
     """A poll under way; `seconds_left` does not count waiting for a host or machine.
 
     `held` are the hosts leased to it.
@@ -125,7 +125,7 @@ class Fetcher:
         credentials: Credentials | None = None,
         held: frozenset[str] = frozenset(),
         owner: str = "",
-    ) -> Fetched:
+    ) -> HttpResult:
         """Poll one address. Never raises for what a server or the network does.
 
         `held` are the hosts leased to `owner`. The gate, if there is one, leases further ones to

@@ -75,7 +75,7 @@ def is_current(
     return moment > last_modified if second_shared else moment >= last_modified
 
 
-class Second:
+class PreparedAnswers:
     """The answers of one second of the site's clock, and their tag.
 
     Each is made for the first poll that gets it: a second has few polls, a document many codings.
@@ -143,7 +143,7 @@ class Served:
             *(SANDBOX if foreign else ()),
         ]
         self._content_type = content_type
-        self._second: Second | None = None
+        self._second: PreparedAnswers | None = None
 
     @property
     def plain_bytes(self) -> int:
@@ -231,14 +231,14 @@ class Served:
         place = 1 + self._places[coding]
         return place if tags is None or self._content in tags else place + len(self._places)
 
-    def second(self, now: datetime) -> Second:
+    def second(self, now: datetime) -> PreparedAnswers:
         """The answers for the second of `now`; the same object for all calls in one second."""
         second = self._second
         if second is None or not second.begins <= now < second.ends:
             second = self._prepare(now)
         return second
 
-    def _prepare(self, now: datetime) -> Second:
+    def _prepare(self, now: datetime) -> PreparedAnswers:
         begins = now.replace(microsecond=0)
         at, expiries = int(begins.timestamp()), self.freshness.expiries
         seconds = expiries.max_age_seconds(at) if expiries else self.max_age_seconds
@@ -254,7 +254,7 @@ class Served:
             return self._whole(headers, (kind - 1) % len(self._bodies))
 
         # Threads that prepare the same second at once make equal values; the last one stays.
-        self._second = Second(begins, etag, make)
+        self._second = PreparedAnswers(begins, etag, make)
         return self._second
 
     def _headers(self, etag: str, now: datetime, max_age_seconds: int) -> Headers:

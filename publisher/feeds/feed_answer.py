@@ -63,7 +63,7 @@ def without_document(environ: dict[str, Any]) -> FeedAnswer | None:
     return PREFLIGHT if method == "OPTIONS" else NOT_ALLOWED
 
 
-def navigates(environ: dict[str, Any]) -> bool:
+def is_browser_navigation(environ: dict[str, Any]) -> bool:
     """Whether a person opens the address in a browser, which shows a page.
 
     Browsers say so (Fetch Metadata), except over plain http; there their `Accept` begins with HTML.

@@ -29,7 +29,7 @@ from publisher.base.system.processes import end_with_parent
 from publisher.blog.writing import autosave, posts
 from publisher.installation import Site, open_site, recall, remember
 from publisher.installation.settings import load_settings
-from publisher.operations import long_work
+from publisher.operations import job_runner
 from publisher.part import known
 from publisher.publishing import outbox, purge, snapshots
 from publisher.publishing.rebuild import refresh
@@ -38,7 +38,7 @@ from publisher.storage.tables.publishing import Delivery
 
 HOUR_SECONDS, QUARTER_SECONDS = 3600.0, 900.0
 SHORTEST_REST_SECONDS, LONGEST_REST_SECONDS = 0.05, 300.0
-FEEDS_REST_SECONDS = 60.0  # no post is later, even if the bell for it was lost
+FEEDS_REST_SECONDS = 60.0  # no post is later, even if the notice of it was lost
 JUMP_SECONDS = 1.0
 AGAIN_SECONDS = 1.0
 LONGEST_JOB_SECONDS = 300.0  # of most jobs; then the heartbeat stops, and the process is replaced
@@ -57,7 +57,7 @@ log = get_logger("jobs")
 def refresh_feeds(site: Site) -> float:
     """Publish due posts, and rebuild the feeds after an update or at a new hour.
 
-    Returns, as all errands do, the seconds by the site's clock until it should run again.
+    Returns, as all jobs do, the seconds by the site's clock until it should run again.
     """
     now = site.clock()
     refresh(site)
@@ -84,7 +84,7 @@ def send_pings(site: Site) -> float:
     return math.inf if due is None else (due - site.clock()).total_seconds()
 
 
-class Errand(threading.Thread):
+class RepeatingJob(threading.Thread):
     """A thread that runs a job when asked to, and when the time has come that the job returned.
 
     If it is asked while the job runs, the job runs once more. After a failure it is retried soon.
@@ -172,7 +172,7 @@ def keep_tidy(site: Site) -> float:
     return HOUR_SECONDS
 
 
-def make_scheduler(site: Site, refreshing: Errand) -> BackgroundScheduler:
+def make_scheduler(site: Site, refreshing: RepeatingJob) -> BackgroundScheduler:
     """APScheduler, which asks for the feeds' rebuild at each new hour; not started yet."""
     scheduler = BackgroundScheduler(
         timezone="UTC",
@@ -190,19 +190,19 @@ class Jobs:
     def __init__(self, environment: Environment, pipe: int | None = None) -> None:
         """`pipe` is written to as long as the jobs make progress."""
         self._site = open_site(environment)
-        self._bell = self._site.database.listen()
+        self._listener = self._site.database.listen()
         self._stop = threading.Event()
         self._beat = partial(processes.beat, environment.instance, pipe)
 
     def stop(self) -> None:
         """End `run`, which another thread or this one is in."""
         self._stop.set()
-        self._bell.wake()
+        self._listener.wake()
 
     def run(self, goes_on: Callable[[], bool]) -> None:
         """Run the jobs until `stop`, until `goes_on` says no, or until another machine leads.
 
-        It sleeps until something is due, or until the bell says that something was written. As long
+        It sleeps until something is due, or until a notice says that something was written. As long
         as the jobs make progress it renews its lease among the machines.
         """
         # APScheduler warns when it skips a job that still runs from the last time: as intended.
@@ -211,44 +211,44 @@ class Jobs:
         lease = Lease(database) if database.on_server else None
         if self._leads(lease, goes_on):
             self._work(lease, goes_on)
-        self._bell.close()
+        self._listener.close()
         database.close()
 
     def _work(self, lease: Lease | None, goes_on: Callable[[], bool]) -> None:
         site, stop = self._site, self._stop
-        long_work.begin(site)
-        worker = long_work.LongWork()
+        job_runner.begin(site)
+        worker = job_runner.JobRunner()
         jobs = (send_pings, *(part.load(job) for part in site.parts for job in part.jobs))
         short = [
-            Errand(refresh_feeds, site, LONGEST_REFRESH_SECONDS, FEEDS_REST_SECONDS),
-            *(Errand(job, site) for job in jobs),
-            Errand(keep_tidy, site, LONGEST_UPKEEP_SECONDS),
+            RepeatingJob(refresh_feeds, site, LONGEST_REFRESH_SECONDS, FEEDS_REST_SECONDS),
+            *(RepeatingJob(job, site) for job in jobs),
+            RepeatingJob(keep_tidy, site, LONGEST_UPKEEP_SECONDS),
         ]
-        errands = [*short, Errand(worker.do_jobs, site)]  # a long job may take hours
-        scheduler = make_scheduler(site, errands[0])
+        repeating = [*short, RepeatingJob(worker.do_jobs, site)]  # a long job may take hours
+        scheduler = make_scheduler(site, repeating[0])
         workers = _workers(site, stop)
         now, now_at = site.clock(), monotonic_seconds()
-        for work in (scheduler, *workers, *errands):
+        for work in (scheduler, *workers, *repeating):
             work.start()
         log.info("the scheduler works", pid=os.getpid())
         while not stop.is_set() and goes_on():
-            if all(errand.works for errand in short) and all(work.is_alive() for work in workers):
+            if all(job.works for job in short) and all(work.is_alive() for work in workers):
                 if lease is not None and not lease.held():
                     log.warning("another machine may schedule now")
                     break
                 self._beat()
-            rang = self._bell.wait(_PARENT_SECONDS)
+            came = self._listener.wait(_PARENT_SECONDS)
             before, before_at, now, now_at = now, now_at, site.clock(), monotonic_seconds()
             passed = real_seconds(site.clock, (now - before).total_seconds())
             # The clock may be set, and a machine that was asleep has counted no seconds.
-            if rang or abs(passed - (now_at - before_at)) > JUMP_SECONDS:
-                for errand in errands:
-                    errand.ask()
+            if came or abs(passed - (now_at - before_at)) > JUMP_SECONDS:
+                for job in repeating:
+                    job.ask()
         stop.set()
         site.database.wake()  # what listens in the workers' threads
         worker.stop()
-        for errand in errands:
-            errand.end()
+        for job in repeating:
+            job.end()
         scheduler.shutdown(wait=True)
         for work in workers:
             work.join()

@@ -268,7 +268,7 @@ def serve(
         site = open_site(environment, first_url=here)
         with serving_lock(environment):
             make_ready(site)
-            _count_in(places, environment.instance / "metrics")
+            _set_up_metrics_folder(places, environment.instance / "metrics")
             greeting = _greeting(site, here)
             site.database.close()
             log.info("serving starts", host=host, port=port, workers=workers)
@@ -289,7 +289,7 @@ def schedule(environment: Environment) -> None:
             Supervisor(None, 0, partial(say, "the jobs run here")).run()
 
 
-def _count_in(places: ExitStack, folder: Path) -> None:
+def _set_up_metrics_folder(places: ExitStack, folder: Path) -> None:
     """Set where the workers keep their metrics: in memory (/dev/shm), else in `folder`.
 
     They are memory-mapped files: on a full disk, writing to one kills the process. `folder` leads

@@ -18,11 +18,16 @@ from publisher.core.ttl.decision import build_moment, decide
 from publisher.core.ttl.reasons import explain
 from publisher.core.ttl.rule import TtlRule
 from publisher.dynamic_ttl.feed_head import FEED_TYPES
-from publisher.feed_fetching.answers import Fetched, Validators, header_hints
+from publisher.feed_fetching.answers import HttpResult, Validators, header_hints
 from publisher.feed_reading.feed_document import FeedDocument, NotAFeed, announcing
 from publisher.feed_reading.parse import read_document
 from publisher.feeds import validation
-from publisher.other_feeds.learning import MOST_BYTES, FeedHistory, learn, read_feed_file
+from publisher.other_feeds.feed_history import (
+    MOST_BYTES,
+    FeedHistory,
+    read_feed_file,
+    update_history,
+)
 
 PAUSE_SECONDS = 1.0  # between the two requests
 USUAL_MINUTES = 60  # a reader's usual interval where a feed says nothing
@@ -48,8 +53,8 @@ class Subject:
     document: FeedDocument | None = None
     body: bytes = b""
     undated: bool = False
-    first: Fetched | None = None
-    again: Fetched | None = None
+    first: HttpResult | None = None
+    again: HttpResult | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,7 @@ def from_address(url: str, now: datetime, zone: str, contact_url: str, private: 
         raise InvalidData(f"{url}: {what}")
     media_type = first.headers.get("content-type", "")
     document = _read(url, first.body, media_type, first.url)
-    lesson = learn(FeedHistory(), document, now, zone)
+    lesson = update_history(FeedHistory(), document, now, zone)
     return Subject(url, lesson.history.updates, document, first.body, lesson.undated, first, again)
 
 
@@ -105,7 +110,7 @@ def from_file(path: Path, now: datetime, zone: str) -> Subject:
         except InvalidData:
             pass  # a JSON Feed
     document = _read(str(path), body, "", path.resolve().as_uri())
-    lesson = learn(FeedHistory(), document, now, zone)
+    lesson = update_history(FeedHistory(), document, now, zone)
     return Subject(path.name, lesson.history.updates, document, body, lesson.undated)
 
 
@@ -255,7 +260,9 @@ def _figures(row: dict[str, Any]) -> dict[str, float]:
     return {name: round(row[name], 2) for name in ("polls_per_day", "delay_mean_minutes")}
 
 
-async def _ask_twice(url: str, contact_url: str, private: bool) -> tuple[Fetched, Fetched | None]:
+async def _ask_twice(
+    url: str, contact_url: str, private: bool
+) -> tuple[HttpResult, HttpResult | None]:
     from publisher.feed_fetching.fetch import (  # late: a file needs no client
         FetchLimits,
         open_fetcher,

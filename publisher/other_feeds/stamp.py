@@ -18,7 +18,12 @@ from publisher.dynamic_ttl import Advice, ttl_for
 from publisher.dynamic_ttl.feed_head import HeadChange, NotEditable, edit, outline_of
 from publisher.feed_reading.feed_document import NotAFeed, announcing
 from publisher.feed_reading.parse import parse_document
-from publisher.other_feeds.learning import FeedHistory, Lesson, learn, read_feed_file
+from publisher.other_feeds.feed_history import (
+    FeedHistory,
+    HistoryChange,
+    read_feed_file,
+    update_history,
+)
 
 NEW_FILE_MODE = 0o644  # a site is public, whatever umask we run under
 MEDIA_TYPES = {
@@ -45,7 +50,7 @@ class Stamped:
     """What was done. kind: rss, rdf or atom. written: the files that were changed."""
 
     advice: Advice
-    lesson: Lesson
+    lesson: HistoryChange
     kind: str
     written: tuple[Path, ...]
 
@@ -62,7 +67,7 @@ def stamp(options: StampOptions, now: datetime) -> Stamped:
     try:
         kind = outline_of(before).kind
         document = parse_document(before, "", feed.resolve().as_uri())
-        lesson = learn(_known(history_file), document, now, options.timezone)
+        lesson = update_history(_known(history_file), document, now, options.timezone)
         updates = lesson.history.updates
         advice = ttl_for(updates, now, options.timezone, menu=options.menu)
         after = edit(before, HeadChange(ttl_minutes=advice.ttl_minutes))

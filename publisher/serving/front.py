@@ -28,7 +28,7 @@ from publisher.feeds.feed_answer import (
     Headers,
     Moved,
     as_page,
-    navigates,
+    is_browser_navigation,
     too_soon,
 )
 from publisher.http_server.application import Environ, Request, StartResponse, WsgiApp
@@ -41,7 +41,7 @@ from publisher.serving.pages import PAGE, Page, Pages, Visit, visit_of
 from publisher.serving.tag_feeds import TagFeeds
 from publisher.serving.trusted_proxies import LOG, SOURCE, apply_forwarded_headers
 from publisher.serving.watch import Watch
-from publisher.storage.bell import ChangeCounter
+from publisher.storage.commit_notices import ChangeCounter
 from publisher.storage.tables.publishing import Snapshot
 
 _RECHECK = timedelta(seconds=1)
@@ -177,7 +177,7 @@ class FeedMiddleware:
             return self._page(request.memo, now) if request.memo else None
         answer, group = self._answer(found, environ, now)
         request.memo = None
-        plain = environ["REQUEST_METHOD"] == "GET" and not navigates(environ)
+        plain = environ["REQUEST_METHOD"] == "GET" and not is_browser_navigation(environ)
         if plain and isinstance(found, Served) and answer.code in (200, 304):
             etag = found.second(now).etag
             kind, path = found.kind(environ, etag), environ["PATH_INFO"]
@@ -198,7 +198,7 @@ class FeedMiddleware:
         group = None
         if polls is not None and environ.get(SOURCE) != LOG:
             group = polls.count(document, answer, environ, now)
-        return as_page(answer) if navigates(environ) else answer, group
+        return as_page(answer) if is_browser_navigation(environ) else answer, group
 
     def moment(self) -> datetime:
         """The site's time; once a second it also checks that the watch is alive."""

@@ -1,4 +1,4 @@
-"""A background thread that runs a check whenever a bell rings, and is replaced when it dies."""
+"""A background thread that runs a check at each commit notice, and is replaced when it dies."""
 
 import threading
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 
 from publisher.base.clock import monotonic_seconds
 from publisher.base.system.logs import get_logger
-from publisher.storage.bell import Bell
+from publisher.storage.commit_notices import CommitListener
 
 STUCK_SECONDS = 10.0
 _AFTER_AN_ERROR_SECONDS = 1.0
@@ -17,7 +17,7 @@ log = get_logger("watch")
 
 
 class Watch:
-    """Runs a check (a look) in a thread when its bell rings, and every `pause_seconds`.
+    """Runs a check (a look) in a thread at each notice, and every `pause_seconds`.
 
     `looking` is a context manager that yields the check. The thread itself enters and leaves it, so
     that a database connection is opened and closed by the one thread that uses it. Callers call
@@ -29,10 +29,10 @@ class Watch:
         self,
         looking: Callable[[], AbstractContextManager[Look]],
         pause_seconds: float,
-        make_bell: Callable[[], Bell] = lambda: Bell(None),
+        listen: Callable[[], CommitListener] = lambda: CommitListener(None),
     ) -> None:
         self.looking, self.pause_seconds = looking, pause_seconds
-        self._make_bell = make_bell
+        self._listen = listen
         self._lock = threading.Lock()
         self._thread: _Thread | None = None
         self._over = False
@@ -53,7 +53,7 @@ class Watch:
             if self._thread is not None:
                 log.warning("the watch had stopped and is started again")
                 self._thread.end()  # if it hangs, it ends when its check returns
-            self._thread = _Thread(self, self._make_bell())
+            self._thread = _Thread(self, self._listen())
             self._thread.start()
 
     def stop(self) -> None:
@@ -72,11 +72,11 @@ class Watch:
 
 
 class _Thread(threading.Thread):
-    """The thread of a watch, with its bell."""
+    """The thread of a watch, with its listener."""
 
-    def __init__(self, watch: Watch, bell: Bell) -> None:
+    def __init__(self, watch: Watch, listener: CommitListener) -> None:
         super().__init__(name="watch", daemon=True)
-        self._watch, self._bell = watch, bell
+        self._watch, self._listener = watch, listener
         self._closing = threading.Lock()
         self._stop_asked = self._closed = False
         self.looked_at = monotonic_seconds()
@@ -86,7 +86,7 @@ class _Thread(threading.Thread):
         with self._closing:
             self._stop_asked = True
             if not self._closed:
-                self._bell.wake()
+                self._listener.wake()
 
     def run(self) -> None:
         """Run the check until asked to end."""
@@ -99,7 +99,7 @@ class _Thread(threading.Thread):
                     log.warning("the check for changes failed", reason=str(error))
                     pause = _AFTER_AN_ERROR_SECONDS
                 self.looked_at = monotonic_seconds()
-                self._bell.wait(pause)
+                self._listener.wait(pause)
         with self._closing:
             self._closed = True
-            self._bell.close()
+            self._listener.close()

@@ -27,7 +27,7 @@ from publisher.base.clock import AskedClock, Clock, utc_now
 from publisher.base.encryption import Cipher
 from publisher.base.errors import InvalidInput, PublisherError, StorageUnavailable
 from publisher.part import Part
-from publisher.storage import bell, postgresql
+from publisher.storage import commit_notices, postgresql
 from publisher.storage.columns import encrypt_with
 from publisher.storage.tables.blog import Meta
 
@@ -68,7 +68,7 @@ class Database:
         self._inode = self._present_inode()
         if cipher is not None:
             encrypt_with(self.engine.dialect, cipher)
-        self._bells = bell.folder_of(url)
+        self._bells = commit_notices.folder_of(url)
         # The parts that are on: `open_site` sets them.
         self.parts: tuple[Part, ...] = ()
         # Called in each transaction that writes, before anything else; raises where it must not.
@@ -85,7 +85,7 @@ class Database:
         """A session that is committed at the end, or rolled back when anything fails.
 
         The write lock is taken at the start, so that what is read here is still true at the end.
-        `quiet`: no bell is rung, as nobody waits for what is written.
+        `quiet`: nobody is notified, as nobody waits for what is written.
         Raises StorageUnavailable when the lock is not had in time or the disk refuses.
         """
         with self._writing(immediate=True) as session:
@@ -98,7 +98,7 @@ class Database:
         if (
             changed and not quiet
         ):  # else a listener whose own write changed nothing would wake itself
-            bell.ring(self._bells)
+            commit_notices.notify(self._bells)
 
     def _changed_rows(self, session: Session) -> int:
         """The rows that SQLite has changed on this connection so far; a server: always 0."""
@@ -116,7 +116,7 @@ class Database:
     def write_rows(self) -> Iterator[Session]:
         """As `write`, for work that itself locks the rows it relies on, in the order of names.
 
-        It rings no bell, because it happens all the time. On a server it waits only for those rows,
+        It notifies nobody, as it happens all the time. On a server it waits only for those rows,
         not for the writers' lock.
         """
         kind = {"rows": True} if self.on_server else {"immediate": True}
@@ -172,16 +172,20 @@ class Database:
         with translated(), self.engine.connect() as connection:
             return postgresql.time_of(connection)
 
-    def listen(self) -> bell.Bell:
-        """A bell that rings when any process of the site has written; the caller closes it."""
-        return postgresql.ServerBell(self._direct_url) if self.on_server else bell.Bell(self._bells)
+    def listen(self) -> commit_notices.CommitListener:
+        """A listener for the commits of any process of the site; the caller closes it."""
+        return (
+            postgresql.ServerListener(self._direct_url)
+            if self.on_server
+            else commit_notices.CommitListener(self._bells)
+        )
 
-    # Between checks without a bell: it may get lost, as when a process is killed after its commit.
+    # Between checks without a notice, which gets lost if a process is killed after its commit.
     look_seconds = 5.0
 
     def wake(self) -> None:
-        """Ring the bell of this machine's processes though nothing was written: one is to end."""
-        bell.ring(self._bells)
+        """Notify this machine's processes though nothing was written: one is to end."""
+        commit_notices.notify(self._bells)
 
     def check_listening(self) -> None:
         """InvalidInput if PUBLISHER_LISTEN_URL is set and does not lead to the server itself."""

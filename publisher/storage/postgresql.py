@@ -20,8 +20,8 @@ from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from publisher.base.clock import monotonic_seconds
 from publisher.base.errors import InvalidInput, StorageUnavailable, to_install
-from publisher.storage.bell import Bell
 from publisher.storage.columns import Base
+from publisher.storage.commit_notices import CommitListener
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
@@ -282,8 +282,8 @@ def in_words(error: BaseException | None) -> str | None:
     return next(fitting, None)
 
 
-class ServerBell(Bell):
-    """A bell that the server rings: LISTEN on a connection of its own, reopened when it breaks."""
+class ServerListener(CommitListener):
+    """Notices from the server: LISTEN on a connection of its own, reopened when it breaks."""
 
     def __init__(self, url: str) -> None:
         super().__init__(None)
@@ -291,7 +291,7 @@ class ServerBell(Bell):
         self._connection: Any = None
 
     def wait(self, seconds: float) -> bool:
-        """As `Bell.wait`; a broken connection counts as ringing, as notifications may be lost."""
+        """As `CommitListener.wait`; a broken connection counts as a notice, as some may be lost."""
         if self._connection is None and not self._open():
             return super().wait(seconds)
         number = self._connection.fileno()

@@ -27,13 +27,13 @@ from publisher.web import (
     style,
     translations,
 )
-from publisher.web.assets import PAGE_POLICY
-from publisher.web.blog import posts
-from publisher.web.for_programs import (
+from publisher.web.api import (
     feeds,
     media,
     metrics,
 )
+from publisher.web.assets import PAGE_POLICY
+from publisher.web.blog import posts
 from publisher.web.request_checks import MOST_BYTES, TEXT_BYTES, LimitedRequest
 from publisher.web.studio.account_pages import login, setup
 

@@ -14,8 +14,8 @@ from publisher.blog.markup.markdown import SIZES, render
 from publisher.blog.markup.safe_html import MORE, sanitise
 from publisher.blog.published import ALONE, with_links_shown
 from publisher.storage.tables.blog import Post
+from publisher.web.api.media import card_address
 from publisher.web.context import settings, site
-from publisher.web.for_programs.media import card_address
 from publisher.web.style import look_font, part_address, style_address, theme_colours
 from publisher.web.translations import gettext, right_to_left
 

@@ -37,7 +37,7 @@ def test_places(site: Site, clock: FakeClock) -> None:
     post = submit(site, ada, Intent("now"), "Changed.", post=post)
     assert (post.status, post.scheduled_at) == ("scheduled", clock() + timedelta(seconds=60))
     with site.database.read() as db:
-        assert [p.id for p in editing.leaving(db, ada, clock(), 60)] == [post.id]
+        assert [p.id for p in editing.in_undo_window(db, ada, clock(), 60)] == [post.id]
     post = submit(site, ada, Intent("draft"), "Changed.", post=post)
     assert (post.status, post.scheduled_at) == ("draft", None)
 

@@ -145,7 +145,7 @@ def test_the_list_of_posts_goes_on_past_a_page(here: Site) -> None:
     with here.database.write() as db:
         for number in range(120):
             new = posts.create(db, content.Content(title=f"Post {number}"), 1, utc_now())
-            posts.publish(db, new, utc_now(), utc_now())
+            posts.publish_or_schedule(db, new, utc_now(), utc_now())
     for limit, expected in (((), 120), (("--limit", "70"), 70), (("--limit", "100"), 100)):
         lines = run(here, "post", "list", *limit).output.splitlines()
         assert (len(lines), len(set(lines))) == (expected, expected)

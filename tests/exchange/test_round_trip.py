@@ -25,7 +25,7 @@ from publisher.exchange import front_matter
 from publisher.exchange.export import export, target
 from publisher.installation import Site, open_site
 from publisher.installation.settings import Settings, store_setting
-from publisher.parts.importing import confined_reading, dry_run, sources, writer
+from publisher.parts.importing import confined_reading, planning, sources, writer
 from publisher.storage.tables.blog import Media, Post, Preference, Redirect, Revision, Update
 from publisher.storage.tables.credentials import Author
 from tests.conftest import SITE_URL, FakeClock
@@ -41,7 +41,7 @@ def write(site: Site, destination: Path) -> None:
         export(db, out, site.environment.media, site.site_url, site.clock())
 
 
-def take(site: Site, source: Path) -> dry_run.Plan:
+def take(site: Site, source: Path) -> planning.Plan:
     """Import as the command does."""
     place = sources.located(str(source), io.BytesIO(), allow_private=False)
     batch, found = confined_reading.read_posts(
@@ -51,7 +51,7 @@ def take(site: Site, source: Path) -> dry_run.Plan:
     confined_reading.store_media(place, batch.site, site.environment.media)
     with site.database.write() as db:
         writer.people_and_settings(db, batch)
-        planned = dry_run.make_plan(db, found, None)
+        planned = planning.make_plan(db, found, None)
         writer.store(db, planned, site.clock(), count_updates=False)
         writer.media_rows(db, batch.site)
     writer.log_updates(site.database, batch.site)
@@ -121,7 +121,7 @@ def fill(site: Site, clock: FakeClock) -> None:
         ]
         for number, text in enumerate(texts):
             post = posts.create(db, text, ada.id if number % 2 else bob.id, now)
-            posts.publish(db, post, now - timedelta(days=number, microseconds=7), now)
+            posts.publish_or_schedule(db, post, now - timedelta(days=number, microseconds=7), now)
         moved = posts.save(db, 1, replace(texts[0], slug="moved"), 1, ada.id, now)
         posts.save(
             db, 1, replace(texts[0], source="Edited"), moved.version, bob.id, now, minor=True
@@ -130,9 +130,9 @@ def fill(site: Site, clock: FakeClock) -> None:
         posts.delete(db, posts.get(db, 2), now)
         posts.create(db, content("Unfinished", "null"), ada.id, now)
         later = posts.create(db, content("Later"), None, now)
-        posts.publish(db, later, now + timedelta(days=3), now)
+        posts.publish_or_schedule(db, later, now + timedelta(days=3), now)
         about = posts.create(db, content("Me", "About", slug="about", kind="page"), ada.id, now)
-        posts.publish(db, about, now - timedelta(days=1), now)
+        posts.publish_or_schedule(db, about, now - timedelta(days=1), now)
 
 
 def test_what_was_typed_and_not_saved_is_written(

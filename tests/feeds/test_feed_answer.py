@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from publisher.feeds import feed_answer
-from publisher.feeds.feed_answer import FeedAnswer, Moved, as_page, navigates, too_soon
+from publisher.feeds.feed_answer import FeedAnswer, Moved, as_page, is_browser_navigation, too_soon
 
 NOW = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
 ADDRESS = "https://blog.example/rss.xml"
@@ -56,7 +56,7 @@ def test_a_move_is_kept_for_a_day() -> None:
 )
 def test_who_sees_a_page(headers: dict[str, str], person: bool) -> None:
     """A browser's Fetch Metadata decides; without them its Accept, which begins with HTML."""
-    assert navigates(headers) is person
+    assert is_browser_navigation(headers) is person
 
 
 def document(kind: str, code: int = 200) -> FeedAnswer:

@@ -17,8 +17,8 @@ from pathlib import Path
 from publisher.base.environment import Environment
 from publisher.blog.members import passwords, tokens
 from publisher.installation import open_site
+from publisher.web.api import program_posts
 from publisher.web.application import close_app, create_app
-from publisher.web.for_programs import program_posts
 from tests.conftest import SITE_URL
 from tests.factories import make_author, make_post
 from tests.fuzz import targets

@@ -22,7 +22,7 @@ from publisher.blog.markup import markdown
 from publisher.feed_fetching.answers import asked_to_wait_seconds, header_hints
 from publisher.feed_reading.parse import parse_sanitised
 from publisher.installation import Site
-from publisher.parts.importing import dry_run
+from publisher.parts.importing import planning
 from publisher.parts.importing.formats import recognition
 from publisher.parts.importing.sources import Document
 from publisher.parts.mirror import mirrors
@@ -70,12 +70,12 @@ def _river(data: bytes) -> object:
 
 def _imported(data: bytes) -> object:
     batch = recognition.read(Document("a file", io.BytesIO(data)), None, UTC)
-    return list(dry_run.ready(batch, MONDAY_MORNING))
+    return list(planning.prepare(batch, MONDAY_MORNING))
 
 
 def _front_matter(data: bytes) -> object:
     batch = recognition.read(Document("a.md", io.BytesIO(data)), "markdown", UTC)
-    return list(dry_run.ready(batch, MONDAY_MORNING))
+    return list(planning.prepare(batch, MONDAY_MORNING))
 
 
 def _date(data: bytes) -> object:

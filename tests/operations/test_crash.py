@@ -30,7 +30,7 @@ while True:
     with site.database.write() as db:
         now = site.clock()
         note = content(f"Note {number} of {sys.argv[1]}.", tags=["a"])
-        post = posts.publish(db, posts.create(db, note, None, now), now, now)
+        post = posts.publish_or_schedule(db, posts.create(db, note, None, now), now, now)
         identity = post.guid
     print(identity, flush=True)
     rebuild(site)

@@ -32,7 +32,7 @@ from PIL import Image
 from publisher.base.environment import read_environment
 from publisher.blog.post_files import media
 from publisher.blog.writing import posts
-from publisher.parts.importing import dry_run, writer
+from publisher.parts.importing import planning, writer
 from publisher.parts.importing.formats import recognition
 from publisher.parts.importing.sources import Document
 from publisher.installation import open_site
@@ -48,7 +48,7 @@ def publish():
     with site.database.write() as db:
         now = site.clock()
         post = posts.create(db, content(f"Note {number} of {name}."), None, now)
-        posts.publish(db, post, now, now)
+        posts.publish_or_schedule(db, post, now, now)
         mine.append([post.id, 1])
     return f"post {post.guid}"
 
@@ -66,7 +66,7 @@ def schedule():
     with site.database.write() as db:
         now = site.clock()
         post = posts.create(db, content(f"Planned {number} of {name}."), None, now)
-        posts.publish(db, post, now + timedelta(milliseconds=1), now)
+        posts.publish_or_schedule(db, post, now + timedelta(milliseconds=1), now)
     with site.database.write() as db:
         posts.publish_due(db, site.clock() + timedelta(seconds=1))
     return f"post {post.guid}"
@@ -86,9 +86,9 @@ def imported():
     text = f'{{"version": "https://jsonfeed.org/version/1.1", "items": [{{"id": "{guid}", ' \
            f'"content_html": "<p>Imported</p>", "date_published": "2024-03-04T09:00:00Z"}}]}}'
     document = Document("a.json", io.BytesIO(text.encode()))
-    found = list(dry_run.ready(formats.read(document, "json", UTC), site.clock()))
+    found = list(planning.prepare(formats.read(document, "json", UTC), site.clock()))
     with site.database.write() as db:
-        writer.store(db, dry_run.make_plan(db, found, None), site.clock())
+        writer.store(db, planning.make_plan(db, found, None), site.clock())
     return f"post {found[0].post.guid}"
 
 def copied():

@@ -10,8 +10,8 @@ from publisher.base.clock import monotonic_seconds
 from publisher.base.environment import Environment
 from publisher.installation import Site
 from publisher.operations import scheduler
-from publisher.operations.scheduler import HOUR_SECONDS, Errand, keep_tidy
-from publisher.storage.bell import Bell
+from publisher.operations.scheduler import HOUR_SECONDS, RepeatingJob, keep_tidy
+from publisher.storage.commit_notices import CommitListener
 from publisher.storage.tables.publishing import Delivery
 from tests.conftest import FakeClock
 from tests.running_site import wait_until
@@ -61,7 +61,7 @@ def test_a_job_that_runs_too_long_does_not_work(site: Site) -> None:
         return 60.0
 
     begun = monotonic_seconds()
-    long, short = Errand(wait, site, 300.0), Errand(wait, site, 0.05)
+    long, short = RepeatingJob(wait, site, 300.0), RepeatingJob(wait, site, 0.05)
     for errand in (long, short):
         errand.start()
     wait_until(lambda: monotonic_seconds() > begun + 0.2, 10)
@@ -85,8 +85,8 @@ def test_a_clock_that_jumps_wakes_every_job(
     monkeypatch.setattr(scheduler, "_PARENT_SECONDS", 0.05)
     jobs = scheduler.Jobs(replace(environment, parts="none"))
     jobs._site = replace(jobs._site, clock=clock)
-    jobs._bell.close()
-    jobs._bell = Bell(None)  # which nobody rings
+    jobs._listener.close()
+    jobs._listener = CommitListener(None)  # which nobody rings
     running = threading.Thread(target=jobs.run, args=[lambda: True])
     running.start()
     assert ran.acquire(timeout=60)

@@ -213,7 +213,7 @@ def test_a_link_of_another_user_deletes_nothing(tmp_path: Path) -> None:
     folder.symlink_to(trap)
     with pytest.MonkeyPatch.context() as patch, ExitStack() as places:
         patch.setenv(METRICS_FOLDER, "")  # as it was, afterwards
-        supervisor._count_in(places, folder)
+        supervisor._set_up_metrics_folder(places, folder)
     assert (mine / "diary.txt").exists()
 
 

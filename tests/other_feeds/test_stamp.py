@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from publisher.base.errors import InvalidData, InvalidInput, PublisherError
 from publisher.cli import cli
 from publisher.feed_reading.scan import scan
-from publisher.other_feeds.learning import FeedHistory
+from publisher.other_feeds.feed_history import FeedHistory
 from publisher.other_feeds.stamp import HOSTS, Stamped, StampOptions, stamp, with_feed
 from tests.dynamic_ttl.engines import document
 from tests.dynamic_ttl.test_feed_head import outside

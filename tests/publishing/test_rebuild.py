@@ -289,7 +289,9 @@ def test_what_was_published_while_a_build_waited_is_in_it(blog: Site, clock: Fak
             built = other.submit(rebuild, blog)
             wait([built], 0.3)  # it gets as far as it can
             now = clock.forward(seconds=5)
-            posts.publish(db, posts.create(db, content("", title="Late"), None, now), now, now)
+            posts.publish_or_schedule(
+                db, posts.create(db, content("", title="Late"), None, now), now, now
+            )
         assert element(built.result(), "channel/item/title")[0] == "Late"
     assert not refresh(blog)
 
@@ -307,7 +309,9 @@ def test_what_began_earlier_and_came_later_is_noticed(
     assert not refresh(blog)
     with blog.database.write() as db:
         if change == "post":
-            posts.publish(db, posts.create(db, content("Second."), None, began), began, began)
+            posts.publish_or_schedule(
+                db, posts.create(db, content("Second."), None, began), began, began
+            )
         elif change == "minor edit":
             posts.save(db, post.id, content("Changed."), 1, None, began, minor=True)
         elif change == "setting":

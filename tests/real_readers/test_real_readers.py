@@ -55,7 +55,7 @@ def site(server: Server) -> Iterator[Site]:
     then = utc_now() - timedelta(minutes=5)
     with opened.database.write() as session:
         post = posts.create(session, content(BEFORE, title="Hello"), None, then)
-        posts.publish(session, post, then, then)
+        posts.publish_or_schedule(session, post, then, then)
     yield opened
     with opened.database.write() as session:
         for post in published.newest(session, 100):
@@ -129,7 +129,7 @@ def add(site: Site, title: str, text: str) -> None:
     """A post of now."""
     with site.database.write() as session:
         post = posts.create(session, content(text, title=title), None, utc_now())
-        posts.publish(session, post, utc_now(), utc_now())
+        posts.publish_or_schedule(session, post, utc_now(), utc_now())
 
 
 def test_feedparser(site: Site, server: Server, recorder: Recorder) -> None:

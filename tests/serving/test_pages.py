@@ -323,7 +323,7 @@ def test_a_scheduled_post_appears_on_time(
     due = clock() + timedelta(minutes=5)
     with blog.database.write() as db:
         post = posts.create(db, content("Of its hour."), None, clock())
-        posts.publish(db, post, due, clock())
+        posts.publish_or_schedule(db, post, due, clock())
     rebuild(blog)
     eventually(shown(front, client, b"One."))
     clock.forward(minutes=4)

@@ -10,7 +10,7 @@ from publisher.base.system import confined
 from publisher.blog.members import tokens
 from publisher.http_server.http_head import MOST_HEAD_BYTES
 from publisher.installation import Site
-from publisher.web.for_programs import xml_rpc_values as values
+from publisher.web.api import xml_rpc_values as values
 from publisher.web.request_checks import FORM_BYTES, MOST_FIELDS, TEXT_BYTES, body_limit
 from tests.factories import make_author
 

@@ -252,7 +252,7 @@ class House:
             words = content("Words.", title=title, tags=[f"of-{state}"], kind=kind)
             post = posts.create(db, words, self.people["owner"].id, now)
             if state != "draft":
-                posts.publish(db, post, later if state == "scheduled" else now, now)
+                posts.publish_or_schedule(db, post, later if state == "scheduled" else now, now)
             if state == "deleted":
                 posts.delete(db, post, now)
             if state == "taken back":

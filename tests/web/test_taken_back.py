@@ -95,7 +95,7 @@ def test_it_returns_as_itself(client: FlaskClient, site: Site, post: Post) -> No
     assert date is not None
     before = log_of(site)
     with site.database.write() as db:
-        posts.publish(db, posts.get(db, post.id), date, site.clock())
+        posts.publish_or_schedule(db, posts.get(db, post.id), date, site.clock())
     rebuild(site)
     again = stored(site, post)
     assert (again.guid, again.published_at, again.former_date) == (guid, date, None)
@@ -128,7 +128,7 @@ def test_a_draft_again_that_is_scheduled_or_deleted_is_still_gone(
     take_back(site, post)
     later = site.clock() + timedelta(hours=3)
     with site.database.write() as db:
-        posts.publish(db, posts.get(db, post.id), later, site.clock())
+        posts.publish_or_schedule(db, posts.get(db, post.id), later, site.clock())
     assert client.get("/posts/lighthouse").status_code == 410
     with site.database.write() as db:
         posts.delete(db, posts.get(db, post.id), site.clock())

@@ -80,7 +80,9 @@ def submit(
     return post
 
 
-def leaving(session: Session, author: Author, now: datetime, undo_seconds: int) -> list[Post]:
+def in_undo_window(
+    session: Session, author: Author, now: datetime, undo_seconds: int
+) -> list[Post]:
     """The author's posts in their undo window: they can still be held back from the feed."""
     soon = posts.due_until(session, now + timedelta(seconds=max(undo_seconds, 1)))
     return [post for post in soon if post.author_id == author.id]
@@ -112,9 +114,9 @@ def _place(session: Session, post: Post, intent: Intent, now: datetime, undo_sec
         return
     soon = now + timedelta(seconds=undo_seconds)
     if intent.place == "now" and (post.scheduled_at is None or post.scheduled_at > soon):
-        posts.publish(session, post, soon, now)
+        posts.publish_or_schedule(session, post, soon, now)
     elif intent.place == "later" and intent.at is not None:
-        posts.publish(session, post, intent.at, now)
+        posts.publish_or_schedule(session, post, intent.at, now)
     elif intent.place in ("draft", "back") and post.status == "scheduled":
         posts.unschedule(session, post)
 

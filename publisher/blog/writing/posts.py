@@ -1,8 +1,8 @@
 """The life cycle of a post: saved, scheduled, published, revised, taken back, deleted, restored.
 
-Only `_enter` puts a post into the feed. "Publish now" schedules it for the end of the undo window.
-`publish_due` publishes the posts that are due, dated as scheduled even if the program was down
-then. Every change that readers see records its update in the same transaction.
+Only `_publish_now` puts a post into the feed. The button "Publish now" schedules it for the end of
+the undo window. `publish_due` publishes the posts that are due, dated as scheduled even if the
+program was down then. Every change that readers see records its update in the same transaction.
 """
 
 import secrets
@@ -64,7 +64,7 @@ def create(session: Session, value: Content, author_id: int | None, now: datetim
     )
     session.add(post)
     session.flush()
-    _replace(session, post, value, author_id, now)
+    _write(session, post, value, author_id, now)
     return post
 
 
@@ -92,13 +92,13 @@ def save(
         )
     if same(replace(value, slug=value.slug or post.slug), content(session, post)):
         return post
-    _replace(session, post, value, author_id, now, minor)
+    _write(session, post, value, author_id, now, minor)
     if is_listed(post) and not minor:
         update_log.record(session, now, "edit", post.id)
     return post
 
 
-def publish(session: Session, post: Post, at: datetime, now: datetime) -> Post:
+def publish_or_schedule(session: Session, post: Post, at: datetime, now: datetime) -> Post:
     """Publish a draft, dated `at`: at once if `at` is not later than `now`, else when it comes.
 
     Raises InvalidInput for a time too far away, Conflict for a post that is published already.
@@ -110,7 +110,7 @@ def publish(session: Session, post: Post, at: datetime, now: datetime) -> Post:
     if at <= now:
         # A post that returns was counted at its former date.
         back: UpdateKind = "backdate" if post.former_date is None else "restore"
-        _enter(session, post, at, now, "publish" if now - at < BACKDATED else back)
+        _publish_now(session, post, at, now, "publish" if now - at < BACKDATED else back)
     else:
         post.status, post.scheduled_at = "scheduled", at
     return post
@@ -125,7 +125,7 @@ def redate(session: Session, post: Post, at: datetime, now: datetime, counted: b
     if at > now:
         raise InvalidInput("a published post cannot have a future date; choose an earlier one")
     post.published_at, post.changed_at = at, now
-    _show(session, post, now)
+    _update_derived(session, post, now)
     if is_listed(post) and counted:
         update_log.record(session, now, "edit", post.id)
 
@@ -134,7 +134,7 @@ def publish_due(session: Session, now: datetime) -> list[Post]:
     """Publish what was scheduled for `now` or earlier, each at its own time."""
     due = due_until(session, now)
     for post in due:
-        _enter(session, post, post.scheduled_at or now, now, "publish")
+        _publish_now(session, post, post.scheduled_at or now, now, "publish")
     return due
 
 
@@ -171,7 +171,7 @@ def unpublish(session: Session, post: Post, now: datetime, as_if_never: bool = F
     if post.status == "published":
         _take_back(post)
         post.status, post.changed_at = "draft", now
-        _show(session, post, now)
+        _update_derived(session, post, now)
         published.tell_parts(session, post, path(post), now)
     elif post.status == "scheduled":
         unschedule(session, post)
@@ -193,7 +193,7 @@ def delete(session: Session, post: Post, now: datetime) -> None:
     post.deleted_status, post.status = post.status, "deleted"
     post.deleted_at = post.changed_at = now
     post.scheduled_at = None
-    _show(session, post, now)
+    _update_derived(session, post, now)
     if was_visible:
         update_log.record(session, now, "delete", post.id)
     if post.deleted_status == "published":
@@ -210,7 +210,7 @@ def restore(session: Session, post: Post, now: datetime, as_draft: bool = False)
     if out and as_draft:
         _take_back(post)
     post.deleted_at, post.deleted_status, post.changed_at = None, "", now
-    _show(session, post, now)
+    _update_derived(session, post, now)
     if is_listed(post):
         update_log.record(session, now, "restore", post.id)
     if is_public(post):
@@ -233,18 +233,20 @@ def path_of(kind: str, slug: str) -> str:
     return f"/{slug}" if kind == "page" else f"/posts/{slug}"
 
 
-def _enter(session: Session, post: Post, at: datetime, now: datetime, kind: UpdateKind) -> None:
+def _publish_now(
+    session: Session, post: Post, at: datetime, now: datetime, kind: UpdateKind
+) -> None:
     """Publish a post into the feed, dated `at`, and record an update of that `kind`: at `at`, or of
     one that returns at `now`."""
     post.status, post.scheduled_at, post.published_at = "published", None, at
     post.former_date, post.changed_at = None, now
-    _show(session, post, now)
+    _update_derived(session, post, now)
     if is_listed(post):
         update_log.record(session, now if kind == "restore" else at, kind, post.id)
     published.tell_parts(session, post, path(post), now)
 
 
-def _show(session: Session, post: Post, now: datetime) -> None:
+def _update_derived(session: Session, post: Post, now: datetime) -> None:
     """Update what is derived from a post: the tags' lists and the search index."""
     database.content_changed(session)
     session.flush()
@@ -252,7 +254,7 @@ def _show(session: Session, post: Post, now: datetime) -> None:
     _index(session, post)
 
 
-def _replace(
+def _write(
     session: Session,
     post: Post,
     value: Content,

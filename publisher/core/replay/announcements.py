@@ -1,7 +1,7 @@
 """What a feed announces over time: a document is built at each update and at each top of the local
 hour, from the updates up to then.
 
-The simulator compiles `publish`; `knob` runs it in plain Python.
+The simulator compiles `publish`; `poll_worth_choices` runs it in plain Python.
 """
 
 from collections.abc import MutableSequence, Sequence

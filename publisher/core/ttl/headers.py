@@ -88,8 +88,8 @@ def plan_expiries(
     """
     present, coming, value, lines = slot_of(history, now), STEPS, plan.value, plan.lines
     dots, height, known = plan.dots, plan.height, knows_enough(history.past, now)
-    if on_the_dot(history.tables, dots):
-        curve = wait_from_the_dot(curve, plan, present)
+    if share_on_full_minutes(history.tables, dots):
+        curve = wait_with_full_minutes(curve, plan, present)
     number, waiting = curve.number, curve.waiting
     usual = usual_cost(curve, SHORTEST * STEP_MINUTES, LONGEST * STEP_MINUTES, worth)
     for step in range(HORIZON, STEPS + 1):
@@ -123,7 +123,7 @@ def plan_expiries(
         plan.expiries[slot] = plan.expiries[present]
 
 
-def on_the_dot(tables: Tables, dots: Counts) -> bool:
+def share_on_full_minutes(tables: Tables, dots: Counts) -> bool:
     """Fill `dots`: for each five-minute slot of the hour the share of its updates that come in its
     first seconds. Returns whether any is above 0."""
     found = False
@@ -136,7 +136,7 @@ def on_the_dot(tables: Tables, dots: Counts) -> bool:
     return found
 
 
-def wait_from_the_dot(curve: Curve, plan: HeaderPlan, present: int) -> Curve:
+def wait_with_full_minutes(curve: Curve, plan: HeaderPlan, present: int) -> Curve:
     """The curve with more waiting (W): the share `dots` of a step's updates comes at its start."""
     number, usual, waiting, more = curve.number, curve.waiting, plan.waiting, 0.0
     known = number[0]

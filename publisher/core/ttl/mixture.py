@@ -43,7 +43,7 @@ DOUBTED = 0.02  # weight subtracted from each forecaster before mixing: less cou
 RUNNING = 3.0  # most updates counted as missing in the present silence: it may be a holiday
 
 
-class Four(NamedTuple):
+class Weights(NamedTuple):
     """One number for each forecaster."""
 
     habits: float
@@ -52,7 +52,7 @@ class Four(NamedTuple):
     daily: float
 
 
-class Seen(NamedTuple):
+class RateFactors(NamedTuple):
     """What turns the counts into the forecasters' rates at one moment. habits, recent: exposures;
     total: decayed updates; level: updates a day."""
 
@@ -62,7 +62,7 @@ class Seen(NamedTuple):
     level: float
 
 
-def seen_at(history: History, now: int, half_life: int) -> Seen:
+def seen_at(history: History, now: int, half_life: int) -> RateFactors:
     """The factors that turn the counts of `history` into rates at `now`; `half_life` in seconds."""
     past, holes = history.past, history.holes
     days = bare_days(holes, past.first, now, half_life)
@@ -75,14 +75,14 @@ def seen_at(history: History, now: int, half_life: int) -> Seen:
     for count in history.tables.hours:
         total += count
     total *= habits.fading
-    return Seen(habits, recent, total, (total + PRIOR) / (days + PRIOR))
+    return RateFactors(habits, recent, total, (total + PRIOR) / (days + PRIOR))
 
 
-def rates(history: History, slot: int, seen: Seen) -> Four:
+def rates(history: History, slot: int, seen: RateFactors) -> Weights:
     """Updates that each forecaster expects in `slot`, an hour of the week."""
     usual, tables = SHAPE[slot % 24], history.tables
     factor = weekday_factor(tables, slot // 24, seen.total, seen.habits)
-    return Four(
+    return Weights(
         cell_rate(tables, slot, factor, seen.habits),
         (tables.recent[slot % 24] * seen.recent.fading + usual / 24.0) / seen.recent.days,
         seen.level / 24.0,
@@ -90,7 +90,7 @@ def rates(history: History, slot: int, seen: Seen) -> Four:
     )
 
 
-def silence(history: History, now: int, seen: Seen, weight: float) -> Four:
+def silence(history: History, now: int, seen: RateFactors, weight: float) -> Weights:
     """Updates that each forecaster expected between the last update and `now`.
 
     weight: factor with which the updates that the hours of the week predicted are added to the
@@ -127,10 +127,10 @@ def silence(history: History, now: int, seen: Seen, weight: float) -> Four:
         at = until
     level = seen.level / 24.0
     soon = (lately * seen.recent.fading + shaped / 24.0) / seen.recent.days
-    return Four(habits, soon, level * max(end - last, 0) / 3600.0, level * shaped)
+    return Weights(habits, soon, level * max(end - last, 0) / 3600.0, level * shaped)
 
 
-def weighed(beliefs: Counts, gains: Four) -> Four:
+def weighed(beliefs: Counts, gains: Weights) -> Weights:
     """The beliefs after evidence with the log-likelihoods `gains` (Bayes' rule); they sum to 1."""
     most = max(gains.habits, gains.recent, gains.flat, gains.daily)
     habits = beliefs[0] * exp(gains.habits - most)
@@ -138,29 +138,29 @@ def weighed(beliefs: Counts, gains: Four) -> Four:
     flat = beliefs[2] * exp(gains.flat - most)
     daily = beliefs[3] * exp(gains.daily - most)
     total = habits + recent + flat + daily
-    return Four(habits / total, recent / total, flat / total, daily / total)
+    return Weights(habits / total, recent / total, flat / total, daily / total)
 
 
-def weights_at(history: History, now: int, seen: Seen) -> Four:
+def weights_at(history: History, now: int, seen: RateFactors) -> Weights:
     """The weights with which the forecasts are mixed: the beliefs after the silence up to `now`,
     which counts as evidence up to `RUNNING` missing updates."""
     waited = silence(history, now, seen, 0.0)
-    gains = Four(
+    gains = Weights(
         -min(waited.habits, RUNNING),
         -min(waited.recent, RUNNING),
         -min(waited.flat, RUNNING),
         -min(waited.daily, RUNNING),
     )
-    return sharpened(weighed(history.beliefs, gains))
+    return without_unlikely(weighed(history.beliefs, gains))
 
 
-def sharpened(beliefs: Four) -> Four:
+def without_unlikely(beliefs: Weights) -> Weights:
     """The weights with which the forecasts are mixed: beliefs less `DOUBTED`, normalised, so that
     an unlikely forecaster does not predict updates in an author's nights."""
     habits, recent = max(beliefs.habits - DOUBTED, 0.0), max(beliefs.recent - DOUBTED, 0.0)
     flat, daily = max(beliefs.flat - DOUBTED, 0.0), max(beliefs.daily - DOUBTED, 0.0)
     total = habits + recent + flat + daily
-    return Four(habits / total, recent / total, flat / total, daily / total)
+    return Weights(habits / total, recent / total, flat / total, daily / total)
 
 
 def learn(history: History, at: int, half_life: int) -> None:
@@ -196,7 +196,7 @@ def learn(history: History, at: int, half_life: int) -> None:
     pattern = within_hour(history.tables, slot, common, seen.habits.fading)
     now = weighed(
         beliefs,
-        Four(
+        Weights(
             log(here.habits * factor * pattern) - waited.habits,
             log(here.recent) - waited.recent,
             log(here.flat) - waited.flat,

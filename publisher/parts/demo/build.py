@@ -30,10 +30,10 @@ from publisher.exchange.front_matter import split_front_matter
 from publisher.feed_reading.feed_document import FeedDocument, FeedItem
 from publisher.feed_reading.feed_html import sanitised
 from publisher.installation.settings import store_setting
-from publisher.parts.importing import dry_run, writer
-from publisher.parts.importing.dry_run import ready
+from publisher.parts.importing import planning, writer
 from publisher.parts.importing.formats import markdown_files
 from publisher.parts.importing.imported import Batch, ImportedPost
+from publisher.parts.importing.planning import prepare
 from publisher.parts.river.following import subscriptions
 from publisher.parts.river.stored import item_store
 from publisher.storage.tables.blog import Post
@@ -174,8 +174,8 @@ def build(
     for name, upload in uploads.items():
         media.record(session, upload, name, None, now)
     addresses = {name: upload.path for name, upload in uploads.items()}
-    found = list(ready(Batch(texts(addresses, uploads[_EPISODE], now)), now))
-    planned = dry_run.make_plan(session, found, None)
+    found = list(prepare(Batch(texts(addresses, uploads[_EPISODE], now)), now))
+    planned = planning.make_plan(session, found, None)
     writer.store(session, planned, now)
     past = history(rng, now, ZoneInfo(ZONE))
     update_log.record_all(session, past, "loaded")

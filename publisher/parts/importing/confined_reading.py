@@ -20,8 +20,7 @@ from publisher.base.system.confined import Limits, read, stream
 from publisher.blog import media_names
 from publisher.blog.post_files import media
 from publisher.blog.post_files.media import Accepted
-from publisher.parts.importing import dry_run, sources
-from publisher.parts.importing.dry_run import Ready
+from publisher.parts.importing import planning, sources
 from publisher.parts.importing.formats import own_export, recognition
 from publisher.parts.importing.formats.fields import is_web_address
 from publisher.parts.importing.imported import (
@@ -31,6 +30,7 @@ from publisher.parts.importing.imported import (
     KeptValues,
     LoggedUpdate,
 )
+from publisher.parts.importing.planning import PreparedPost
 from publisher.parts.importing.sources import Folder, Located
 
 LIMITS = Limits(seconds=120.0)  # for opening the largest source, and for each part of it
@@ -47,7 +47,7 @@ def read_posts(
     language: str = "en",
     tell: Callable[[str], None] = lambda _: None,
     permalink: str = "",
-) -> tuple[Batch, KeptValues[Ready]]:
+) -> tuple[Batch, KeptValues[PreparedPost]]:
     """The batch of a source, without its posts, and its posts, ready to be stored.
 
     Posts and update log are kept in unnamed temporary files in `folder`.
@@ -55,7 +55,7 @@ def read_posts(
     StorageUnavailable when the disk refuses.
     """
     batch, characters = Batch(), 0
-    found, updates = KeptValues[Ready](folder), KeptValues[LoggedUpdate](folder)
+    found, updates = KeptValues[PreparedPost](folder), KeptValues[LoggedUpdate](folder)
     for part in stream(_posts, LIMITS, place, format_, zone, now, language, permalink):
         if part.batch is not None:
             batch = part.batch
@@ -72,9 +72,9 @@ def read_posts(
     return batch, found
 
 
-def prepare(posts: Sequence[ImportedPost], now: datetime, language: str) -> Iterator[Ready]:
+def prepare(posts: Sequence[ImportedPost], now: datetime, language: str) -> Iterator[PreparedPost]:
     """Check and render posts again that were changed after they had been read."""
-    return stream(dry_run.ready, LIMITS, Batch(posts), now, language)
+    return stream(planning.prepare, LIMITS, Batch(posts), now, language)
 
 
 def instants(source: str, standard_input: BinaryIO, zone: tzinfo) -> list[datetime]:
@@ -98,7 +98,7 @@ def store_media(place: Located, site: ImportedSite, kept: MediaFiles) -> None:
 class Part:
     """Some posts of a source, rows of its update log, or at the end its batch without posts."""
 
-    posts: Sequence[Ready] = ()
+    posts: Sequence[PreparedPost] = ()
     updates: Sequence[LoggedUpdate] = ()
     batch: Batch | None = None
 
@@ -113,11 +113,11 @@ def _posts(
 ) -> Iterator[Part]:
     with sources.opened(place) as source:
         batch = recognition.read(source, format_, zone, permalink)
-        part, characters, since = list[Ready](), 0, monotonic()
-        for one in dry_run.ready(batch, now, language):
+        part, characters, since = list[PreparedPost](), 0, monotonic()
+        for one in planning.prepare(batch, now, language):
             part.append(one)
             characters += _characters(one)
-            late = monotonic() - since > dry_run.SECONDS  # each part has its own time
+            late = monotonic() - since > planning.SECONDS  # each part has its own time
             if characters > PART_CHARACTERS or len(part) >= PART_POSTS or late:
                 yield Part(part)
                 part, characters, since = [], 0, monotonic()
@@ -130,7 +130,7 @@ def _posts(
     yield Part(batch=Batch((), Counter(batch.notes), batch.site, *lists))
 
 
-def _characters(one: Ready) -> int:
+def _characters(one: PreparedPost) -> int:
     return len(one.post.source) + len(one.html) + len(one.words)
 
 

@@ -18,11 +18,10 @@ from publisher.blog.post_files import media
 from publisher.blog.slugs import SlugPool
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
-from publisher.parts.importing import confined_reading, images, sources, writer
-from publisher.parts.importing import dry_run as plan
-from publisher.parts.importing.dry_run import Ready
+from publisher.parts.importing import confined_reading, images, planning, sources, writer
 from publisher.parts.importing.formats.fields import is_web_address
 from publisher.parts.importing.imported import Batch, KeptValues
+from publisher.parts.importing.planning import PreparedPost
 from publisher.parts.importing.work_list import NO_ADDRESS, WorkList
 from publisher.storage.tables.credentials import Author
 
@@ -66,7 +65,7 @@ def run(
         confined_reading.store_media(place, batch.site, here.environment.media)
     if dry_run:
         with here.database.read() as db:
-            planned = plan.make_plan(db, found, author, writer.author_names(batch))
+            planned = planning.make_plan(db, found, author, writer.author_names(batch))
             redirects = list(islice(writer.moved(db, planned), MOST_LISTED))
         if with_images:
             wanted = {name for one in planned.new_posts() for name in images.wanted(one.post)}
@@ -84,21 +83,21 @@ def run(
     concerned = [*planned.new, *(number for _, number in planned.changed)]
     tell("looking for what needs a hand")
 
-    def posts() -> Iterator[Ready]:
+    def posts() -> Iterator[PreparedPost]:
         return (found[number] for number in concerned)
 
     to_do = WorkList(report)
     with here.database.read() as db:
-        for line in plan.left_to_do(db, posts, pictures, stored=not dry_run):
+        for line in planning.manual_steps(db, posts, pictures, stored=not dry_run):
             to_do.add(*line)
     for one in posts() if planned.lost and batch.site is None else ():
-        if plan.is_lost(one):
+        if planning.is_lost(one):
             to_do.add(one.post.guid, one.label, NO_ADDRESS, needs=False)
     for place_, reason in batch.left_out:
         to_do.add(place_, place_, f"it was not imported: {reason}")
     to_do.save()
     return {
-        "facts": [*plan.sentences(planned, batch), *to_do.facts()],
+        "facts": [*planning.sentences(planned, batch), *to_do.facts()],
         "to_do": to_do.groups(),
         "new": len(planned.new),
         "redirects": redirects,
@@ -119,11 +118,11 @@ def _nothing(name: str, batch: Batch) -> str:
 def _store(
     here: Site,
     batch: Batch,
-    found: Sequence[Ready],
+    found: Sequence[PreparedPost],
     heir: Author | None,
     now: datetime,
     tell: Callable[[str], None],
-) -> tuple[plan.Plan, list[tuple[str, str]]]:
+) -> tuple[planning.Plan, list[tuple[str, str]]]:
     """Store the posts in batches, so that others may save in between; then rebuild the feeds once.
 
     If it is stopped midway, import the same source again: posts that are stored are recognised.
@@ -138,13 +137,13 @@ def _store(
         writer.people_and_settings(db, batch)
         batch.old_feeds[:] = writer.old_feeds(db, batch.old_feeds, ADDRESSES.values())
     with database.read() as db:
-        planned, pool = plan.make_plan(db, found, heir), SlugPool(db)
+        planned, pool = planning.make_plan(db, found, heir), SlugPool(db)
         redirects = list(islice(writer.moved(db, planned), MOST_LISTED))
     places = iter([*planned.new, *(place for _, place in planned.changed)])
     try:
         while some := [found[place] for place in islice(places, AT_ONCE)]:
             with database.write() as db:  # plan again: posts may have changed since the first plan
-                writer.store(db, plan.make_plan(db, some, heir), now, batch.site is None, pool)
+                writer.store(db, planning.make_plan(db, some, heir), now, batch.site is None, pool)
             done += len(some)
             tell(f"{done:,} posts stored")
             database.give_way()
@@ -168,12 +167,12 @@ def _store(
 def _with_images(
     here: Site,
     batch: Batch,
-    found: Sequence[Ready],
+    found: Sequence[PreparedPost],
     place: sources.Located,
     now: datetime,
     language: str,
     tell: Callable[[str], None],
-) -> tuple[KeptValues[Ready], dict[str, bool]]:
+) -> tuple[KeptValues[PreparedPost], dict[str, bool]]:
     """Fetch the pictures of new and changed posts, and check those posts again; says of each
     picture whether it was found."""
 
@@ -190,13 +189,13 @@ def _with_images(
         return accepted.path
 
     with here.database.read() as db:
-        planned = plan.make_plan(db, found, None)
+        planned = planning.make_plan(db, found, None)
         concerned = {*planned.new, *(number for _, number in planned.changed)}
     fetch = images.fetcher(here.environment.allow_private)
     beside = partial(confined_reading.files, place)
     names = {name for number in concerned for name in images.wanted(found[number].post)}
     ours = images.bring(names, fetch, beside, keep, batch.notes)
-    brought = KeptValues[Ready](here.environment.instance)
+    brought = KeptValues[PreparedPost](here.environment.instance)
     for start in range(0, len(found), AT_ONCE):
         some = dict(enumerate(found[start : start + AT_ONCE], start))
         changed = [images.with_ours(one.post, ours) for n, one in some.items() if n in concerned]

@@ -24,8 +24,8 @@ from publisher.blog.writing import posts, tags
 from publisher.blog.writing.content import searchable_text, to_columns, to_plain
 from publisher.installation.settings import load_settings, store_setting
 from publisher.installation.settings import paths as check_paths
-from publisher.parts.importing.dry_run import Plan, Ready
 from publisher.parts.importing.imported import Batch, ImportedRevision, ImportedSite
+from publisher.parts.importing.planning import Plan, PreparedPost
 from publisher.storage.database import Database, content_changed
 from publisher.storage.tables.blog import (
     Media,
@@ -93,7 +93,7 @@ def _updates(plan: Plan, ids: Sequence[int]) -> Iterator[tuple[datetime, UpdateK
 
 
 def _insert(
-    session: Session, plan: Plan, some: list[Ready], pool: SlugPool, now: datetime
+    session: Session, plan: Plan, some: list[PreparedPost], pool: SlugPool, now: datetime
 ) -> list[int]:
     """Store some posts with their revisions and tags, and index them for the search."""
     slugs = pool.take_all(session, [_wanted(one) for one in some])
@@ -113,13 +113,13 @@ def _insert(
     return ids
 
 
-def _wanted(one: Ready) -> str:
+def _wanted(one: PreparedPost) -> str:
     """The slug it should have; of a post without a usable word the same at every import."""
     guid = one.post.guid.encode("utf-8", "replace")
     return one.wanted_slug or f"note-{hashlib.sha256(guid).hexdigest()[:8]}"
 
 
-def _row(one: Ready, plan: Plan, slug: str, now: datetime) -> dict[str, Any]:
+def _row(one: PreparedPost, plan: Plan, slug: str, now: datetime) -> dict[str, Any]:
     post, value = one.post, one.content
     date = post.published_at
     out = post.status in ("published", "deleted")
@@ -143,7 +143,7 @@ def _row(one: Ready, plan: Plan, slug: str, now: datetime) -> dict[str, Any]:
 
 
 def _revisions(
-    post_id: int, one: Ready, slug: str, plan: Plan, now: datetime
+    post_id: int, one: PreparedPost, slug: str, plan: Plan, now: datetime
 ) -> Iterator[dict[str, Any]]:
     """The imported revisions; without any, one of the post as it is now, without an author."""
     content = to_plain(replace(one.content, slug=slug))

@@ -28,8 +28,8 @@ from publisher.parts.micropub import codes
 from publisher.parts.micropub.tables import AuthorizationCode
 from publisher.publishing.web_pages import program_in_page
 from publisher.storage.tables.credentials import Author
+from publisher.web.api import program_posts
 from publisher.web.context import login_required, me, my_row, now, own_address, site
-from publisher.web.for_programs import program_posts
 
 consent_blueprint = Blueprint("indieauth_pages", __name__)
 

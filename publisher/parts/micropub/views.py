@@ -29,8 +29,7 @@ from publisher.parts.micropub import entry
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import Media, Post
 from publisher.storage.tables.credentials import ApiToken
-from publisher.web.context import now, place_in_list, site
-from publisher.web.for_programs.program_posts import (
+from publisher.web.api.program_posts import (
     STAYS,
     Unauthorized,
     authorised,
@@ -40,6 +39,7 @@ from publisher.web.for_programs.program_posts import (
     set_state,
     take_back,
 )
+from publisher.web.context import now, place_in_list, site
 from publisher.web.page_answers import retry_after
 
 MAX_JSON_BYTES = 4 * 1024 * 1024

@@ -16,11 +16,11 @@ from publisher.core.ttl.rule import TtlRule
 from publisher.feed_fetching.answers import Validators
 from publisher.feed_reading.feed_document import announcing
 from publisher.installation import Site, public_address
-from publisher.other_feeds.learning import learn
+from publisher.other_feeds.feed_history import update_history
 from publisher.parts.mirror import mirrors
 from publisher.parts.mirror.tables import Mirror
 from publisher.parts.river import service
-from publisher.parts.river.polls.feed_visit import Visit
+from publisher.parts.river.polls.poll_job import PollResult
 from publisher.parts.river.polls.schedule import in_words
 from publisher.publishing import outbox
 
@@ -92,7 +92,7 @@ def look(site: Site, name: str) -> Mirror:
     return mirror
 
 
-def _overtaken(mirror: Mirror, found: Visit, now: datetime) -> bool:
+def _overtaken(mirror: Mirror, found: PollResult, now: datetime) -> bool:
     """Whether the answer of a later poll is stored already, which is the newer one.
 
     A stored poll dated after `now` was made before the clock was set back, and does not count.
@@ -101,7 +101,7 @@ def _overtaken(mirror: Mirror, found: Visit, now: datetime) -> bool:
     return latest is not None and found.job.at < latest <= now
 
 
-def settle(site: Site, session: Session, mirror: Mirror, found: Visit) -> None:
+def settle(site: Site, session: Session, mirror: Mirror, found: PollResult) -> None:
     """Store the result of a poll; after a failure the last good document stays."""
     fetched, now = found.fetched, site.clock()
     mirror.last_polled_at, mirror.status = found.job.at, fetched.status
@@ -124,7 +124,7 @@ def settle(site: Site, session: Session, mirror: Mirror, found: Visit) -> None:
     mirror.next_poll_at = now + timedelta(minutes=wait_minutes(mirror, now))
 
 
-def _take(site: Site, session: Session, mirror: Mirror, found: Visit, now: datetime) -> str:
+def _take(site: Site, session: Session, mirror: Mirror, found: PollResult, now: datetime) -> str:
     """Store a parsed document; returns what is wrong with it, "" for nothing."""
     document = found.document
     if document is None or document.broken:
@@ -135,7 +135,7 @@ def _take(site: Site, session: Session, mirror: Mirror, found: Visit, now: datet
     before = (mirror.body, mirror.content_hash, mirror.content_type)
     # What is at the address is its feed: a blog that moves to https may have new guids throughout.
     known = replace(mirrors.history_of(mirror), feed="")
-    lesson = learn(known, document, now, mirror.timezone)
+    lesson = update_history(known, document, now, mirror.timezone)
     mirror.body, mirror.content_hash = found.fetched.body, digest
     mirror.content_type = found.fetched.headers.get("content-type", "")
     history, mirror.history = mirror.history, lesson.history.to_json()

@@ -40,7 +40,7 @@ from publisher.feed_reading.feed_document import FeedDocument
 from publisher.feeds.feed_answer import gzipped
 from publisher.installation import Site, public_address
 from publisher.installation.settings import Settings, load_settings
-from publisher.other_feeds.learning import FeedHistory
+from publisher.other_feeds.feed_history import FeedHistory
 from publisher.part import OtherFeed
 from publisher.parts.mirror.tables import Mirror, path_of
 from publisher.publishing import snapshots

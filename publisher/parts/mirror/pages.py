@@ -18,8 +18,8 @@ from publisher.installation.settings import load_settings
 from publisher.parts.mirror import mirror_poll, mirrors
 from publisher.parts.mirror.tables import Mirror
 from publisher.storage.tables.publishing import Snapshot
+from publisher.web.api.xml_rpc_values import answer, read_call
 from publisher.web.context import login_required, now, sent_token, site
-from publisher.web.for_programs.xml_rpc_values import answer, read_call
 from publisher.web.rendering import moment
 
 pages = Blueprint("mirror_pages", __name__)

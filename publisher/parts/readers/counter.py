@@ -63,7 +63,7 @@ class CountedGroup(NamedTuple):
 
 
 # A CountedGroup as a plain tuple, which takes a fifth of the time to make.
-Like = tuple[int, str, str, int, int, str, str, str, str, str, str]
+GroupKey = tuple[int, str, str, int, int, str, str, str, str, str, str]
 _NAMELESS = ("", "", "", "")  # in place of peer, agent and validators
 # [milliseconds since 1970 of the first poll, number of polls]
 Burst = list[int]
@@ -76,12 +76,12 @@ class Polls:
     `held`: bursts in it; `lost`: polls that came when it was full.
     """
 
-    bursts: dict[Like, list[Burst]] = field(default_factory=dict)
+    bursts: dict[GroupKey, list[Burst]] = field(default_factory=dict)
     documents: dict[int, Served] = field(default_factory=dict)
     held: int = 0
     lost: int = 0
 
-    def add(self, group: Like, document: Served, at_ms: int, polls: int = 1) -> Burst | None:
+    def add(self, group: GroupKey, document: Served, at_ms: int, polls: int = 1) -> Burst | None:
         """Add equal polls to a burst, which is returned; None if there was no room."""
         bursts = self.bursts.get(group)
         if bursts is not None and bursts[-1][0] // BURST_MS == at_ms // BURST_MS:
@@ -121,7 +121,7 @@ class PollCounter:
         self._store, self._pace = store, pace
         self._polls = Polls()
         self._begins = self._ends = EPOCH  # of the second of the last poll
-        self._bursts: dict[Like, Burst] = {}  # of that second
+        self._bursts: dict[GroupKey, Burst] = {}  # of that second
         self._stop, self._first, self._full = (threading.Event() for _ in range(3))
         self._counting = threading.Lock()  # held for a moment by each request
         self._flushing = threading.Lock()  # held as long as the database takes
@@ -141,7 +141,7 @@ class PollCounter:
         """How long the sender of a request, about to get a whole document, has to wait; or 0."""
         return self._fairness.wait_seconds(document, environ, now) if self._fairness else 0
 
-    def of_peer(self, group: Like, peer: str) -> Like:
+    def of_peer(self, group: GroupKey, peer: str) -> GroupKey:
         """The group of the equal polls of another peer."""
         return (*group[:5], peer, *group[6:])
 
@@ -151,7 +151,7 @@ class PollCounter:
         answer: FeedAnswer,
         environ: dict[str, Any],
         now: datetime,
-    ) -> Like:
+    ) -> GroupKey:
         """Note one answered poll; returns its group, for `again`."""
         get = environ.get
         group = (
@@ -170,7 +170,7 @@ class PollCounter:
         self.again(group, document, now)
         return group
 
-    def again(self, group: Like, document: Served, now: datetime) -> None:
+    def again(self, group: GroupKey, document: Served, now: datetime) -> None:
         """Note one more poll of this group."""
         with self._counting:
             if not self._begins <= now < self._ends:

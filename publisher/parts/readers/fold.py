@@ -24,6 +24,7 @@ from publisher.part import other_feed_at
 from publisher.parts.readers import store
 from publisher.parts.readers.agents import parse_agent
 from publisher.parts.readers.counter import BURST_MS, FLUSH_SECONDS
+from publisher.parts.readers.identification import Attribution, ReaderIndex, unexpected
 from publisher.parts.readers.poll_batches import (
     BROUGHT,
     NOBODY,
@@ -48,7 +49,6 @@ from publisher.parts.readers.sums import (
     same_visit,
 )
 from publisher.parts.readers.tables import PollFlush, ReaderFeed
-from publisher.parts.readers.telling_apart import Made, Readers, unexpected
 from publisher.storage.database import Database
 from publisher.storage.postgresql import add_to, overwrite, run_rows
 from publisher.storage.tables.publishing import DocumentVersion
@@ -338,7 +338,7 @@ class _Folding:
             if date == line.date and self._count_usual(line, at, left):
                 line.hours[hour] += left
                 return
-            made = readers.who(poll, line.document, at)
+            made = readers.identify(poll, line.document, at)
             if made.client != line.client or date != line.date:
                 self._begin(line, made.client, date, at)
             feed = line.feed
@@ -368,7 +368,7 @@ class _Folding:
             return False
         visit, given = same_visit(feed, at), poll.document
         if visit and not poll.conditional and not parse_agent(poll.agent).one_program:
-            self._learn(line, Made(line.client, aside=True), at, polls)
+            self._learn(line, Attribution(line.client, provisional=True), at, polls)
             line.others, line.at = line.others + polls, at
             return True
         if poll.status != 304:
@@ -412,7 +412,7 @@ class _Folding:
             if number:
                 count_answers(line.sums, poll, self._versions, given, number)
 
-    def _learn(self, line: "_Line", made: Made, at: float, polls: int) -> None:
+    def _learn(self, line: "_Line", made: Attribution, at: float, polls: int) -> None:
         """Update what the reader knows after this answer."""
         poll, sums, feed = line.poll, line.sums, line.feed
         given = poll.document
@@ -427,7 +427,7 @@ class _Folding:
             self._readers.feeds[made.client, line.document] = feed
             self._readers.holds(made.client, line.document, feed, tag, poll.origin)
             return
-        if made.aside:
+        if made.provisional:
             sums.first += polls
             remember(feed, (at, given.ttl_minutes, max_age, given.modified, tag), polls)
             return
@@ -461,7 +461,7 @@ class _Line:
     sums: ReaderSums
     hours: dict[int, int]
 
-    def __init__(self, index: int, poll: PollGroup, readers: Readers) -> None:
+    def __init__(self, index: int, poll: PollGroup, readers: ReaderIndex) -> None:
         self.index, self.poll, self.tags = index, poll, poll.bare_tags
         self.here = readers.here[poll.origin]
         self.document = poll.path if poll.method != "HEAD" else f"HEAD {poll.path}"
@@ -480,7 +480,7 @@ def _readers(
     groups: Sequence[PollGroup],
     here: Mapping[int, Mapping[int, float]],
     changed: Mapping[int, int],
-) -> tuple[Readers, dict[int, float]]:
+) -> tuple[ReaderIndex, dict[int, float]]:
     """The readers that may have made these polls, and when those known before first came."""
     feeds = store.load_feeds(session, {client for clients in here.values() for client in clients})
     moved = {key for key, feed in feeds.items() if feed.origin in changed}
@@ -503,7 +503,7 @@ def _readers(
     names, first_at, roaming = store.load_clients(session, clients)
     day_start = begin // DAY_SECONDS * DAY_SECONDS
     room = NEW_READERS_A_DAY - store.new_since(session, day_start)
-    readers = Readers(here, feeds, names, roaming, room)
+    readers = ReaderIndex(here, feeds, names, roaming, room)
     readers.changed |= moved
     return readers, first_at
 

@@ -20,7 +20,7 @@ def poll_listener(site: Site) -> PollCounter:
 
 def _store(site: Site, polls: Polls) -> None:
     """Store a batch of polls for the readers report, then count it for `/metrics`."""
-    from publisher.web.for_programs import metrics  # late: the scheduler answers no requests
+    from publisher.web.api import metrics  # late: the scheduler answers no requests
 
     poll_batches.store(site.database, polls, site.clock())
     statuses: Counter[int] = Counter()

@@ -3,7 +3,7 @@
 The origin of a poll is a keyed hash of IP address and User-Agent. Each week has a random key. An
 origin gets a hash under this week's key and one under last week's, so that its rows can be moved to
 the new one; older keys are destroyed, so that no address can be linked to older counts.
-`telling_apart` finds the readers of an origin.
+`identification` finds the readers of an origin.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from publisher.feeds.conditional import Served
 from publisher.feeds.feed_answer import CODINGS
 from publisher.part import other_feed_at
 from publisher.parts.readers.agents import parse_agent
-from publisher.parts.readers.counter import BURST_MS, Burst, Like, Polls
+from publisher.parts.readers.counter import BURST_MS, Burst, GroupKey, Polls
 from publisher.parts.readers.tables import ReaderKey
 from publisher.storage.database import Database
 from publisher.storage.postgresql import run_rows
@@ -340,7 +340,7 @@ def _given(document: Served) -> GivenDocument:
 
 
 def _group(
-    group: Like, bursts: list[Burst], document: GivenDocument, weeks: tuple[bytes, bytes]
+    group: GroupKey, bursts: list[Burst], document: GivenDocument, weeks: tuple[bytes, bytes]
 ) -> PollGroup:
     _, path, method, status, sent, peer, agent, tags, since, encoding, source = group
     packed = sent < document.whole if sent else bool(preferred_coding(encoding, CODINGS))

@@ -29,7 +29,7 @@ VISIT_SECONDS = 15.0  # after a reader's request, further ones are the same visi
 RHYTHM_SHARE = 0.25  # an interval this much longer or shorter than the last one keeps its rhythm
 
 
-class _Told(NamedTuple):
+class AnnouncedWait(NamedTuple):
     """What a reader was told, as seconds between its polls: from `early` to `pause` they follow the
     shorter one of ttl element and header, from `again` to `late` the other. `band`: of the ttl.
     `square`, `more`: element times header and less header; `minutes`: the header's, rounded."""
@@ -49,7 +49,7 @@ class _Told(NamedTuple):
 
 
 @lru_cache(maxsize=8192)
-def _told(told_minutes: int, max_age: int) -> _Told:
+def _announced_wait(told_minutes: int, max_age: int) -> AnnouncedWait:
     element, header = told_minutes * 60.0, max(float(max_age), 1.0)
     spans = sorted((element, header))
     (early, pause), (again, late) = (
@@ -58,22 +58,22 @@ def _told(told_minutes: int, max_age: int) -> _Told:
     step = 5 if header <= 3600.0 else 15 if header <= 14_400.0 else 60
     minutes = max(round(header / 60.0 / step) * step, step)
     square, more = element * header, element - header
-    return _Told(early, pause, again, late, band(told_minutes), square, more, minutes)
+    return AnnouncedWait(early, pause, again, late, band(told_minutes), square, more, minutes)
 
 
 def came_on_time(state: ReaderFeed, at: float) -> bool:
     """Whether a poll follows the ttl element or the header: readers obey either."""
-    return _told(state.told_minutes, state.max_age).fits(at - state.last_at)
+    return _announced_wait(state.told_minutes, state.max_age).fits(at - state.last_at)
 
 
 def came_early(state: ReaderFeed, at: float) -> bool:
     """Whether a poll comes too soon for both the ttl and the max-age."""
-    return at - state.last_at < _told(state.told_minutes, state.max_age).early
+    return at - state.last_at < _announced_wait(state.told_minutes, state.max_age).early
 
 
 def came_late(state: ReaderFeed, at: float) -> bool:
     """Whether a poll comes too late for both the ttl and the max-age."""
-    return at - state.last_at > _told(state.told_minutes, state.max_age).late
+    return at - state.last_at > _announced_wait(state.told_minutes, state.max_age).late
 
 
 def rhythm_after(feed: ReaderFeed, at: float) -> float:
@@ -181,7 +181,7 @@ DAY_SECONDS, HOUR_SECONDS = 86_400, 3600
 
 
 @dataclass(slots=True)
-class Told:
+class TtlClassCounts:
     """The intervals after ttls of one class: how many, on time, too early; total seconds."""
 
     intervals: int = 0
@@ -189,20 +189,20 @@ class Told:
     early: int = 0
     seconds: int = 0
 
-    def plus(self, other: "Told", sign: int = 1) -> "Told":
+    def plus(self, other: "TtlClassCounts", sign: int = 1) -> "TtlClassCounts":
         """The sum of two, or with -1 the difference."""
         pairs = zip(_parts_of(self), _parts_of(other), strict=True)
-        return Told(*(own + sign * theirs for own, theirs in pairs))
+        return TtlClassCounts(*(own + sign * theirs for own, theirs in pairs))
 
 
-_parts_of = attrgetter(*(part.name for part in fields(Told)))
+_parts_of = attrgetter(*(part.name for part in fields(TtlClassCounts)))
 
 
 @dataclass(slots=True)
 class ReaderSums(ReaderCounts):
     """One reader's sums; `told`: its intervals by class of the ttl before them."""
 
-    told: dict[int, Told] = field(default_factory=lambda: defaultdict(Told))
+    told: dict[int, TtlClassCounts] = field(default_factory=lambda: defaultdict(TtlClassCounts))
     spans: Spans = field(default_factory=Counter)
 
 
@@ -217,7 +217,7 @@ class Versions:
     by_date: dict[str, str]
 
 
-def told_to_text(told: Mapping[int, Told]) -> str:
+def told_to_text(told: Mapping[int, TtlClassCounts]) -> str:
     """For storage: "class:intervals:on time:early:seconds" with spaces between."""
     return " ".join(
         f"{which}:{part.intervals}:{part.on_time}:{part.early}:{part.seconds}"
@@ -225,20 +225,22 @@ def told_to_text(told: Mapping[int, Told]) -> str:
     )
 
 
-def told_from_text(text: str) -> dict[int, Told]:
+def told_from_text(text: str) -> dict[int, TtlClassCounts]:
     """What `told_to_text` wrote."""
     told = {}
     for part in text.split():
         which, *sums = map(int, part.split(":"))
-        told[which] = Told(*sums)
+        told[which] = TtlClassCounts(*sums)
     return told
 
 
-def told_sum(one: Mapping[int, Told], other: Mapping[int, Told], sign: int = 1) -> dict[int, Told]:
+def told_sum(
+    one: Mapping[int, TtlClassCounts], other: Mapping[int, TtlClassCounts], sign: int = 1
+) -> dict[int, TtlClassCounts]:
     """The sum of two by class, or with -1 the difference, without empty classes."""
     if not other:
         return dict(one)
-    zero = Told()
+    zero = TtlClassCounts()
     sums = {
         which: one.get(which, zero).plus(other.get(which, zero), sign)
         for which in one.keys() | other.keys()
@@ -278,7 +280,7 @@ def count_interval(
 ) -> None:
     """Add the time since the reader's last visit, judged by the ttl and max-age it got then; the
     totals of all ttls are added by `add_up`."""
-    interval, by = at - state.last_at, _told(state.told_minutes, state.max_age)
+    interval, by = at - state.last_at, _announced_wait(state.told_minutes, state.max_age)
     on_time = by.fits(interval)
     if state.rhythm or not on_time:
         state.rhythm = rhythm_after(state, at)
@@ -307,7 +309,7 @@ def count_interval(
 
 def add_up(sums: ReaderSums) -> ReaderSums:
     """The sums with the totals of the intervals, which were counted by the class of their ttl."""
-    parts = [_parts_of(part) for part in (Told(), *sums.told.values())]
+    parts = [_parts_of(part) for part in (TtlClassCounts(), *sums.told.values())]
     sums.intervals, sums.on_time, sums.early, sums.interval_seconds = map(
         sum, zip(*parts, strict=True)
     )

@@ -82,24 +82,24 @@ async def _work(site: Site, stop: threading.Event) -> None:
 
 @contextmanager
 def _changes(site: Site) -> Iterator[asyncio.Event]:
-    """An event of this event loop that is set whenever the bell rings, by a thread that waits."""
-    bell, changed, over = site.database.listen(), asyncio.Event(), threading.Event()
+    """An event of this event loop that is set whenever somebody commits, by a thread that waits."""
+    commits, changed, over = site.database.listen(), asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()
 
     def listen() -> None:
         while not over.is_set():
-            if bell.wait(_ASKED_SECONDS) and not over.is_set():
+            if commits.wait(_ASKED_SECONDS) and not over.is_set():
                 loop.call_soon_threadsafe(changed.set)
 
-    listener = threading.Thread(target=listen, name="river bell", daemon=True)
+    listener = threading.Thread(target=listen, name="river commits", daemon=True)
     listener.start()
     try:
         yield changed
     finally:
         over.set()
-        bell.wake()
+        commits.wake()
         listener.join()
-        bell.close()
+        commits.close()
 
 
 def keep_working(site: Site, stop: threading.Event) -> None:

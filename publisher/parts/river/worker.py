@@ -17,9 +17,9 @@ from publisher.parts.river.fetching.frontier import HostGate, Lease
 from publisher.parts.river.fetching.machines import address_book
 from publisher.parts.river.options import RiverOptions
 from publisher.parts.river.polls import due_polls
-from publisher.parts.river.polls.due_polls import DuePoll
-from publisher.parts.river.polls.feed_visit import NetworkHealth, Visit, visit
-from publisher.parts.river.polls.poll_results import settle
+from publisher.parts.river.polls.due_polls import PollJob
+from publisher.parts.river.polls.poll_job import NetworkHealth, PollResult, run_job
+from publisher.parts.river.polls.poll_results import store_results
 from publisher.storage.database import Database
 
 LOOK_AGAIN_SECONDS = 2.0
@@ -53,8 +53,8 @@ class RiverWorker:
         self._options = options
         self._rng = rng or random.Random()  # noqa: S311 - jitter, no secret
         self._gate = HostGate(database, clock, options)
-        self._asking: dict[asyncio.Task[None], DuePoll] = {}
-        self._brought: list[Visit] = []
+        self._asking: dict[asyncio.Task[None], PollJob] = {}
+        self._brought: list[PollResult] = []
         self._arrived = asyncio.Event()
         self._stored_at = 0.0
         self._latest: datetime | None = None
@@ -109,8 +109,8 @@ class RiverWorker:
                 log.warning("a lease was lost", url=job.url)
                 task.cancel()
 
-    async def _claim(self, limit: int) -> list[DuePoll]:
-        def work() -> list[DuePoll]:
+    async def _claim(self, limit: int) -> list[PollJob]:
+        def work() -> list[PollJob]:
             now = self._now()
             with self._database.read() as session:  # an idle river takes no write lock
                 if (free_at := frontier.next_moment(session)) is None or free_at > now:
@@ -138,7 +138,7 @@ class RiverWorker:
         self._latest = now
         return now
 
-    async def _start(self, fetcher: Fetcher, jobs: list[DuePoll], stop: asyncio.Event) -> None:
+    async def _start(self, fetcher: Fetcher, jobs: list[PollJob], stop: asyncio.Event) -> None:
         """Begin the requests one after the other, at an irregular, limited rate.
 
         Answers that come meanwhile are stored, as a killed process loses them. After `stop`, the
@@ -156,12 +156,12 @@ class RiverWorker:
             self._asking[task] = job
             task.add_done_callback(self._asking.pop)
 
-    async def _ask(self, fetcher: Fetcher, job: DuePoll) -> None:
+    async def _ask(self, fetcher: Fetcher, job: PollJob) -> None:
         try:
-            brought = await visit(fetcher, job, self._clock)
+            brought = await run_job(fetcher, job, self._clock)
         except Exception:  # a bug in asking for one feed must not stop all the others
             log.exception("poll failed", url=job.url)
-            brought = Visit.failed(job)
+            brought = PollResult.failed(job)
         self._brought.append(brought)
         self._arrived.set()
 
@@ -179,22 +179,22 @@ class RiverWorker:
             self.polls += len(batch)
         self._stored_at = asyncio.get_running_loop().time()
 
-    def _settle(self, batch: list[Visit]) -> int:
+    def _settle(self, batch: list[PollResult]) -> int:
         """Store a batch; when that fails, one by one, so that a bad answer fails alone."""
         try:
             with self._database.write_rows() as session:
                 now = self._clock()
-                new = settle(session, batch, now, self._options, self._rng, self._health)
-            self._gate.ended((host, visit.job.owner) for visit in batch for host in visit.hosts)
+                new = store_results(session, batch, now, self._options, self._rng, self._health)
+            self._gate.ended((host, result.job.owner) for result in batch for host in result.hosts)
             return new
         except StorageUnavailable:
             raise
         except Exception:
-            log.exception("could not settle", urls=[visit.job.url for visit in batch])
+            log.exception("could not settle", urls=[result.job.url for result in batch])
             if len(batch) > 1:
-                return sum(self._settle([visit]) for visit in batch)
+                return sum(self._settle([result]) for result in batch)
             bad = batch[0]
-            failed = Visit.failed(bad.job, bad.fetched.asked)
+            failed = PollResult.failed(bad.job, bad.fetched.asked)
             return 0 if bad.problem == "internal" else self._settle([failed])
 
     async def _due_by(self, moment: datetime) -> bool:

@@ -14,8 +14,8 @@ from publisher.base.system.logs import get_logger
 from publisher.parts.xml_rpc import methods, wordpress
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.credentials import ApiToken
+from publisher.web.api import xml_rpc_values as values
 from publisher.web.context import own_address, site
-from publisher.web.for_programs import xml_rpc_values as values
 
 blueprint = Blueprint("xmlrpc", __name__)
 log = get_logger("xmlrpc")

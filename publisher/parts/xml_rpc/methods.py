@@ -19,9 +19,9 @@ from publisher.parts.xml_rpc import entries
 from publisher.parts.xml_rpc.entries import Form, Struct
 from publisher.storage.tables.blog import Post, PostKind
 from publisher.storage.tables.credentials import ApiToken
+from publisher.web.api import program_posts
+from publisher.web.api.program_posts import created, set_state, take_back
 from publisher.web.context import bearer_of, now, own_address, site
-from publisher.web.for_programs import program_posts
-from publisher.web.for_programs.program_posts import created, set_state, take_back
 
 MOST_POSTS = 100
 

@@ -2,8 +2,8 @@
 
 from flask import Blueprint
 
+from publisher.web.api import feeds
 from publisher.web.blog import lists, posts
-from publisher.web.for_programs import feeds
 from publisher.web.page_answers import cacheable
 
 blueprint = Blueprint("blog", __name__)

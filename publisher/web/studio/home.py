@@ -49,7 +49,7 @@ def write() -> Any:
     typed = forms.from_mapping(request.form)
     grows = request.form.get("action") == "grow"
     if grows and not typed.source.strip():
-        return shared.onward(url_for("studio.post_editor.new"))
+        return shared.redirect_or_json(url_for("studio.post_editor.new"))
     typed = replace(typed, place="draft" if grows else typed.place or "now")
     try:
         post = post_editor.submit(typed, 0)
@@ -59,11 +59,13 @@ def write() -> Any:
         problem = f"this was not saved: {error}. Your text is still here"
         return _show(typed, problem), error.http_status
     if grows:
-        return shared.onward(url_for("studio.post_editor.edit", post_id=post.id, done="box"))
+        return shared.redirect_or_json(
+            url_for("studio.post_editor.edit", post_id=post.id, done="box")
+        )
     if words := shared.outcome(post, typed.place):
         flash(words, "done")
     shared.feeds_changed()
-    return shared.onward(url_for(".page", done="box"))
+    return shared.redirect_or_json(url_for(".page", done="box"))
 
 
 def _show(typed: Typed, problem: str = "") -> str:
@@ -80,7 +82,7 @@ def _show(typed: Typed, problem: str = "") -> str:
             )
             for state in ("draft", "scheduled", "published")
         }
-        waiting = shared.leaving(db, author)
+        waiting = shared.in_undo_window(db, author)
         held = {post.id for post in waiting}
         lists["scheduled"] = [row for row in lists["scheduled"] if row.id not in held]
         return render_template(

@@ -26,7 +26,7 @@ def page() -> str:
             gone = None
         rows = overview.rows(db, wanted, me().id, overview.PAGE + 1, cursor)
         people = authors.everyone(db) if permissions.is_admin(me()) else []
-        waiting = shared.leaving(db, me())
+        waiting = shared.in_undo_window(db, me())
         unsaved_texts = bool(autosave.everything(db, me().id))
     more = rows[overview.PAGE - 1] if len(rows) > overview.PAGE else None
     return render_template(

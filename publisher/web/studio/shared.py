@@ -36,7 +36,7 @@ def outcome(post: Post, place: str) -> str:
     return f"Scheduled for {moment(post.scheduled_at)}." if waits and post.scheduled_at else ""
 
 
-def onward(address: str, **told: object) -> Response:
+def redirect_or_json(address: str, **told: object) -> Response:
     """Lead to the next page after a form was accepted: JSON for our script, with what else it is
     `told`; a redirect otherwise.
 
@@ -45,9 +45,9 @@ def onward(address: str, **told: object) -> Response:
     return jsonify(address=address, **told) if wants_json() else redirect(address)
 
 
-def leaving(session: Session, author: Author) -> list[Post]:
+def in_undo_window(session: Session, author: Author) -> list[Post]:
     """The author's posts that can still be held back."""
-    return editing.leaving(session, author, now(), settings().undo_seconds)
+    return editing.in_undo_window(session, author, now(), settings().undo_seconds)
 
 
 def seconds_left(post: Post) -> int:

@@ -8,9 +8,9 @@ import pytest
 
 from publisher.core.civil import DAY_SECONDS, HOUR_SECONDS, instant, seconds
 from publisher.core.polling import parse
-from publisher.core.replay import knob
+from publisher.core.replay import poll_worth_choices
 from publisher.core.replay.announcements import DOCUMENT, QUIET, RENEWED, Announced
-from publisher.core.replay.knob import OwnLog, announced
+from publisher.core.replay.poll_worth_choices import OwnLog, announced
 from publisher.core.replay.reader_polls import walk
 from publisher.core.ttl.activity import Activity, fold, histogram
 from publisher.core.ttl.decision import build_moment, decide
@@ -36,7 +36,7 @@ def test_the_replay_announces_what_the_live_site_decides(
     monkeypatch: pytest.MonkeyPatch, freshness: str
 ) -> None:
     """At any moment: the ttl and the max-age of the document that would have been served."""
-    monkeypatch.setattr(knob, "REPLAYED_DAYS", 2)
+    monkeypatch.setattr(poll_worth_choices, "REPLAYED_DAYS", 2)
     own, rule = OwnLog(posts(), ZONE, END), TtlRule.parse(freshness=freshness)
     start = END - 3 * DAY_SECONDS
     known = fold(Activity.empty(ZONE), [instant(at) for at in own.times if at <= start])

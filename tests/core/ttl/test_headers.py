@@ -103,7 +103,7 @@ def test_copies_fetched_at_different_minutes_end_together() -> None:
     assert all(morning - 900 <= end <= morning + 1200 for end in ends), ends
 
 
-def on_the_dot() -> list[datetime]:
+def share_on_full_minutes() -> list[datetime]:
     """One post a day at 9:00:00 for two months."""
     return [NOON.replace(hour=9) - timedelta(days=day) for day in range(60, 0, -1)]
 
@@ -111,7 +111,7 @@ def on_the_dot() -> list[datetime]:
 def test_who_posts_on_the_dot_is_read_five_seconds_later() -> None:
     """Copies of the night end just after the full hour, not at the end of its five minutes; where
     nothing came, the reader is not sent away for the day."""
-    activity = histogram(on_the_dot(), NOON.replace(hour=2), "UTC")
+    activity = histogram(share_on_full_minutes(), NOON.replace(hour=2), "UTC")
     told = decide(activity, NOON.replace(hour=2), TtlRule())
     for minute in range(60):
         at = NOON.replace(hour=2, minute=minute)
@@ -124,7 +124,7 @@ def test_who_posts_on_the_dot_is_read_five_seconds_later() -> None:
 def test_a_date_of_an_item_says_no_second() -> None:
     """A strange feed's items may be out minutes after their dates: the end is that of the five
     minutes, less the minute that is always left."""
-    activity = histogram(on_the_dot(), NOON.replace(hour=2), "UTC").by_dates()
+    activity = histogram(share_on_full_minutes(), NOON.replace(hour=2), "UTC").by_dates()
     at = NOON.replace(hour=2)
     end = at + timedelta(seconds=decide(activity, at, TtlRule()).max_age_seconds(at))
     assert end == NOON.replace(hour=9, minute=4)

@@ -8,7 +8,7 @@ import pytest
 from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, histogram
 from publisher.core.ttl.decision import Outlook, decide
 from publisher.core.ttl.habits import MovedHours, moved_hours
-from publisher.core.ttl.mixture import START, Four, rates, seen_at, sharpened, weighed
+from publisher.core.ttl.mixture import START, Weights, rates, seen_at, weighed, without_unlikely
 from publisher.core.ttl.reasons import explain
 from publisher.core.ttl.rule import TtlRule
 
@@ -37,7 +37,7 @@ def test_beliefs_are_shares() -> None:
 
 def test_evidence_weighs_by_its_likelihood() -> None:
     """Twice as likely is believed twice as much; however small the numbers are."""
-    found = weighed([0.25, 0.25, 0.25, 0.25], Four(-2000.0, -2000.693147, -5000.0, -5000.0))
+    found = weighed([0.25, 0.25, 0.25, 0.25], Weights(-2000.0, -2000.693147, -5000.0, -5000.0))
     assert found.habits == pytest.approx(2.0 * found.recent, rel=1e-4)
     assert found.habits + found.recent == pytest.approx(1.0)
 
@@ -100,6 +100,6 @@ def test_few_posts_at_new_hours_are_no_move() -> None:
 
 def test_what_is_hardly_believed_counts_for_nothing() -> None:
     """A rest of doubt puts no updates into the nights of an author with clear habits."""
-    shares = sharpened(Four(0.9, 0.08, 0.015, 0.005))
+    shares = without_unlikely(Weights(0.9, 0.08, 0.015, 0.005))
     assert (shares.flat, shares.daily) == (0.0, 0.0)
     assert shares.habits + shares.recent == pytest.approx(1.0)

@@ -11,10 +11,10 @@ import pytest
 from publisher.blog import update_log
 from publisher.blog.members import authors
 from publisher.installation import Site
-from publisher.parts.importing import dry_run, writer
-from publisher.parts.importing.dry_run import Plan
+from publisher.parts.importing import planning, writer
 from publisher.parts.importing.formats import recognition
 from publisher.parts.importing.imported import Batch, ImportedPost
+from publisher.parts.importing.planning import Plan
 from publisher.parts.importing.sources import Document, Folder, located, opened
 
 
@@ -63,9 +63,9 @@ def importer(site: Site) -> Importer:
     """Imports a batch into `site` at its clock's now, as the command does."""
 
     def do(batch: Batch, heir: str = "") -> Plan:
-        found = list(dry_run.ready(batch, site.clock()))
+        found = list(planning.prepare(batch, site.clock()))
         with site.database.write() as db:
-            planned = dry_run.make_plan(db, found, authors.named(db, heir) if heir else None)
+            planned = planning.make_plan(db, found, authors.named(db, heir) if heir else None)
             writer.store(db, planned, site.clock())
         update_log.fold_anew(site.database)
         return planned

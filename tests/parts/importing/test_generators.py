@@ -12,10 +12,10 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from publisher.parts.importing import dry_run
-from publisher.parts.importing.dry_run import Ready
+from publisher.parts.importing import planning
 from publisher.parts.importing.formats import recognition
 from publisher.parts.importing.imported import Batch
+from publisher.parts.importing.planning import PreparedPost
 from publisher.parts.importing.sources import Folder, Located, opened
 from tests.conftest import MONDAY_MORNING
 
@@ -50,14 +50,14 @@ def build(root: Path, *command: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def imported(root: Path, built: str) -> tuple[dict[str, Ready], Batch]:
+def imported(root: Path, built: str) -> tuple[dict[str, PreparedPost], Batch]:
     """The published posts and pages of a site by their titles; what was built is not there."""
     shutil.rmtree(root / built)
     with opened(Located(root.name, root)) as folder:
         assert isinstance(folder, Folder)
         batch = recognition.read(folder, None, UTC)
         found = [
-            one for one in dry_run.ready(batch, MONDAY_MORNING) if one.post.status == "published"
+            one for one in planning.prepare(batch, MONDAY_MORNING) if one.post.status == "published"
         ]
     assert batch.left_out == []
     return {one.post.title: one for one in found if one.post.status == "published"}, batch
@@ -92,7 +92,7 @@ def text(title: str, head: str = "", words: str = "") -> str:
 
 
 def compare(
-    posts: dict[str, Ready], shown: dict[str, str], ids: dict[str, str], base: str = ""
+    posts: dict[str, PreparedPost], shown: dict[str, str], ids: dict[str, str], base: str = ""
 ) -> None:
     """Every page that was built is an old address of its post, every guid is its guid."""
     assert len(shown) >= 4

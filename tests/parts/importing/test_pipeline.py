@@ -16,7 +16,7 @@ from publisher.blog import published, update_log
 from publisher.blog.markup import markdown
 from publisher.blog.writing import posts, tags
 from publisher.installation import Site
-from publisher.parts.importing import dry_run, work, writer
+from publisher.parts.importing import planning, work, writer
 from publisher.parts.importing.imported import Batch, ImportedPost
 from publisher.storage.tables.blog import (
     HistogramState,
@@ -187,7 +187,7 @@ def test_what_was_edited_here_stays(site: Site, importer: Importer, clock: FakeC
     batch = Batch([post(1, title="Changed"), post(2, title="Changed")])
     again = importer(batch)
     assert (again.kept, again.changed, again.new) == (2, [], [])
-    assert any("edited or deleted here" in line for line in dry_run.sentences(again, batch))
+    assert any("edited or deleted here" in line for line in planning.sentences(again, batch))
     assert "My own words" in [one.source for one in stored(site)]
 
 
@@ -210,9 +210,9 @@ def test_one_that_takes_too_long_stops_no_other(monkeypatch: pytest.MonkeyPatch)
         return rendered(source, *rest)
 
     monkeypatch.setattr(markdown, "rendered", render)
-    monkeypatch.setattr(dry_run, "SECONDS", 0.01)
+    monkeypatch.setattr(planning, "SECONDS", 0.01)
     batch = Batch([post(title="Slow", source="<p>endless</p>"), post(2, title="Other")])
-    assert [one.label for one in dry_run.ready(batch, MONDAY_MORNING)] == ["Other"]
+    assert [one.label for one in planning.prepare(batch, MONDAY_MORNING)] == ["Other"]
     assert batch.left_out == [("Slow", "it takes too long to read")]
 
 
@@ -240,7 +240,7 @@ def test_authors_we_do_not_know(site: Site, importer: Importer) -> None:
     ada = make_author(site)
     batch = Batch([post(1, by=("eve", "Eve E.")), post(2, by=("eve", "Eve E."))])
     found = importer(batch)
-    assert any("2 posts by 'Eve E.'" in line for line in dry_run.sentences(found, batch))
+    assert any("2 posts by 'Eve E.'" in line for line in planning.sentences(found, batch))
     assert {one.author_id for one in stored(site)} == {None}
     importer(Batch([post(3, by=("eve",)), post(4)]), heir="ada")
     assert {one.author_id for one in stored(site)[2:]} == {ada.id}
@@ -275,7 +275,7 @@ def test_posts_are_stored_a_few_at_a_time(
 ) -> None:
     """What one batch has taken (slugs, tags, old addresses) is taken for the next ones."""
     monkeypatch.setattr(writer, "_AT_ONCE", 2)
-    monkeypatch.setattr(dry_run, "_AT_ONCE", 3)
+    monkeypatch.setattr(planning, "_AT_ONCE", 3)
     batch = Batch([post(n, title="Same", tags=("a", f"t{n % 3}"), address="/a") for n in range(7)])
     importer(batch)
     again = importer(batch)
@@ -384,7 +384,7 @@ def test_quotes_are_those_of_the_blogs_language(clock: FakeClock) -> None:
         ImportedPost(where="a", guid="a", source='Say "so".', source_format="markdown"),
         ImportedPost(where="b", guid="b", source='<p>Say "so".</p>', source_format="html"),
     ]
-    one, other = dry_run.ready(Batch(posts), clock(), "de")
+    one, other = planning.prepare(Batch(posts), clock(), "de")
     assert one.html == "<p>Say „so“.</p>\n"
     assert other.html == '<p>Say "so".</p>'
 
@@ -403,7 +403,7 @@ def test_others_save_while_a_large_import_is_stored(
         with site.database.write() as db:
             number = db.scalar(select(func.count(Post.id))) or 0
             mine = posts.create(db, content("Mine", slug=f"same-{number + 1}"), None, site.clock())
-            posts.publish(db, mine, site.clock(), site.clock())
+            posts.publish_or_schedule(db, mine, site.clock(), site.clock())
 
     monkeypatch.setattr(work, "AT_ONCE", 1)
     monkeypatch.setattr(site.database, "give_way", save)

@@ -5,19 +5,21 @@ from datetime import UTC, datetime
 
 import pytest
 
-from publisher.parts.importing import dry_run, images
-from publisher.parts.importing.dry_run import Ready
+from publisher.parts.importing import images, planning
 from publisher.parts.importing.formats import recognition
 from publisher.parts.importing.imported import Batch
+from publisher.parts.importing.planning import PreparedPost
 from publisher.parts.importing.sites.template_words import Words
 from tests.conftest import MONDAY_MORNING
 from tests.parts.importing.conftest import folder, one, read
 
 
-def imported(files: dict[str, str | bytes], permalink: str = "") -> tuple[dict[str, Ready], Batch]:
+def imported(
+    files: dict[str, str | bytes], permalink: str = ""
+) -> tuple[dict[str, PreparedPost], Batch]:
     """The posts of a folder by their titles."""
     batch = recognition.read(folder(files), None, UTC, permalink)
-    return {post.content.title: post for post in dry_run.ready(batch, MONDAY_MORNING)}, batch
+    return {post.content.title: post for post in planning.prepare(batch, MONDAY_MORNING)}, batch
 
 
 def head(title: str, more: str = "") -> str:
@@ -224,9 +226,9 @@ WXR = """<rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/conte
 </channel></rss>"""
 
 
-def wordpress(text: str) -> tuple[Ready, Batch]:
+def wordpress(text: str) -> tuple[PreparedPost, Batch]:
     batch = read(WXR.format(text))
-    (post,) = dry_run.ready(batch, MONDAY_MORNING)
+    (post,) = planning.prepare(batch, MONDAY_MORNING)
     return post, batch
 
 
@@ -267,10 +269,10 @@ def test_pictures_that_load_late() -> None:
 <img src="data:image/gif;base64,R0" data-src="https://old.example/a.jpg"><noscript><img
 src="https://old.example/a.jpg"></noscript><img data-src="/b.jpg"> <img alt="none">]]></c:encoded>
 </item></channel></rss>"""
-    (post,) = dry_run.ready(read(feed), MONDAY_MORNING)
+    (post,) = planning.prepare(read(feed), MONDAY_MORNING)
     assert post.html.count('src="https://old.example/a.jpg"') == 1
     assert 'src="https://old.example/b.jpg"' in post.html
-    assert list(dry_run._of_post(post, None)) == ["a picture has no address"]
+    assert list(planning._of_post(post, None)) == ["a picture has no address"]
 
 
 def test_old_lists_of_generators() -> None:

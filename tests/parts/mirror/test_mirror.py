@@ -27,8 +27,8 @@ from publisher.installation.settings import store_setting
 from publisher.parts.mirror import mirror_poll, mirrors
 from publisher.parts.mirror.tables import Mirror
 from publisher.parts.river.polls import due_polls
-from publisher.parts.river.polls.feed_visit import Visit
 from publisher.parts.river.polls.on_demand import OnDemandPoller
+from publisher.parts.river.polls.poll_job import PollResult
 from publisher.storage.tables.publishing import Delivery
 from publisher.web.application import close_app, create_app
 from tests.conftest import FakeClock
@@ -378,7 +378,7 @@ def test_the_older_of_two_answers_is_not_stored_last(
     """Two look at once: what the origin said first is dropped where it comes to be stored last."""
     ask = OnDemandPoller.poll_once
 
-    def overtaken(self: OnDemandPoller, url: str, known: Validators) -> Visit:
+    def overtaken(self: OnDemandPoller, url: str, known: Validators) -> PollResult:
         monkeypatch.setattr(OnDemandPoller, "poll_once", ask)
         clock.forward(minutes=1)
         older = ask(self, url, known)

@@ -16,7 +16,7 @@ from publisher.cli import cli
 from publisher.cli.timelines import sources
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
-from publisher.other_feeds.learning import FeedHistory
+from publisher.other_feeds.feed_history import FeedHistory
 from publisher.parts.mirror import mirrors
 from publisher.parts.mirror.mirrors import build
 from publisher.parts.mirror.tables import Mirror

@@ -21,6 +21,7 @@ from publisher.installation import Site
 from publisher.parts.readers import store
 from publisher.parts.readers.counter import BURST_MS, FLUSH_SECONDS
 from publisher.parts.readers.fold import LATE_SECONDS, ROWS_AT_ONCE, _Folding, fold, keep_up
+from publisher.parts.readers.identification import Attribution, ReaderIndex
 from publisher.parts.readers.poll_batches import PollGroup
 from publisher.parts.readers.tables import (
     PollFlush,
@@ -30,7 +31,6 @@ from publisher.parts.readers.tables import (
     ReaderClient,
     reader_days,
 )
-from publisher.parts.readers.telling_apart import Made, Readers
 from publisher.storage.columns import Base
 from tests.parts.readers.polls import FULL, NOT_MODIFIED, PACKED, REFUSED, Counting, FakeDocument
 
@@ -345,9 +345,9 @@ def test_equal_polls_of_the_past_are_told_together(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A slice may go back in time: a burst before the last visit is not told poll by poll."""
-    who, told = Readers.who, list[float]()
+    who, told = ReaderIndex.identify, list[float]()
 
-    def noted(readers: Readers, poll: PollGroup, document: str, at: float) -> Made:
+    def noted(readers: ReaderIndex, poll: PollGroup, document: str, at: float) -> Attribution:
         told.append(at)
         return who(readers, poll, document, at)
 
@@ -357,7 +357,7 @@ def test_equal_polls_of_the_past_are_told_together(
         counting.poll(MONDAY, FULL, document)
         counting.poll(MONDAY + 2 * half, NOT_MODIFIED, document, if_none_match=tag)
         counting.fold()
-        monkeypatch.setattr(Readers, "who", noted)
+        monkeypatch.setattr(ReaderIndex, "identify", noted)
         for _ in range(100):
             counting.poll(MONDAY + half, NOT_MODIFIED, document, if_none_match=tag)
         assert counting.fold() == 100

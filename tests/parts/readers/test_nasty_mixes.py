@@ -1,6 +1,6 @@
 """Mixes that are hard to tell apart: no reader is accused of another's polls, none becomes dozens.
 
-Days of scripted readers, as in `test_telling_apart`.
+Days of scripted readers, as in `test_identification`.
 """
 
 import random
@@ -30,7 +30,7 @@ from tests.parts.readers.scripted import (
     roaming,
     twice,
 )
-from tests.parts.readers.test_telling_apart import NEWSBOAT, NNW, office, verdicts
+from tests.parts.readers.test_identification import NEWSBOAT, NNW, office, verdicts
 
 pytestmark = pytest.mark.any_database
 

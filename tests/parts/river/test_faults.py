@@ -15,7 +15,7 @@ from publisher.parts.river import service
 from publisher.parts.river.fetching import frontier
 from publisher.parts.river.following import subscriptions
 from publisher.parts.river.polls import on_demand
-from publisher.parts.river.polls.feed_visit import OFFLINE
+from publisher.parts.river.polls.poll_job import OFFLINE
 from publisher.parts.river.tables import RiverFeed, RiverHost, RiverVisit
 from publisher.storage.tables.blog import Preference
 from tests.conftest import FakeClock
@@ -128,7 +128,7 @@ def test_an_answer_that_nobody_was_free_to_read(
     url = origin.serve("/f", conditional(rss("a"), '"1"'))
     river.add(url, "fixed:1440")
     with monkeypatch.context() as patched:
-        patched.setattr("publisher.parts.river.polls.feed_visit.read_document", busy)
+        patched.setattr("publisher.parts.river.polls.poll_job.read_document", busy)
         river.poll()
     feed = river.feed(url)
     assert (feed.problem, feed.failures, feed.etag) == ("overloaded", 0, None)
@@ -147,7 +147,7 @@ def test_a_bug_in_reading_holds_no_host(river: River, monkeypatch: pytest.Monkey
     target = origin.serve("/t", conditional(rss("a"), '"1"')).replace("127.0.0.1", "127.0.4.1")
     url = origin.serve("/f", Reply(302, b"", {"Location": target}))
     river.add(url)
-    monkeypatch.setattr("publisher.parts.river.polls.feed_visit.read_document", bug)
+    monkeypatch.setattr("publisher.parts.river.polls.poll_job.read_document", bug)
     river.poll()
     origin.close()
     with river.site.database.read() as db:

@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import select
 
 from publisher.base.dates import format_rfc822
-from publisher.feed_fetching.answers import Credentials, Fetched, Validators
+from publisher.feed_fetching.answers import Credentials, HttpResult, Validators
 from publisher.installation import Site
 from publisher.parts.river.following import subscriptions
 from publisher.parts.river.tables import RiverFeed, RiverVisit
@@ -76,7 +76,7 @@ class Publishers:
         _credentials: Credentials | None,
         _held: object,
         **_: object,
-    ) -> Fetched:
+    ) -> HttpResult:
         """200 with the newest items and the ttl of the moment, or 304 when neither changed."""
         times, built, ttls = self.feeds[url]
         now = int(self._clock().timestamp())
@@ -85,9 +85,9 @@ class Publishers:
         tag = f'"{last}-{ttl}"'
         headers = {"etag": tag, "cache-control": f"max-age={ttl * 60}"}
         if validators.etag == tag:
-            return Fetched(url, url, 304, headers, conditional=True)
+            return HttpResult(url, url, 304, headers, conditional=True)
         newest = times[max(last - WINDOW, 0) : last]
-        return Fetched(url, url, 200, headers, _document(newest, ttl))
+        return HttpResult(url, url, 200, headers, _document(newest, ttl))
 
 
 def _document(moments: Sequence[int], ttl_minutes: int) -> bytes:

@@ -99,7 +99,7 @@ def test_an_answer_that_does_not_come(river: River, origin: Origin, hang: Hang) 
 
 
 @pytest.mark.parametrize(
-    "what", ["publisher.parts.river.polls.feed_visit.read", "socket.getaddrinfo"]
+    "what", ["publisher.parts.river.polls.poll_job.read", "socket.getaddrinfo"]
 )
 def test_a_name_or_a_document(
     river: River, origin: Origin, hang: Hang, monkeypatch: pytest.MonkeyPatch, what: str

@@ -20,9 +20,9 @@ from publisher.parts.river import worker
 from publisher.parts.river.following import subscriptions
 from publisher.parts.river.options import RiverOptions
 from publisher.parts.river.polls import moves
-from publisher.parts.river.polls.due_polls import DuePoll
-from publisher.parts.river.polls.feed_visit import Visit, visit
-from publisher.parts.river.polls.poll_results import settle
+from publisher.parts.river.polls.due_polls import PollJob
+from publisher.parts.river.polls.poll_job import PollResult, run_job
+from publisher.parts.river.polls.poll_results import store_results
 from publisher.parts.river.tables import RiverFeed, RiverHost, RiverItem, RiverMove, RiverVisit
 from publisher.parts.river.worker import RiverWorker
 from tests.conftest import FakeClock
@@ -485,19 +485,19 @@ def test_answers_are_stored_many_at_a_time(
     river.options = replace(river.options, in_flight=8, per_address=8)
     batches: list[int] = []
 
-    def counting(session: Session, visits: list[Visit], *rest: Any) -> int:
+    def counting(session: Session, visits: list[PollResult], *rest: Any) -> int:
         batches.append(len(visits))
-        return settle(session, visits, *rest)
+        return store_results(session, visits, *rest)
 
     turns = asyncio.Semaphore(1)
 
-    async def one_by_one(fetcher: Fetcher, job: DuePoll, clock: Clock) -> Visit:
+    async def one_by_one(fetcher: Fetcher, job: PollJob, clock: Clock) -> PollResult:
         async with turns:
             await asyncio.sleep(0.02)
-            return await visit(fetcher, job, clock)
+            return await run_job(fetcher, job, clock)
 
     monkeypatch.setattr(worker, "settle", counting)
-    monkeypatch.setattr(worker, "visit", one_by_one)
+    monkeypatch.setattr(worker, "run_job", one_by_one)
     asyncio.run(river.worker().drain(AddressBook(Loopback(), per_address=8)))
     assert sum(batches) == 40
     assert len(batches) <= 40 / 4 + 4, batches  # the last four may come one at a time
@@ -513,16 +513,16 @@ def test_a_stop_ends_a_round_that_has_begun(
     river.options = replace(river.options, starts_per_real_second=10.0)
     stop = asyncio.Event()
 
-    async def stopping(fetcher: Fetcher, job: DuePoll, clock: Clock) -> Visit:
+    async def stopping(fetcher: Fetcher, job: PollJob, clock: Clock) -> PollResult:
         stop.set()
-        return await visit(fetcher, job, clock)
+        return await run_job(fetcher, job, clock)
 
-    monkeypatch.setattr(worker, "visit", stopping)
+    monkeypatch.setattr(worker, "run_job", stopping)
     asyncio.run(river.worker().run(stop, AddressBook(Loopback())))
     assert len(origin.log) <= 1
     with river.site.database.read() as db:
         assert {host.owner for host in db.scalars(select(RiverHost))} == {None}
-    monkeypatch.setattr(worker, "visit", visit)
+    monkeypatch.setattr(worker, "run_job", run_job)
     river.clock.forward(minutes=15)
     asyncio.run(river.worker().drain(AddressBook(Loopback())))
     assert {entry.target for entry in origin.log} == {f"/{number}" for number in range(20)}

@@ -85,7 +85,7 @@ def test_what_is_not_told(site: Site, there: Elsewhere, clock: FakeClock) -> Non
     with site.database.write() as session:
         posts.create(session, content(f"A draft of {link}."), None, clock())
         post = posts.create(session, content("Nothing yet."), None, clock())
-        posts.publish(session, post, clock(), clock())
+        posts.publish_or_schedule(session, post, clock(), clock())
         posts.save(session, post.id, content(f"With {link}."), 1, None, clock(), minor=True)
         posts.save(session, post.id, content(f"With {link}.", "A title"), 2, None, clock())
     assert rows(site) == []
@@ -347,7 +347,7 @@ def test_drafts_and_deleted_posts_take_none(
     with open_site.database.write() as session:
         draft = posts.create(session, content("A draft.", slug="secret"), None, clock())
         gone = posts.create(session, content("Gone.", slug="gone"), None, clock())
-        posts.publish(session, gone, clock(), clock())
+        posts.publish_or_schedule(session, gone, clock(), clock())
         posts.delete(session, gone, clock())
     missing = mention(client, "https://a.example/", f"{SITE_URL}/posts/nothing")
     assert mention(client, "https://a.example/", address(draft)) == missing

@@ -183,7 +183,9 @@ def publishing_moment(db: Session, post_id: int | None = None) -> PublishingMome
     followers = tuple(audience(db, now()))
     there = None if post_id == 0 else progress(db, now(), followers, post_id)
     told = forecast(db, now(), followers)
-    waits = bool(shared.leaving(db, me())) or (there is not None and there.have < there.people)
+    waits = bool(shared.in_undo_window(db, me())) or (
+        there is not None and there.have < there.people
+    )
     again = WAITING_SECONDS if waits else FORECAST_SECONDS if told.now else 0
     if there is None:
         return PublishingMoment(told, None, again)

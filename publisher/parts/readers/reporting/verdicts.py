@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from publisher.base.text import counted
-from publisher.parts.readers.sums import ReaderSums, Spans, Told, quantile
+from publisher.parts.readers.sums import ReaderSums, Spans, TtlClassCounts, quantile
 
 OBEDIENT, FIXED, UNCONDITIONAL = "obedient", "fixed", "unconditional"
 ABUSIVE, TOO_FEW = "abusive", "too-few"
@@ -185,7 +185,7 @@ def _patient(sums: ReaderSums) -> bool:
     )
 
 
-def _classes(sums: ReaderSums) -> list[Told]:
+def _classes(sums: ReaderSums) -> list[TtlClassCounts]:
     """The classes of ttl with enough intervals to judge by, from the shortest ttl."""
     return [part for _, part in sorted(sums.told.items()) if part.intervals >= CLASS_INTERVALS]
 

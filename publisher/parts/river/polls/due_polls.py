@@ -29,7 +29,7 @@ RETRY_SHARE = 1 / 30
 
 
 @dataclass(frozen=True, slots=True)
-class DuePoll:
+class PollJob:
     """One feed that is about to be polled, and what the request needs.
 
     `at` is the moment of the claim; once there is an answer, the moment of the answer. `anew`: the
@@ -89,7 +89,7 @@ _MOVE_ON = (
 
 def take_jobs(
     session: Session, owner: str, hosts: Sequence[str], now: datetime, until: datetime
-) -> list[DuePoll]:
+) -> list[PollJob]:
     """Take the longest due feed of each claimed host, and move its next poll ahead.
 
     A feed whose redirect led to another host is taken only if that host can be leased too.
@@ -116,7 +116,7 @@ def take_jobs(
     return jobs
 
 
-def take_job(session: Session, feed_id: int, now: datetime, owner: str) -> DuePoll:
+def take_job(session: Session, feed_id: int, now: datetime, owner: str) -> PollJob:
     """As `take_jobs`, for one feed whose host is leased already."""
     feed = session.execute(_ONE, {"feed": feed_id}).one()
     session.execute(_MOVE_ON, {"feed": feed_id, "moment": _if_lost(feed, now)})
@@ -125,7 +125,7 @@ def take_job(session: Session, feed_id: int, now: datetime, owner: str) -> DuePo
 
 def claim(
     session: Session, owner: str, now: datetime, until: datetime, limit: int
-) -> list[DuePoll]:
+) -> list[PollJob]:
     """Claim hosts and one due feed of each; hosts with nothing due are released at once."""
     hosts = frontier.claim_hosts(session, owner, now, until, limit)
     jobs = take_jobs(session, owner, hosts, now, until) if hosts else []
@@ -148,11 +148,11 @@ def _if_lost(feed: Row[Any], now: datetime) -> datetime:
     return now + min(max(interval, _LEAST_RETRY), _MOST_RETRY)
 
 
-def _job(feed: Row[Any], now: datetime, owner: str) -> DuePoll:
+def _job(feed: Row[Any], now: datetime, owner: str) -> PollJob:
     secret = Credentials(feed.username, feed.password, feed.auth_scheme) if feed.username else None
     known = Validators(feed.etag, feed.last_modified, feed.validators_url)
     asked = feed.asked_at is not None and feed.asked_at >= (feed.last_polled_at or feed.added_at)
-    return DuePoll(
+    return PollJob(
         feed_id=feed.id,
         host=feed.host,
         url=feed.url,

@@ -13,7 +13,7 @@ from publisher.feed_fetching.addresses import login_may_follow, work_unit_of
 from publisher.parts.river.fetching import frontier
 from publisher.parts.river.following import feed_list
 from publisher.parts.river.options import RiverOptions
-from publisher.parts.river.polls.feed_visit import Visit
+from publisher.parts.river.polls.poll_job import PollResult
 from publisher.parts.river.stored import identity
 from publisher.parts.river.stored.identity import site_of
 from publisher.parts.river.stored.poll_rows import FeedRow, save
@@ -23,16 +23,16 @@ ANOTHER_FEED = "another-feed"
 """The problem of a feed that is redirected to a document which does not continue it."""
 
 
-def is_same_feed(session: Session, feed: FeedRow, visit: Visit) -> bool:
+def is_same_feed(session: Session, feed: FeedRow, result: PollResult) -> bool:
     """Whether the document of a visit, at another address, continues this feed.
 
     It does if half of the items are the same, if it names our address as its own, or if it has the
     same title and site. Scheme and `www.` do not count.
     """
-    document = visit.document
+    document = result.document
     if document is None:  # unchanged
         return True
-    if identity.share_known(session, feed, document, visit.fetched.url, visit.job.at) >= 0.5:
+    if identity.share_known(session, feed, document, result.fetched.url, result.job.at) >= 0.5:
         return True
     if site_of(document.self_url) in (site_of(feed.url), site_of(feed.added_url)):
         return True
@@ -40,13 +40,13 @@ def is_same_feed(session: Session, feed: FeedRow, visit: Visit) -> bool:
     return bool(feed.feed_title) and document.title == feed.feed_title and same_site
 
 
-def weigh(session: Session, feed: FeedRow, visit: Visit, options: RiverOptions) -> str:
+def weigh(session: Session, feed: FeedRow, result: PollResult, options: RiverOptions) -> str:
     """Handle the address that a poll was permanently redirected to; "" or the problem with it.
 
     It is taken after the quarantine, and only for the same feed. A feed that was never read has
     nothing to lose and moves at once; an unchanged answer is the same feed by its validator.
     """
-    offered, now = visit.fetched.permanent_url, visit.job.at
+    offered, now = result.fetched.permanent_url, result.job.at
     if offered is None or offered == feed.url:
         _forget_offer(feed)
         return ""
@@ -55,7 +55,7 @@ def weigh(session: Session, feed: FeedRow, visit: Visit, options: RiverOptions) 
         return ""
     if feed.offered_url != offered or feed.offered_at is None:
         feed.offered_url, feed.offered_at, feed.offers = offered, now, 0
-    if not is_same_feed(session, feed, visit):
+    if not is_same_feed(session, feed, result):
         return ANOTHER_FEED
     feed.offers += 1
     patient = now - feed.offered_at >= timedelta(hours=options.quarantine_hours)

@@ -30,9 +30,9 @@ from publisher.parts.river.following.subscriptions import in_folder
 from publisher.parts.river.observe import check_policy
 from publisher.parts.river.options import RiverOptions
 from publisher.parts.river.polls import due_polls
-from publisher.parts.river.polls.due_polls import DuePoll
-from publisher.parts.river.polls.feed_visit import Visit, names_feeds, read, visit
-from publisher.parts.river.polls.poll_results import settle
+from publisher.parts.river.polls.due_polls import PollJob
+from publisher.parts.river.polls.poll_job import PollResult, names_feeds, read, run_job
+from publisher.parts.river.polls.poll_results import store_results
 from publisher.parts.river.tables import RiverFeed, RiverHost, RiverVisit
 from publisher.storage.database import Database
 
@@ -107,14 +107,14 @@ class OnDemandPoller:
             raise NothingThere(f"{address}: its server says that nothing is there (404)")
         return self._enrol(address, first, folder, policy, secret)
 
-    def poll_once(self, url: str, validators: Validators) -> Visit:
+    def poll_once(self, url: str, validators: Validators) -> PollResult:
         """One poll of an address that is not followed, in its host's turn; stores nothing.
 
         Conflict when the host stays busy, or has asked us to wait.
         """
-        job = DuePoll(0, work_unit_of(url), url, self.clock(), validators, None)
+        job = PollJob(0, work_unit_of(url), url, self.clock(), validators, None)
         with self._given_back():
-            return asyncio.run(self._visit(job))
+            return asyncio.run(self._run(job))
 
     def retrieve(self, feed_id: int, *, whole: bool = False) -> RiverFeed:
         """Poll a feed that `ask` made due; waits while its host is busy.
@@ -135,7 +135,7 @@ class OnDemandPoller:
                 job = replace(job, validators=Validators(), content_hash=b"", anew=True)
         brought = asyncio.run(self._poll(job))
         with self.database.write() as session:
-            settle(session, [brought], self.clock(), self.options, random.Random())  # noqa: S311
+            store_results(session, [brought], self.clock(), self.options, random.Random())  # noqa: S311
             return subscriptions.by_id(session, feed_id)
 
     def _check_new(self, address: str) -> None:
@@ -145,10 +145,10 @@ class OnDemandPoller:
 
     async def _look(
         self, address: str, secret: Credentials | None, choose_first: bool
-    ) -> tuple[str, Visit]:
+    ) -> tuple[str, PollResult]:
         """The first visit to an address, or to the feed that the page there announces."""
         with self._given_back():
-            first = await self._first_visit(address, secret)
+            first = await self._first_poll(address, secret)
             if first.problem == "not-a-feed":
                 page, address = address, _announced(first, choose_first)
                 self._check_new(address)
@@ -158,11 +158,11 @@ class OnDemandPoller:
                         "address itself, with the login that is meant for it"
                     )
                 self._give_back(self.held - {work_unit_of(address)})
-                first = await self._first_visit(address, secret)
+                first = await self._first_poll(address, secret)
         return address, first
 
     def _enrol(
-        self, url: str, first: Visit, folder: str, policy: str, secret: Credentials | None
+        self, url: str, first: PollResult, folder: str, policy: str, secret: Credentials | None
     ) -> RiverFeed:
         with self.database.write() as session:
             now = first.job.at
@@ -172,13 +172,13 @@ class OnDemandPoller:
             )
             # Stored without a lease: the hosts were released, and nobody else knows this feed yet.
             done = replace(first, job=replace(first.job, feed_id=feed.id, owner=""))
-            settle(session, [done], self.clock(), self.options, random.Random())  # noqa: S311
+            store_results(session, [done], self.clock(), self.options, random.Random())  # noqa: S311
             session.refresh(feed)
             if feed.next_poll_at is not None:
                 frontier.enqueue(session, feed.host, feed.next_poll_at)
         return feed
 
-    async def _visit(self, job: DuePoll) -> Visit:
+    async def _run(self, job: PollJob) -> PollResult:
         """Make a poll in its host's turn; Conflict when that does not come soon."""
         if job.host in self.held:  # it was just polled: wait for its pause
             await self._gate.rest(job.host)
@@ -189,15 +189,15 @@ class OnDemandPoller:
         self.held |= found.hosts
         return found
 
-    async def _first_visit(self, url: str, credentials: Credentials | None) -> Visit:
+    async def _first_poll(self, url: str, credentials: Credentials | None) -> PollResult:
         """The first poll of an address, which may be a list of feeds."""
-        job = DuePoll(0, work_unit_of(url), url, self.clock(), Validators(), credentials)
-        found = await self._visit(job)
+        job = PollJob(0, work_unit_of(url), url, self.clock(), Validators(), credentials)
+        found = await self._run(job)
         if found.problem == "not-a-feed" and names_feeds(found.fetched):
             return await asyncio.to_thread(read, replace(found.job, is_list=True), found.fetched)
         return found
 
-    async def _poll(self, job: DuePoll) -> Visit:
+    async def _poll(self, job: PollJob) -> PollResult:
         """Make a poll whose host is held."""
         options = self.options
         async with open_fetcher(
@@ -207,7 +207,7 @@ class OnDemandPoller:
         ) as fetcher:  # fmt: skip
             keeping = asyncio.create_task(self._gate.keep(lambda _: None))
             try:
-                return await visit(fetcher, job, self.clock)
+                return await run_job(fetcher, job, self.clock)
             finally:
                 keeping.cancel()
 
@@ -227,7 +227,7 @@ class OnDemandPoller:
         self.held -= hosts
 
 
-def _announced(first: Visit, choose_first: bool) -> str:
+def _announced(first: PollResult, choose_first: bool) -> str:
     """The feed that a page announces; NotAFeed when there is none, SeveralFeeds when several."""
     if not first.announced:
         raise NotAFeed(f"{first.fetched.url}: {first.detail}, and announces none")

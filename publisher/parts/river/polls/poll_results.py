@@ -2,7 +2,7 @@
 
 One transaction for a batch. An answer that comes after its lease was lost to another worker is
 discarded: that worker polls again. `take_in` updates the feed, by the rules of `schedule` (the next
-poll), `item_store` (items and gaps) and `moves` (permanent redirects). `rest` sets the hosts'
+poll), `item_store` (items and gaps) and `moves` (permanent redirects). `set_pauses` sets the hosts'
 pauses, which are learned from their refusals.
 """
 
@@ -28,22 +28,22 @@ from publisher.parts.river.options import RiverOptions
 from publisher.parts.river.polls import (
     due_polls,
     feed_remarks,
-    feed_visit,
     moves,
+    poll_job,
     schedule,
 )
-from publisher.parts.river.polls.feed_visit import OVERLOADED, NetworkHealth, Visit, answer_of
-from publisher.parts.river.polls.schedule import Stakes, plan
+from publisher.parts.river.polls.poll_job import OVERLOADED, NetworkHealth, PollResult, answer_of
+from publisher.parts.river.polls.schedule import PollCost, plan
 from publisher.parts.river.stored import item_store
 from publisher.parts.river.stored.item_store import Kept
 from publisher.parts.river.stored.poll_rows import FeedRow, HostRow, save
 from publisher.parts.river.tables import RiverGap, RiverVisit
 
 
-def _remarks(visit: Visit, gap: RiverGap | None) -> list[str]:
+def _remarks(result: PollResult, gap: RiverGap | None) -> list[str]:
     """What was wrong with an answer that was accepted all the same."""
     found = [item_store.in_words(gap)] if gap is not None else []
-    document = visit.document
+    document = result.document
     if document is not None and document.cut_off:
         found.append("its end was missing: the answer was not delivered whole")
     if document is not None and document.left_out:
@@ -75,9 +75,9 @@ _VISITS = insert(cast("Table", RiverVisit.__table__))
 log = get_logger("river")
 
 
-def settle(
+def store_results(
     session: Session,
-    visits: Sequence[Visit],
+    results: Sequence[PollResult],
     now: datetime,
     options: RiverOptions,
     rng: random.Random,
@@ -89,56 +89,56 @@ def settle(
     outages of our own network from the polls of this process. Feeds and hosts are not written
     through the ORM: objects of them that the session has loaded are out of date afterwards.
     """
-    visits = [_not_ahead(visit, now) for visit in visits]
-    outage_since = health.note(visits) if health else None
+    results = [_not_ahead(result, now) for result in results]
+    outage_since = health.note(results) if health else None
     if health is not None and health.down_since is not None:
-        visits = [_blameless(visit) for visit in visits]
-    units = frontier.lock(session, (host for visit in visits for host in visit.hosts))
-    leases = {(host, visit.job.owner) for visit in visits for host in visit.hosts}
-    visits = [visit for visit in visits if _in_time(units, visit)]
-    ids = sorted(visit.job.feed_id for visit in visits)
+        results = [_blameless(result) for result in results]
+    units = frontier.lock(session, (host for result in results for host in result.hosts))
+    leases = {(host, result.job.owner) for result in results for host in result.hosts}
+    results = [result for result in results if _in_time(units, result)]
+    ids = sorted(result.job.feed_id for result in results)
     feeds = {feed.id: feed for feed in FeedRow.made_of(session.execute(_FEEDS, {"ids": ids}))}
     limited = {number for number, feed in feeds.items() if feed.limited}
     batch = _Batch(session, now, options, rng)
-    for visit in visits:
-        if (feed := feeds.get(visit.job.feed_id)) is not None:  # else it was removed meanwhile
-            batch.take_in(feed, visit)
+    for result in results:
+        if (feed := feeds.get(result.job.feed_id)) is not None:  # else it was removed meanwhile
+            batch.take_in(feed, result)
     save(session, feeds.values())
     item_store.insert_new(session, batch.items)
     session.add_all(batch.gaps.values())
-    if batch.visits:
-        session.execute(_VISITS, batch.visits)
-    for feed, visit in batch.lists:
-        batch.follow_list(feed, visit)
+    if batch.results:
+        session.execute(_VISITS, batch.results)
+    for feed, result in batch.lists:
+        batch.follow_list(feed, result)
     if outage_since is not None:
-        feed_visit.resume(session, outage_since, now)
+        poll_job.resume(session, outage_since, now)
     session.flush()
-    for visit in visits:
-        batch.rest(units, visit, visit.job.feed_id in limited)
+    for result in results:
+        batch.set_pauses(units, result, result.job.feed_id in limited)
     frontier.release(session, frontier.held(units.values(), leases))
     save(session, units.values())  # also the pauses of hosts that were not leased
     return len(batch.items)
 
 
-def _in_time(units: Mapping[str, HostRow], visit: Visit) -> bool:
+def _in_time(units: Mapping[str, HostRow], result: PollResult) -> bool:
     """Whether the visit's lease was not lost meanwhile, or it had none."""
-    host, owner = units.get(visit.job.host), visit.job.owner
+    host, owner = units.get(result.job.host), result.job.owner
     if not owner or (host is not None and host.owner == owner):
         return True
-    log.warning("an answer came after its lease had ended", url=visit.job.url)
+    log.warning("an answer came after its lease had ended", url=result.job.url)
     return False
 
 
-def _blameless(visit: Visit) -> Visit:
+def _blameless(result: PollResult) -> PollResult:
     """While we are offline: a visit that reached no server gets the problem OFFLINE."""
-    if visit.problem not in feed_visit.UNREACHED:
-        return visit
-    return replace(visit, problem=feed_visit.OFFLINE, detail="our own network seems to be down")
+    if result.problem not in poll_job.UNREACHED:
+        return result
+    return replace(result, problem=poll_job.OFFLINE, detail="our own network seems to be down")
 
 
-def _not_ahead(visit: Visit, now: datetime) -> Visit:
+def _not_ahead(result: PollResult, now: datetime) -> PollResult:
     """The visit, dated `now` at the latest: the clock may have gone back meanwhile."""
-    return visit if visit.job.at <= now else replace(visit, job=replace(visit.job, at=now))
+    return result if result.job.at <= now else replace(result, job=replace(result.job, at=now))
 
 
 _FORGETTING = 0.99
@@ -156,77 +156,77 @@ class _Batch:
     rng: random.Random
     items: list[item_store.NewRow] = field(default_factory=list)
     gaps: dict[int, RiverGap] = field(default_factory=dict)
-    visits: list[dict[str, Any]] = field(default_factory=list)
-    lists: list[tuple[FeedRow, Visit]] = field(default_factory=list)
+    results: list[dict[str, Any]] = field(default_factory=list)
+    lists: list[tuple[FeedRow, PollResult]] = field(default_factory=list)
 
-    def take_in(self, feed: FeedRow, visit: Visit) -> None:
+    def take_in(self, feed: FeedRow, result: PollResult) -> None:
         """Bring a feed up to date with a visit and plan its next one."""
-        now = visit.job.at
+        now = result.job.at
         waited = (now - feed.last_polled_at).total_seconds() if feed.last_polled_at else 0.0
-        problem = visit.problem or moves.weigh(self.session, feed, visit, self.options)
-        if visit.listed is not None and not problem:
-            problem = subscriptions.doubt(self.session, feed, visit.listed.outlines, now)
+        problem = result.problem or moves.weigh(self.session, feed, result, self.options)
+        if result.listed is not None and not problem:
+            problem = subscriptions.doubt(self.session, feed, result.listed.outlines, now)
         policy = policy_of(self.session, feed, self.options)
         memory = policy.restore(feed.memory)
         kept = Kept([])
-        if problem in (feed_visit.OFFLINE, BUSY, OVERLOADED):
-            self._uncounted(feed, visit, problem)
+        if problem in (poll_job.OFFLINE, BUSY, OVERLOADED):
+            self._uncounted(feed, result, problem)
             return
         if problem:
-            schedule.count(feed, visit, problem)
+            schedule.count(feed, result, problem)
         else:
-            kept = self._accept(feed, visit)
-            if visit.listed is not None:
-                self.lists.append((feed, visit))
+            kept = self._accept(feed, result)
+            if result.listed is not None:
+                self.lists.append((feed, result))
             memory = policy.remember(
                 memory,
-                answer_of(visit, kept.new, bool(kept.new or kept.edited)),
+                answer_of(result, kept.new, bool(kept.new or kept.edited)),
                 int(now.timestamp()),
             )
-            feed.content_hash, feed.memory = visit.content_hash, memory.as_json()
-        self._note(feed, visit, problem, len(kept.new))
-        stakes = None if problem else self._stakes(feed, visit, kept.new)
+            feed.content_hash, feed.memory = result.content_hash, memory.as_json()
+        self._note(feed, result, problem, len(kept.new))
+        stakes = None if problem else self._stakes(feed, result, kept.new)
         next_at, reasons = plan(
-            policy, memory, feed, visit, self.options, self.rng, waited=waited, stakes=stakes
+            policy, memory, feed, result, self.options, self.rng, waited=waited, stakes=stakes
         )
         active = feed.state == "active"
         feed.next_poll_at = next_at if active else None
-        remarks = [] if problem else _remarks(visit, self.gaps.get(feed.id))
+        remarks = [] if problem else _remarks(result, self.gaps.get(feed.id))
         feed.reasons = [*remarks, *(reasons if active else [f"not polled: {feed.state}"])]
 
-    def _note(self, feed: FeedRow, visit: Visit, problem: str, new_items: int) -> None:
+    def _note(self, feed: FeedRow, result: PollResult, problem: str, new_items: int) -> None:
         """Note a visit with its feed and in the log (a plain dict, as a 304 writes little else)."""
-        fetched = visit.fetched
-        feed.last_polled_at = visit.job.at
+        fetched = result.fetched
+        feed.last_polled_at = result.job.at
         feed.status = fetched.status
-        feed.leads_to = visit.leads_to
+        feed.leads_to = result.leads_to
         feed.problem = problem
-        feed.detail = visit.detail if problem else ""
+        feed.detail = result.detail if problem else ""
         if problem == subscriptions.SHRUNK:
             feed.detail = "it names less than half of what it did; believed if it says so tomorrow"
         elif problem == moves.ANOTHER_FEED:
             feed.detail = f"moved to {fetched.permanent_url}, which looks like another feed"
-        self.visits.append({
+        self.results.append({
             "feed_id": feed.id,
-            "at": visit.job.at,
+            "at": result.job.at,
             "status": fetched.status,
             "conditional": fetched.conditional,
             "size_bytes": len(fetched.body),
             "new_items": new_items,
-            "content_hash": visit.content_hash,
-            "told_seconds": visit.told_seconds,
+            "content_hash": result.content_hash,
+            "told_seconds": result.told_seconds,
             "problem": problem,
             "requests": fetched.requests,
         })  # fmt: skip
 
-    def _accept(self, feed: FeedRow, visit: Visit) -> Kept:
+    def _accept(self, feed: FeedRow, result: PollResult) -> Kept:
         """Apply a good answer: items, title, validators."""
-        document, now = visit.document, visit.job.at
+        document, now = result.document, result.job.at
         kept = Kept([])
         if document is not None:
             kept = item_store.keep(
-                self.session, feed, document, visit.fetched.url, now, self.items,
-                anew=visit.job.anew,
+                self.session, feed, document, result.fetched.url, now, self.items,
+                anew=result.job.anew,
             )  # fmt: skip
             if (gap := item_store.gap(feed, document, kept.new, now)) is not None:
                 self.gaps[feed.id] = gap
@@ -235,9 +235,9 @@ class _Batch:
                 whole = document.broken
                 feed.remarks = feed_remarks.gather(feed.remarks, said, now, whole=whole)
             _describe(feed, document)
-        pair = visit.fetched.validators
+        pair = result.fetched.validators
         whole = document is None or not document.cut_off
-        if visit.fetched.status != 304 and whole:
+        if result.fetched.status != 304 and whole:
             feed.etag, feed.last_modified = pair.etag, pair.last_modified
             feed.validators_url = pair.url
         elif pair and whole:  # a 304 renews the validators that it names
@@ -248,63 +248,65 @@ class _Batch:
         feed.last_success_at = now
         if kept.new:
             feed.last_new_at = now
-        if visit.fetched.auth_scheme:
-            feed.auth_scheme = visit.fetched.auth_scheme
+        if result.fetched.auth_scheme:
+            feed.auth_scheme = result.fetched.auth_scheme
         return kept
 
-    def _stakes(self, feed: FeedRow, visit: Visit, new: Sequence[FeedItem]) -> Stakes | None:
-        """See `Stakes`; None for lists, and where a person chose the policy.
+    def _stakes(
+        self, feed: FeedRow, result: PollResult, new: Sequence[FeedItem]
+    ) -> PollCost | None:
+        """See `PollCost`; None for lists, and where a person chose the policy.
 
         If the feed has validators or asks for a wait, its turnover is left out after a 304, and
         where hours or days are to be skipped, which the policy obeys.
         """
         if feed.policy or feed.is_list:
             return None
-        document = visit.document
+        document = result.document
         hints = document.hints if document else DocumentHints()
-        asked = max(visit.told_seconds or 0, hints.seconds)
+        asked = max(result.told_seconds or 0, hints.seconds)
         blind = not (feed.etag or feed.last_modified or asked)
         if not blind and (document is None or hints.skip_hours or hints.skip_days):
-            return Stakes()
+            return PollCost()
         size = item_store.document_size(feed, document)
-        time = item_store.turnover(self.session, feed, size, new, visit.job.at)
-        return Stakes(blind, time, asked)
+        time = item_store.turnover(self.session, feed, size, new, result.job.at)
+        return PollCost(blind, time, asked)
 
-    def _uncounted(self, feed: FeedRow, visit: Visit, problem: str) -> None:
+    def _uncounted(self, feed: FeedRow, result: PollResult, problem: str) -> None:
         """Apply a poll that failed without fault of the feed: it is not counted, and repeated soon.
 
         We are offline or overloaded, or a host that the feed leads to is busy.
         """
-        wait = self.options.lease * due_polls.RETRY_SHARE if problem == BUSY else feed_visit.RETRY
-        words = {BUSY: visit.detail, OVERLOADED: "this site was too busy to read the answer"}.get(
+        wait = self.options.lease * due_polls.RETRY_SHARE if problem == BUSY else poll_job.RETRY
+        words = {BUSY: result.detail, OVERLOADED: "this site was too busy to read the answer"}.get(
             problem, "we are offline"
         )
-        self._note(feed, visit, problem, 0)
+        self._note(feed, result, problem, 0)
         feed.asked_at = None
-        feed.next_poll_at = visit.job.at + wait
+        feed.next_poll_at = result.job.at + wait
         feed.reasons = [f"{words}: next try in {duration(wait.total_seconds())}"]
 
-    def follow_list(self, feed: FeedRow, visit: Visit) -> None:
+    def follow_list(self, feed: FeedRow, result: PollResult) -> None:
         """Apply a followed list; what changed is noted before the reasons."""
-        if visit.listed is None:
+        if result.listed is None:
             return
         if not feed.renamed:
-            feed.title = feed.feed_title = visit.listed.title or feed.title
-        said = subscriptions.take_over(self.session, feed, visit.listed.outlines, visit.job.at)
-        how = [remark.sentence for remark in visit.listed.remarks]
-        feed.reasons = [*said, *how, *visit.listed.refused[:_COMPLAINTS], *feed.reasons]
+            feed.title = feed.feed_title = result.listed.title or feed.title
+        said = subscriptions.take_over(self.session, feed, result.listed.outlines, result.job.at)
+        how = [remark.sentence for remark in result.listed.remarks]
+        feed.reasons = [*said, *how, *result.listed.refused[:_COMPLAINTS], *feed.reasons]
         save(self.session, [feed])
 
-    def rest(self, units: Mapping[str, HostRow], visit: Visit, again: bool) -> None:
+    def set_pauses(self, units: Mapping[str, HostRow], result: PollResult, again: bool) -> None:
         """Set the pause of each host that was sent a request; the answer adjusts the last one."""
-        last = visit.hosts_asked[-1]
-        for host in [units[name] for name in visit.hosts_asked if name in units]:
-            if host.name == last and visit.problem != BUSY:
-                self._learn(host, visit, again)
+        last = result.hosts_asked[-1]
+        for host in [units[name] for name in result.hosts_asked if name in units]:
+            if host.name == last and result.problem != BUSY:
+                self._adjust_pause(host, result, again)
             pause = max(host.delay_seconds, self.options.host_delay_seconds)
             host.rested_at = self.now + timedelta(seconds=pause)
 
-    def _learn(self, host: HostRow, visit: Visit, again: bool) -> None:
+    def _adjust_pause(self, host: HostRow, result: PollResult, again: bool) -> None:
         """A host's pause: doubled when it refuses us, slightly shorter after good answers.
 
         So the pause settles a little above what the host allows, and the limit is rarely met again.
@@ -312,17 +314,17 @@ class _Batch:
         taken to be that address's own: the host's pause stays.
         """
         least = self.options.host_delay_seconds
-        if visit.fetched.ok or visit.fetched.not_modified:
+        if result.fetched.ok or result.fetched.not_modified:
             host.strikes = 0
             host.delay_seconds = max(host.delay_seconds * _FORGETTING, least)
             return
-        refused = visit.asked_to_slow_down or visit.fetched.status in (403, 503)
+        refused = result.asked_to_slow_down or result.fetched.status in (403, 503)
         if not refused or (again and host.strikes == 0):
             return
         host.strikes += 1
         longer = max(host.delay_seconds * 2, least)
         host.delay_seconds = min(longer, self.options.host_delay_ceiling_seconds)
-        if visit.asked_to_slow_down:
-            told = visit.told_seconds
+        if result.asked_to_slow_down:
+            told = result.told_seconds
             seconds = told if told is not None else 60 * 2 ** min(host.strikes, 10)
-            host.not_before = visit.job.at + timedelta(seconds=seconds)
+            host.not_before = result.job.at + timedelta(seconds=seconds)

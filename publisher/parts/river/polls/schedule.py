@@ -11,7 +11,7 @@ from publisher.core.durations import duration
 from publisher.core.polling import Memory, PollPolicy
 from publisher.parts.river.following import subscriptions
 from publisher.parts.river.options import RiverOptions
-from publisher.parts.river.polls.feed_visit import Visit
+from publisher.parts.river.polls.poll_job import PollResult
 from publisher.parts.river.stored.poll_rows import FeedRow
 from publisher.parts.river.tables import RiverFeed
 
@@ -22,7 +22,7 @@ RETRY_SECONDS = (900.0, 3600.0, 14400.0, DAY_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
-class Stakes:
+class PollCost:
     """What a poll costs the server, and what a missing one would cost us.
 
     `blind`: without validators each poll costs a whole document, so polls are rare. `turnover`:
@@ -39,23 +39,23 @@ def plan(
     policy: PollPolicy,
     memory: Memory,
     feed: FeedRow,
-    visit: Visit,
+    result: PollResult,
     options: RiverOptions,
     rng: random.Random,
     *,
     waited: float,
-    stakes: Stakes | None,
+    stakes: PollCost | None,
 ) -> tuple[datetime, list[str]]:
     """The next poll of a feed after a visit, and why then.
 
     Without `stakes` the policy alone decides. `waited`: seconds since the poll before.
     """  # fmt: skip
-    now = visit.job.at
+    now = result.job.at
     epoch = int(now.timestamp())
     wait = float(policy.decide(memory, epoch).wait_seconds)
     reasons = policy.explain(memory, epoch)[:-1]
     if feed.problem:
-        wait = _backed_off(wait, feed, visit, waited, options, reasons)
+        wait = _backed_off(wait, feed, result, waited, options, reasons)
     elif stakes is not None:
         wait = _weighed(wait, stakes, options, reasons)
     jitter = rng.random() * min(wait * options.jitter_share, options.jitter_ceiling_seconds)
@@ -65,7 +65,7 @@ def plan(
     return now + timedelta(seconds=total), [*reasons, f"next poll in {duration(total)}"]
 
 
-def _weighed(wait: float, stakes: Stakes, options: RiverOptions, reasons: list[str]) -> float:
+def _weighed(wait: float, stakes: PollCost, options: RiverOptions, reasons: list[str]) -> float:
     """Seconds to wait: a day or more without validators, but less where items would be missed."""
     rare = options.unconditional_minutes * 60
     rarely = stakes.blind and wait < rare
@@ -86,7 +86,7 @@ def _weighed(wait: float, stakes: Stakes, options: RiverOptions, reasons: list[s
     return wait
 
 
-def _floor(stakes: Stakes, options: RiverOptions) -> float:
+def _floor(stakes: PollCost, options: RiverOptions) -> float:
     """The shortest wait for a fast turnover, in seconds: what the feed asks for, else an hour."""
     if stakes.asked_seconds:
         return max(stakes.asked_seconds, options.turnover_floor_minutes * 60)
@@ -94,7 +94,7 @@ def _floor(stakes: Stakes, options: RiverOptions) -> float:
 
 
 def _backed_off(
-    wait: float, feed: FeedRow, visit: Visit, waited: float, options: RiverOptions,
+    wait: float, feed: FeedRow, result: PollResult, waited: float, options: RiverOptions,
     reasons: list[str],
 ) -> float:  # fmt: skip
     """Seconds to wait after a failure: what the server asked for, else longer each time.
@@ -102,13 +102,13 @@ def _backed_off(
     Errors never shorten the wait. If there was an answer, and the feed was read before, its usual
     wait holds as well. A feed that seems dead is polled once a week, after two months once a month.
     """
-    answered = visit.fetched.status > 0 and feed.last_success_at is not None
-    slow_down, told, words = visit.asked_to_slow_down, visit.told_seconds, in_words(feed.problem)
+    answered = result.fetched.status > 0 and feed.last_success_at is not None
+    slow_down, told, words = result.asked_to_slow_down, result.told_seconds, in_words(feed.problem)
     step = RETRY_SECONDS[min(feed.failures, len(RETRY_SECONDS)) - 1]
     if slow_down and told is not None:
         reasons.append(f"{words}: asked to wait {duration(told)}")
         return max(wait if answered else step, told)
-    dead = dead_for(feed, visit.job.at)
+    dead = dead_for(feed, result.job.at)
     rarely = DAY_SECONDS * (30 if dead >= timedelta(days=60) else 7 if dead >= DEAD_AFTER else 0)
     ceiling = max(DAY_SECONDS, wait, rarely)
     usual = wait if answered else 0.0
@@ -150,21 +150,21 @@ def in_words(problem: str, detail: str = "") -> str:
     return detail if detail.startswith(words) else f"{words}: {detail}" if detail else words
 
 
-def count(feed: FeedRow, visit: Visit, problem: str) -> None:
+def count(feed: FeedRow, result: PollResult, problem: str) -> None:
     """Count a failure. A 410 must be confirmed a day later, unless the feed was never read."""
     feed.failures += 1
     feed.asked_at = None  # a failed retrieval does not count against the limit on demand
-    feed.limited = feed.limited + 1 if visit.asked_to_slow_down else 0
+    feed.limited = feed.limited + 1 if result.asked_to_slow_down else 0
     if problem == subscriptions.SHRUNK:
-        feed.gone_at = feed.gone_at or visit.job.at
+        feed.gone_at = feed.gone_at or result.job.at
     elif problem != "status-410":
         feed.gone_at = None
     elif feed.last_success_at is None or (
-        feed.gone_at is not None and visit.job.at - feed.gone_at >= _WHOLE_DAY
+        feed.gone_at is not None and result.job.at - feed.gone_at >= _WHOLE_DAY
     ):
         feed.state = "gone"
     elif feed.gone_at is None:
-        feed.gone_at = visit.job.at
+        feed.gone_at = result.job.at
 
 
 def dead_for(feed: RiverFeed | FeedRow, now: datetime) -> timedelta:

@@ -42,7 +42,7 @@ def publish_now(post_id: int) -> Any:
     with site().database.write() as db:
         post = posts.editable(db, me(), post_id)
         if post.status == "scheduled":
-            posts.publish(db, post, now(), now())
+            posts.publish_or_schedule(db, post, now(), now())
         view = Markup('Published. <a href="{}">View {}</a>').format(posts.path(post), post.kind)
     shared.feeds_changed()
     if request.form.get("stay"):

@@ -88,7 +88,9 @@ def save(post_id: int) -> Any:
     with site().database.read() as db:
         version = revisions.mark(db, post)
     address = url_for(".edit", post_id=post.id, done=post_id or "new")
-    return shared.onward(address, id=post.id, version=version, status=post.status, says=words)
+    return shared.redirect_or_json(
+        address, id=post.id, version=version, status=post.status, says=words
+    )
 
 
 def show(
@@ -123,7 +125,7 @@ def show(
             preview=post_addresses.preview_path(post)
             if post and post.status in ("draft", "scheduled")
             else "",
-            leaving=[found for found in shared.leaving(db, me()) if found.id == post_id],
+            leaving=[found for found in shared.in_undo_window(db, me()) if found.id == post_id],
             seconds_left=shared.seconds_left,
             post_id=post_id,
             known_tags=permissions.tags_seen(db, me()),

@@ -21,7 +21,7 @@ from backports import zstd
 
 from publisher.feed_fetching.address_book import AddressBook
 from publisher.feed_fetching.addresses import work_unit
-from publisher.feed_fetching.answers import Credentials, Fetched, Validators
+from publisher.feed_fetching.answers import Credentials, HttpResult, Validators
 from publisher.feed_fetching.fetch import FetchLimits, open_fetcher
 from tests.parts.river.origin import Origin, Reply, conditional, rss
 
@@ -41,10 +41,10 @@ def poll(
     *,
     limits: FetchLimits | None = None,
     allow_private: bool = True,
-) -> Fetched:
+) -> HttpResult:
     """One poll with a fetcher of its own."""
 
-    async def go() -> Fetched:
+    async def go() -> HttpResult:
         async with open_fetcher(
             contact_url="https://blog.example/about", allow_private=allow_private, limits=limits
         ) as fetcher:
@@ -321,7 +321,7 @@ def test_one_machine_is_asked_by_one_request_at_a_time(origin: Origin) -> None:
     """FRB 035: many names on one address take turns; waiting is not charged to them."""
     url = origin.serve("/f", Reply(200, FEED, XML, wait_seconds=0.1))
 
-    async def go() -> list[Fetched]:
+    async def go() -> list[HttpResult]:
         book = AddressBook(ThreadedResolver())
         async with open_fetcher(
             contact_url="https://b.example/",

@@ -18,14 +18,14 @@ import pytest
 from publisher.base.net import failure_of
 from publisher.feed_fetching.answers import (
     LONGEST_SILENCE_SECONDS,
-    Fetched,
+    HttpResult,
     Validators,
     header_hints,
 )
 from publisher.feed_fetching.fetch import FetchLimits, open_fetcher
 from publisher.feed_fetching.http_response import LenientResponses, mended
-from publisher.parts.river.polls.due_polls import DuePoll
-from publisher.parts.river.polls.feed_visit import Visit, visit
+from publisher.parts.river.polls.due_polls import PollJob
+from publisher.parts.river.polls.poll_job import PollResult, run_job
 from tests.conftest import MONDAY_MORNING
 from tests.parts.river.origin import Origin, Reply, rss
 
@@ -87,10 +87,10 @@ def raw() -> Iterator[RawOrigin]:
     server.close()
 
 
-def poll(raw: RawOrigin, times: int = 1) -> list[Fetched]:
+def poll(raw: RawOrigin, times: int = 1) -> list[HttpResult]:
     """So many polls through one pool of connections."""
 
-    async def go() -> list[Fetched]:
+    async def go() -> list[HttpResult]:
         limits = FetchLimits(max_bytes=200_000, total_seconds=3.0)
         async with open_fetcher(
             contact_url="https://b.example/", allow_private=True, limits=limits
@@ -266,11 +266,11 @@ def said(body: bytes, status: bytes = b"200 OK", *headers: bytes) -> bytes:
 def test_what_becomes_of_an_answer(raw: RawOrigin, answer: bytes, problem: str) -> None:
     """From the wire to what is stored: a document (""), or a problem in our words."""
     raw.answers = [answer]
-    job = DuePoll(1, "127.0.0.1", raw.url, MONDAY_MORNING, Validators(), None)
+    job = PollJob(1, "127.0.0.1", raw.url, MONDAY_MORNING, Validators(), None)
 
-    async def go() -> Visit:
+    async def go() -> PollResult:
         async with open_fetcher(contact_url="https://b.example/", allow_private=True) as fetcher:
-            return await visit(fetcher, job, lambda: MONDAY_MORNING)
+            return await run_job(fetcher, job, lambda: MONDAY_MORNING)
 
     found = asyncio.run(go())
     assert found.problem == problem, found.detail
@@ -317,7 +317,7 @@ def test_a_long_header_line(origin: Origin) -> None:
     headers = {"Content-Type": "application/rss+xml", "X-Policy": "a" * 40_000}
     url = origin.serve("/f", Reply(200, rss("a"), headers))
 
-    async def fetch() -> Fetched:
+    async def fetch() -> HttpResult:
         async with open_fetcher(contact_url="https://b.example/", allow_private=True) as fetcher:
             return await fetcher.fetch(url)
 

@@ -11,16 +11,16 @@ import pytest
 from sqlalchemy import func, select
 
 from publisher.base.environment import Environment
-from publisher.feed_fetching.answers import Fetched
+from publisher.feed_fetching.answers import HttpResult
 from publisher.installation import Site, open_site
 from publisher.parts.river.fetching import frontier
 from publisher.parts.river.fetching.frontier import HostGate
 from publisher.parts.river.fetching.machines import MachineRows
 from publisher.parts.river.following import subscriptions
 from publisher.parts.river.polls import due_polls
-from publisher.parts.river.polls.due_polls import DuePoll
-from publisher.parts.river.polls.feed_visit import Visit
-from publisher.parts.river.polls.poll_results import settle
+from publisher.parts.river.polls.due_polls import PollJob
+from publisher.parts.river.polls.poll_job import PollResult
+from publisher.parts.river.polls.poll_results import store_results
 from publisher.parts.river.tables import RiverFeed, RiverHost, RiverVisit
 from publisher.storage import postgresql
 from tests.conftest import SITE_URL, FakeClock
@@ -46,14 +46,14 @@ def follow(site: Site, *urls: str) -> None:
             subscriptions.subscribe(db, url, site.clock(), site.clock())
 
 
-def claim(site: Site, owner: str, limit: int = 99) -> list[DuePoll]:
+def claim(site: Site, owner: str, limit: int = 99) -> list[PollJob]:
     now = site.clock()
     with site.database.write_rows() as db:
         return due_polls.claim(db, owner, now, now + LEASE, limit)
 
 
-def failed(job: DuePoll) -> Visit:
-    return Visit(job, Fetched(job.url, job.url, status=500), problem="status-500")
+def failed(job: PollJob) -> PollResult:
+    return PollResult(job, HttpResult(job.url, job.url, status=500), problem="status-500")
 
 
 def test_an_answer_that_comes_too_late_is_thrown_away(site: Site, clock: FakeClock) -> None:
@@ -64,7 +64,7 @@ def test_an_answer_that_comes_too_late_is_thrown_away(site: Site, clock: FakeClo
     (taken,) = claim(site, "two.1")
     for job, stored, owner in ((frozen, 0, "two.1"), (taken, 1, None)):
         with site.database.write_rows() as db:
-            settle(db, [failed(job)], clock(), OPTIONS, random.Random())
+            store_results(db, [failed(job)], clock(), OPTIONS, random.Random())
         with site.database.read() as db:
             assert db.scalar(select(func.count()).select_from(RiverVisit)) == stored
             assert db.scalars(select(RiverHost.owner)).one() == owner
@@ -78,7 +78,7 @@ def test_the_same_worker_is_another_owner_the_next_time(site: Site, clock: FakeC
     clock.forward(seconds=LEASE.total_seconds() + 1)
     (second,) = claim(site, gate.new_owner())
     with site.database.write_rows() as db:
-        settle(db, [failed(first)], clock(), OPTIONS, random.Random())
+        store_results(db, [failed(first)], clock(), OPTIONS, random.Random())
         assert db.scalars(select(RiverHost.owner)).one() == second.owner
 
 
@@ -222,6 +222,6 @@ def test_a_feed_that_was_removed_meanwhile_is_no_trouble(site: Site, clock: Fake
     with site.database.write() as db:
         db.delete(db.scalars(select(RiverFeed)).one())
     with site.database.write_rows() as db:
-        settle(db, [failed(job)], clock(), OPTIONS, random.Random())
+        store_results(db, [failed(job)], clock(), OPTIONS, random.Random())
     with site.database.read() as db:
         assert db.scalars(select(RiverHost.owner)).one() is None

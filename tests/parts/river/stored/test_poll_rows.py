@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from sqlalchemy import event, select, update
 
-from publisher.feed_fetching.answers import Credentials, Fetched
+from publisher.feed_fetching.answers import Credentials, HttpResult
 from publisher.feed_reading.feed_document import FeedDocument, FeedItem
 from publisher.installation import Site
 from publisher.parts.river.following import subscriptions
 from publisher.parts.river.polls import due_polls
-from publisher.parts.river.polls.feed_visit import Visit
-from publisher.parts.river.polls.poll_results import settle
+from publisher.parts.river.polls.poll_job import PollResult
+from publisher.parts.river.polls.poll_results import store_results
 from publisher.parts.river.stored.poll_rows import FeedRow, save
 from publisher.parts.river.tables import RiverFeed, RiverHost, RiverItem, RiverVisit
 from publisher.storage.full_text import ITEMS
@@ -29,11 +29,11 @@ def poll_all(site: Site, clock: FakeClock, feeds: int) -> None:
         jobs = due_polls.claim(db, "one.1", now, now + OPTIONS.lease, 99)
     assert len(jobs) == feeds
     visits = [
-        Visit(job, Fetched(job.url, job.url, 304, {"etag": '"a"'}, conditional=True))
+        PollResult(job, HttpResult(job.url, job.url, 304, {"etag": '"a"'}, conditional=True))
         for job in jobs
     ]
     with site.database.write_rows() as db:
-        settle(db, visits, now, OPTIONS, random.Random())
+        store_results(db, visits, now, OPTIONS, random.Random())
 
 
 @pytest.mark.parametrize("feeds", [2, 40])
@@ -83,9 +83,9 @@ def test_new_items_take_as_many_statements_however_many_they_are(
     with site.database.write_rows() as db:
         jobs = due_polls.claim(db, "one.1", now, now + OPTIONS.lease, 99)
     found = tuple(FeedItem(f"{n}", f"http://a.example/{n}", f"item {n}", "x") for n in range(items))
-    fetched = [Fetched(job.url, job.url, 200, {"etag": '"b"'}) for job in jobs]
+    fetched = [HttpResult(job.url, job.url, 200, {"etag": '"b"'}) for job in jobs]
     document = FeedDocument("rss", items=tuple(replace(item, words="x") for item in found))
-    visits = [Visit(job, got, document) for job, got in zip(jobs, fetched, strict=True)]
+    visits = [PollResult(job, got, document) for job, got in zip(jobs, fetched, strict=True)]
     said: list[str] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
@@ -93,7 +93,7 @@ def test_new_items_take_as_many_statements_however_many_they_are(
 
     event.listen(site.database.engine, "before_cursor_execute", note)
     with site.database.write_rows() as db:
-        assert settle(db, visits, now, OPTIONS, random.Random()) == feeds * items
+        assert store_results(db, visits, now, OPTIONS, random.Random()) == feeds * items
     event.remove(site.database.engine, "before_cursor_execute", note)
     of_items = [one for one in said if "river_items" in one or "river_search" in one]
     turnovers = [one for one in of_items if "ORDER BY river_items.shown_at" in one]
@@ -131,9 +131,9 @@ def test_a_feed_that_moved_is_found_by_the_next_that_moves_there(
     now, new = clock(), "http://new.example/f"
     with site.database.write_rows() as db:
         jobs = due_polls.claim(db, "one.1", now, now + OPTIONS.lease, 9)
-    visits = [Visit(job, moved(job.url, new)) for job in jobs]
+    visits = [PollResult(job, moved(job.url, new)) for job in jobs]
     with site.database.write_rows() as db:
-        settle(db, visits, now, OPTIONS, random.Random())
+        store_results(db, visits, now, OPTIONS, random.Random())
     with site.database.read() as db:
         first, second = db.scalars(select(RiverFeed).order_by(RiverFeed.id))
     assert (first.url, first.state) == (new, "active")
@@ -160,10 +160,16 @@ def test_a_login_moves_with_its_feed_only_within_its_host(
     with site.database.write_rows() as db:
         jobs = due_polls.claim(db, "one.1", now, now + OPTIONS.lease, 9)
     with site.database.write_rows() as db:
-        settle(db, [Visit(job, moved(job.url, new)) for job in jobs], now, OPTIONS, random.Random())
+        store_results(
+            db,
+            [PollResult(job, moved(job.url, new)) for job in jobs],
+            now,
+            OPTIONS,
+            random.Random(),
+        )
     with site.database.read() as db:
         assert db.scalars(select(RiverFeed.url)).one() == (new if moves else url)
 
 
-def moved(url: str, new: str) -> Fetched:
-    return Fetched(url, new, 200, hops=((301, new),))
+def moved(url: str, new: str) -> HttpResult:
+    return HttpResult(url, new, 200, hops=((301, new),))

@@ -8,8 +8,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from publisher.core.civil import instant, local_second, seconds, zone_table
-from publisher.core.replay import knob
-from publisher.core.replay.knob import POSITIONS, OwnLog, knob_choices, replayed_until
+from publisher.core.replay import poll_worth_choices
+from publisher.core.replay.poll_worth_choices import (
+    POSITIONS,
+    OwnLog,
+    choices_for,
+    replayed_until,
+)
 from publisher.core.ttl.rule import TtlRule
 
 END = datetime(2024, 5, 6, tzinfo=UTC)
@@ -25,13 +30,13 @@ LOG = OwnLog(
 
 @pytest.fixture(autouse=True)
 def _fewer_days(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(knob, "REPLAYED_DAYS", 6)
+    monkeypatch.setattr(poll_worth_choices, "REPLAYED_DAYS", 6)
 
 
 def test_a_fixed_menu_makes_every_position_the_same() -> None:
     """A feed that always says 60 has one choice: 24 visits a day, half an hour late."""
     rule = TtlRule.parse(menu="60", freshness="ttl")
-    (choice,) = knob_choices(LOG, rule, POSITIONS)
+    (choice,) = choices_for(LOG, rule, POSITIONS)
     assert choice.headers is None
     assert choice.element.per_day == pytest.approx(24.0)
     assert choice.element.delay_minutes == pytest.approx(30.0, abs=8.0)
@@ -39,7 +44,7 @@ def test_a_fixed_menu_makes_every_position_the_same() -> None:
 
 def test_the_headers_make_the_knob_work_with_a_coarse_menu() -> None:
     """Quieter means fewer visits and later news in the headers at each step that is offered."""
-    choices = knob_choices(LOG, TtlRule(), (5.0, 20.0, 80.0))
+    choices = choices_for(LOG, TtlRule(), (5.0, 20.0, 80.0))
     assert len(choices) == 3
     visits = [choice.headers.per_day for choice in choices if choice.headers]
     delays = [choice.headers.delay_minutes or 0.0 for choice in choices if choice.headers]
@@ -50,19 +55,19 @@ def test_the_headers_make_the_knob_work_with_a_coarse_menu() -> None:
 def test_a_finer_menu_is_told_where_it_gains_much() -> None:
     """A post each morning: any minute costs readers of the element much less than 15/60/480; told
     once, with the first position, and not where any minute is there already."""
-    first, *others = knob_choices(LOG, TtlRule(), (10.0, 20.0, 80.0))
+    first, *others = choices_for(LOG, TtlRule(), (10.0, 20.0, 80.0))
     assert first.finer is not None
     assert first.finer.per_day < 0.8 * first.element.per_day
     assert [choice.finer for choice in others] == [None] * len(others)
-    (fine,) = knob_choices(LOG, TtlRule.parse(menu="any"), (10.0,))
+    (fine,) = choices_for(LOG, TtlRule.parse(menu="any"), (10.0,))
     assert fine.finer is None
 
 
 def test_without_updates_there_are_no_figures() -> None:
     """And without any that counts there are visits only: it came in the last day."""
-    assert knob_choices(OwnLog([], "UTC", LOG.end), TtlRule(), POSITIONS) == []
+    assert choices_for(OwnLog([], "UTC", LOG.end), TtlRule(), POSITIONS) == []
     late = OwnLog([LOG.end - 3600], "UTC", LOG.end)
-    (choice,) = knob_choices(late, TtlRule.parse(menu="60"), (10.0,))
+    (choice,) = choices_for(late, TtlRule.parse(menu="60"), (10.0,))
     assert choice.element.delay_minutes is None
 
 

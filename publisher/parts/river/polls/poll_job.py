@@ -20,7 +20,7 @@ from publisher.base.text import first_words, one_line
 from publisher.core.polling import Answer
 from publisher.feed_fetching.answers import (
     SLOW_DOWN,
-    Fetched,
+    HttpResult,
     asked_to_wait_seconds,
     header_hints,
 )
@@ -40,7 +40,7 @@ from publisher.feed_reading.parse import read_document
 from publisher.feed_reading.scan import DocumentHints, first_tag
 from publisher.parts.river.fetching import frontier
 from publisher.parts.river.following.opml import FeedList, read_list
-from publisher.parts.river.polls.due_polls import DuePoll
+from publisher.parts.river.polls.due_polls import PollJob
 from publisher.parts.river.tables import RiverFeed
 
 OVERLOADED = "overloaded"
@@ -52,7 +52,7 @@ log = get_logger("river")
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class PollResult:
     """The result of a poll. `document` is None when it is unchanged or could not be read.
 
     A followed list brings `listed` instead.
@@ -62,8 +62,8 @@ class Visit:
     addresses and titles.
     """
 
-    job: DuePoll
-    fetched: Fetched
+    job: PollJob
+    fetched: HttpResult
     document: FeedDocument | None = None
     listed: FeedList | None = None
     content_hash: bytes = b""
@@ -72,12 +72,12 @@ class Visit:
     announced: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def failed(cls, job: DuePoll, asked: tuple[str, ...] = ()) -> "Visit":
+    def failed(cls, job: PollJob, asked: tuple[str, ...] = ()) -> "PollResult":
         """A visit that ended in a bug of ours; it counts like any other failure.
 
         `asked` are the hosts that were sent a request before, and are to be released.
         """
-        fetched = Fetched(job.url, job.url, problem="internal", asked=asked)
+        fetched = HttpResult(job.url, job.url, problem="internal", asked=asked)
         return cls(job, fetched, problem="internal", detail="an error of this program, see its log")
 
     @property
@@ -108,7 +108,7 @@ class Visit:
         return status == 429 or (status in SLOW_DOWN and self.told_seconds is not None)
 
 
-async def visit(fetcher: Fetcher, job: DuePoll, clock: Clock) -> Visit:
+async def run_job(fetcher: Fetcher, job: PollJob, clock: Clock) -> PollResult:
     """Request a feed and parse the answer, in a thread so that the event loop goes on.
 
     The visit is dated by its answer: a job may wait between its claim and its request, and a pause
@@ -124,34 +124,34 @@ async def visit(fetcher: Fetcher, job: DuePoll, clock: Clock) -> Visit:
         async with fetcher.readers:
             return await in_own_thread(read, job, fetched)
     except StorageUnavailable as problem:
-        return Visit(job, fetched, problem=OVERLOADED, detail=str(problem))
+        return PollResult(job, fetched, problem=OVERLOADED, detail=str(problem))
     except Exception:  # a bug in reading one feed must not stop all the others
         log.exception("could not read an answer", url=job.url)
-        return Visit.failed(job, fetched.asked)
+        return PollResult.failed(job, fetched.asked)
 
 
-def read(job: DuePoll, fetched: Fetched) -> Visit:
+def read(job: PollJob, fetched: HttpResult) -> PollResult:
     """Read an answer: unchanged, a document, or the problem with it."""
     if fetched.problem:
-        return Visit(job, fetched, problem=fetched.problem, detail=fetched.detail)
+        return PollResult(job, fetched, problem=fetched.problem, detail=fetched.detail)
     if fetched.not_modified and not fetched.conditional:
         why = "the server answered 304 to a request without validators"
-        return Visit(job, fetched, problem="status-304", detail=why)
+        return PollResult(job, fetched, problem="status-304", detail=why)
     if fetched.not_modified:
-        return Visit(job, fetched, content_hash=job.content_hash)
+        return PollResult(job, fetched, content_hash=job.content_hash)
     if not fetched.ok:
         words = first_words(fetched.body[:20_000].decode("utf-8", "replace"), 300)
         start = one_line(words)
-        return Visit(job, fetched, problem=f"status-{fetched.status}", detail=start)
+        return PollResult(job, fetched, problem=f"status-{fetched.status}", detail=start)
     content_hash = digest(fetched.body)
     if content_hash == job.content_hash:
-        return Visit(job, fetched, content_hash=content_hash)
+        return PollResult(job, fetched, content_hash=content_hash)
     try:
         if job.is_list:
             listed = read_list(fetched.body)
             if listed.cut_off:  # feeds behind the break are not to be unsubscribed
                 raise InvalidData("the list breaks off: nothing of it is applied")
-            return Visit(job, fetched, listed=listed, content_hash=content_hash)
+            return PollResult(job, fetched, listed=listed, content_hash=content_hash)
         kind = fetched.headers.get("content-type", "")
         known = shared_keys(unpack(job.window)) if job.anew else unpack(job.window)
         document = read_document(fetched.body, kind, fetched.url, known)
@@ -161,28 +161,28 @@ def read(job: DuePoll, fetched: Fetched) -> Visit:
         if isinstance(refusal, NotAFeed):
             named = announced_in_header(fetched.headers.get("link", ""), fetched.url)
             announced = tuple((dict(announced) | dict(named)).items())
-        return Visit(job, fetched, problem=problem, detail=str(refusal), announced=announced)
+        return PollResult(job, fetched, problem=problem, detail=str(refusal), announced=announced)
     if document.cut_off:  # the same bytes again must not count as unchanged
         content_hash = b""
-    return Visit(job, fetched, document, content_hash=content_hash)
+    return PollResult(job, fetched, document, content_hash=content_hash)
 
 
-def names_feeds(fetched: Fetched) -> bool:
+def names_feeds(fetched: HttpResult) -> bool:
     """Whether an answer is a list of feeds, not a feed."""
     return fetched.ok and first_tag(fetched.body).lower() == "opml"
 
 
-def answer_of(visit: Visit, new: list[FeedItem], changed: bool) -> Answer:
+def answer_of(result: PollResult, new: list[FeedItem], changed: bool) -> Answer:
     """A visit as the input of a poll policy. An unchanged 200 counts as a 304.
 
     `changed`: whether items are new or were edited. A document may differ without that, as where a
     build date moves.
     """
-    document = visit.document
-    dates = (plausible(item.published_at, visit.job.at) for item in new)
+    document = result.document
+    dates = (plausible(item.published_at, result.job.at) for item in new)
     hints = document.hints if document else DocumentHints()
     return Answer(
-        status=visit.fetched.status if document else 304,
+        status=result.fetched.status if document else 304,
         new_items=len(new),
         changed=changed,
         item_dates=tuple(int(moment.timestamp()) for moment in dates if moment),
@@ -190,8 +190,8 @@ def answer_of(visit: Visit, new: list[FeedItem], changed: bool) -> Answer:
         update_period_seconds=(hints.syndication_minutes or 0) * 60 or None,
         skip_hours=hints.skip_hours,
         skip_days=hints.skip_days,
-        **asdict(header_hints(visit.fetched.headers, visit.job.at)),
-        on_demand=visit.job.on_demand,
+        **asdict(header_hints(result.fetched.headers, result.job.at)),
+        on_demand=result.job.on_demand,
     )
 
 
@@ -216,15 +216,15 @@ class NetworkHealth:
         self.down_since: datetime | None = None
         self._newest: OrderedDict[str, tuple[datetime, bool]] = OrderedDict()
 
-    def note(self, visits: Iterable[Visit]) -> datetime | None:
+    def note(self, results: Iterable[PollResult]) -> datetime | None:
         """Take in finished polls; returns since when we were offline if that is over now."""
         was_down = self.down_since
         answered = False
-        for visit in visits:
-            reached = visit.problem not in UNREACHED
+        for result in results:
+            reached = result.problem not in UNREACHED
             answered = answered or reached
-            self._newest[visit.job.host] = (visit.job.at, reached)
-            self._newest.move_to_end(visit.job.host)
+            self._newest[result.job.host] = (result.job.at, reached)
+            self._newest.move_to_end(result.job.host)
             while len(self._newest) > _HOSTS_REMEMBERED:
                 self._newest.popitem(last=False)
         if was_down is not None and answered:

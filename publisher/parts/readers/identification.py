@@ -49,13 +49,13 @@ SAME_COST = 0.05
 Feeds = dict[tuple[int, str], ReaderFeed]
 
 
-class Made(NamedTuple):
-    """The reader of a poll. `unsure`: another may have made it. `aside`: the copy may be for an
-    unknown reader, so the poll does not end an interval."""
+class Attribution(NamedTuple):
+    """The reader of a poll. `unsure`: another may have made it. `provisional`: possibly another
+    reader's poll; it closes no interval."""
 
     client: int
     unsure: bool = False
-    aside: bool = False
+    provisional: bool = False
 
 
 class _Seen(NamedTuple):
@@ -69,7 +69,7 @@ class _Seen(NamedTuple):
     at: float
 
 
-class Readers:
+class ReaderIndex:
     """The readers of the origins and programs that a fold deals with; grows as it meets new ones.
 
     `here`: the readers of each origin. `feeds`: what they know, changed in place by the fold.
@@ -96,19 +96,21 @@ class Readers:
         for (client, document), feed in feeds.items():
             self._hold(client, names.get(client, ""), document, feed)
 
-    def who(self, poll: PollGroup, document: str, at: float) -> Made:
+    def identify(self, poll: PollGroup, document: str, at: float) -> Attribution:
         """The reader that made this poll of `document` (seconds since 1970); perhaps a new one."""
         if poll.origin == NOBODY:
-            return Made(NOBODY)
+            return Attribution(NOBODY)
         agent, here = parse_agent(poll.agent), self.here[poll.origin]
         if here and agent.one_program:
-            return Made(here[0])
+            return Attribution(here[0])
         seen = _Seen(poll, agent.name, document, poll.validators, at)
         known = [client for client in here if (client, document) in self.feeds]
         if not known:
             if (joined := self._elsewhere(seen)) is not None:
                 return joined
-            return Made(here[-1]) if here else Made(self._new(poll.origin, agent.name))
+            return (
+                Attribution(here[-1]) if here else Attribution(self._new(poll.origin, agent.name))
+            )
         if not seen.sent and poll.status != 304:
             return self._without_tag(known, document, at)
         return self._with_tag(seen, known)
@@ -127,7 +129,7 @@ class Readers:
         for held in (feed.tag, date_of(feed), f"before {feed.tag_before}"):
             self._holders[name, document, held].add(client)
 
-    def _with_tag(self, seen: _Seen, known: list[int]) -> Made:
+    def _with_tag(self, seen: _Seen, known: list[int]) -> Attribution:
         _, name, document, sent, at = seen
         holders = [c for c in known if holds_one_of(self.feeds[c, document], sent)]
         if holders or not sent or "*" in sent:
@@ -149,11 +151,11 @@ class Readers:
             return self._forgetful(seen, known, forgetful)
         return self._elsewhere(seen) or self._best(known, document, at)
 
-    def _without_tag(self, known: list[int], document: str, at: float) -> Made:
+    def _without_tag(self, known: list[int], document: str, at: float) -> Attribution:
         """A poll without validators from an address with readers: one of them again, or another."""
         feeds = {client: self.feeds[client, document] for client in known}
         if visiting := [c for c, feed in feeds.items() if same_visit(feed, at)]:
-            return self._best(visiting, document, at)._replace(aside=True)
+            return self._best(visiting, document, at)._replace(provisional=True)
         careless = [c for c, feed in feeds.items() if not feed.returned]
         late = [c for c, feed in feeds.items() if came_late(feed, at)]
         full = [c for c, feed in feeds.items() if len(feed.given) >= MOST_GIVEN]
@@ -163,9 +165,9 @@ class Readers:
             remember(feed, (feed.last_at, feed.told_minutes, feed.max_age, feed.seen_at, feed.tag))
             steady = came_on_time(feed, at) or keeps_rhythm(feed, at)
             return made._replace(unsure=made.unsure or not steady)
-        return self._best(known, document, at)._replace(aside=True)
+        return self._best(known, document, at)._replace(provisional=True)
 
-    def _claimed(self, seen: _Seen, known: list[int], due_only: bool = False) -> Made | None:
+    def _claimed(self, seen: _Seen, known: list[int], due_only: bool = False) -> Attribution | None:
         """A new reader that holds an unclaimed copy; perhaps only one that is due."""
         poll, name, document, sent, at = seen
         for client in known:
@@ -176,7 +178,7 @@ class Readers:
                 if holds_one_of(given, sent) and fits and self.room > 0:
                     feed.given.remove(copy)
                     self.changed.add((client, document))
-                    return Made(self._sibling(poll.origin, name, document, given))
+                    return Attribution(self._sibling(poll.origin, name, document, given))
         return None
 
     def _sibling(self, origin: int, name: str, document: str, feed: ReaderFeed) -> int:
@@ -189,7 +191,7 @@ class Readers:
         self._hold(client, name, document, feed)
         return client
 
-    def _forgetful(self, seen: _Seen, known: list[int], forgetful: list[int]) -> Made:
+    def _forgetful(self, seen: _Seen, known: list[int], forgetful: list[int]) -> Attribution:
         """A poll with the tag before the last: the reader does not keep tags, or there are two."""
         poll, name, document, _, at = seen
         for client in forgetful:
@@ -197,14 +199,14 @@ class Readers:
             if last not in (poll.origin, poll.before, 0) and self.room > 0:
                 self.here[poll.origin].remove(client)
                 self.left.add((poll.origin, client))
-                return self._elsewhere(seen) or Made(self._new(poll.origin, name))
+                return self._elsewhere(seen) or Attribution(self._new(poll.origin, name))
         feeds = [self.feeds[client, document] for client in known]
         uncounted = any(feed.foreign for feed in feeds) and all(feed.returned for feed in feeds)
         if uncounted and self.room > 0:
-            return Made(self._new(poll.origin, name))
+            return Attribution(self._new(poll.origin, name))
         return self._best(forgetful, document, at)
 
-    def _elsewhere(self, seen: _Seen, due_only: bool = False) -> Made | None:
+    def _elsewhere(self, seen: _Seen, due_only: bool = False) -> Attribution | None:
         """The reader of this program that holds the tag, seen at another address until now."""
         poll, name, document, sent, at = seen
         here = self.here[poll.origin]
@@ -254,17 +256,19 @@ class Readers:
         fetched = any(copy[4] in sent and same_visit(feed_of(copy), at) for copy in feed.given)
         return fetched and not came_early(feed, at)
 
-    def _best(self, clients: Sequence[int], document: str, at: float) -> Made:
+    def _best(self, clients: Sequence[int], document: str, at: float) -> Attribution:
         """The reader whose interval fits best; of equals, the one that waited longest."""
         if len(clients) == 1:
-            return Made(clients[0])
+            return Attribution(clients[0])
         ranked = sorted(
             (round(self._cost(feed, at), 3), feed.rhythm <= 0.0, feed.last_at, client)
             for client in clients
             for feed in (self.feeds[client, document],)
         )
         best, *others = ranked
-        return Made(best[-1], unsure=any(other[0] <= best[0] + SAME_COST for other in others))
+        return Attribution(
+            best[-1], unsure=any(other[0] <= best[0] + SAME_COST for other in others)
+        )
 
     def _cost(self, feed: ReaderFeed, at: float) -> float:
         interval = max(at - feed.last_at, 1.0)

@@ -1,6 +1,6 @@
 """The plan of an import (which posts are new, known or changed), and its report in sentences.
 
-`left_to_do` lists what an import leaves to a person: pictures, shortcodes, empty texts, links.
+`manual_steps` lists what an import leaves to a person: pictures, shortcodes, empty texts, links.
 
 Imported posts, checked and rendered: all the work that needs no database.
 """
@@ -38,7 +38,7 @@ from publisher.storage.tables.credentials import Author
 
 
 @dataclass(frozen=True)
-class Ready:
+class PreparedPost:
     """A post that can be stored: its content checked, its HTML safe, its state settled.
 
     `words` is the plain text of the HTML, for the search and for a slug of a post without a title.
@@ -73,7 +73,7 @@ class Ready:
         return list(dict.fromkeys(path for path in found if path))
 
 
-def ready(batch: Batch, now: datetime, language: str = "en") -> Iterator[Ready]:
+def prepare(batch: Batch, now: datetime, language: str = "en") -> Iterator[PreparedPost]:
     """The batch's posts in order, each once; its `notes` count what was changed or left out.
 
     `language` is the blog's, whose quotation marks replace straight ones.
@@ -131,7 +131,7 @@ def _settled(post: ImportedPost, notes: Counter[str], now: datetime) -> Imported
     return post
 
 
-def _checked(post: ImportedPost, batch: Batch, language: str) -> Iterator[Ready]:
+def _checked(post: ImportedPost, batch: Batch, language: str) -> Iterator[PreparedPost]:
     """The post's content, checked, and its HTML; nothing when it is empty or beyond our limits."""
     try:
         with at_most(SECONDS):
@@ -145,7 +145,7 @@ def _checked(post: ImportedPost, batch: Batch, language: str) -> Iterator[Ready]
         yield found
 
 
-def _rendered(post: ImportedPost, notes: Counter[str], language: str) -> Ready | None:
+def _rendered(post: ImportedPost, notes: Counter[str], language: str) -> PreparedPost | None:
     if post.source_format == "html":
         post = replace(post, source=loading_at_once(post.source))
     if post.as_markdown and post.source_format == "html" and post.source.strip():
@@ -160,7 +160,7 @@ def _rendered(post: ImportedPost, notes: Counter[str], language: str) -> Ready |
     rows = value.gallery == "rows"
     anchor = _anchor(post.guid)
     html = markdown.rendered(value.source, value.source_format, anchor, language, rows)
-    return Ready(post, value, html, plain_text(html))
+    return PreparedPost(post, value, html, plain_text(html))
 
 
 def _anchor(guid: str) -> str:
@@ -185,9 +185,9 @@ _PICTURE = re.compile(r'<img\b[^<>]*?\ssrc="([^"]*)"')
 _LINK = re.compile(r'<a\b[^<>]*?\shref="([^"]*)"')
 
 
-def left_to_do(
+def manual_steps(
     session: Session,
-    posts: Callable[[], Iterable[Ready]],
+    posts: Callable[[], Iterable[PreparedPost]],
     pictures: Mapping[str, bool] | None,
     stored: bool,
 ) -> Iterator[tuple[str, str, str, str]]:
@@ -215,13 +215,13 @@ def left_to_do(
             yield guid, label, what, f"/studio/posts/{ids[guid]}" if guid in ids else ""
 
 
-def _some(values: Iterable[Ready], at_once: int) -> Iterator[list[Ready]]:
+def _some(values: Iterable[PreparedPost], at_once: int) -> Iterator[list[PreparedPost]]:
     left = iter(values)
     while part := list(islice(left, at_once)):
         yield part
 
 
-def _known_paths(session: Session, posts: Iterable[Ready]) -> set[str]:
+def _known_paths(session: Session, posts: Iterable[PreparedPost]) -> set[str]:
     """The paths of all posts and pages, and of what redirects; of `posts` those to come."""
     paths = {path_of(kind, slug) for kind, slug in session.execute(select(Post.kind, Post.slug))}
     paths |= {*session.scalars(select(Redirect.path))}
@@ -230,7 +230,7 @@ def _known_paths(session: Session, posts: Iterable[Ready]) -> set[str]:
     return {path.rstrip("/") for path in paths}
 
 
-def _of_post(one: Ready, pictures: Mapping[str, bool] | None) -> Iterator[str]:
+def _of_post(one: PreparedPost, pictures: Mapping[str, bool] | None) -> Iterator[str]:
     yield from one.post.needs
     if not one.content.source.strip() and one.content.enclosure is None:
         yield "it has no text"
@@ -250,7 +250,7 @@ def _of_post(one: Ready, pictures: Mapping[str, bool] | None) -> Iterator[str]:
                 yield f"a picture was not in the source: {address}"
 
 
-def _local_links(one: Ready) -> Iterator[tuple[str, str]]:
+def _local_links(one: PreparedPost) -> Iterator[tuple[str, str]]:
     """The links to posts and pages of this site, as they are written, and their paths."""
     address = path_of(one.content.kind, one.wanted_slug)
     for link in dict.fromkeys(map(unescape, _LINK.findall(one.html))):
@@ -282,7 +282,7 @@ class Plan:
     their address, as the source does not say it.
     """
 
-    found: Sequence[Ready] = ()
+    found: Sequence[PreparedPost] = ()
     new: list[int] = field(default_factory=list)
     changed: list[tuple[int, int]] = field(default_factory=list)
     known: int = 0
@@ -296,11 +296,11 @@ class Plan:
     updates: int = 0
     span: tuple[datetime, datetime] | None = None
 
-    def new_posts(self) -> Iterator[Ready]:
+    def new_posts(self) -> Iterator[PreparedPost]:
         """The new posts, read again one by one."""
         return (self.found[place] for place in self.new)
 
-    def update_at(self, one: Ready) -> datetime | None:
+    def update_at(self, one: PreparedPost) -> datetime | None:
         """When a new post is an update; None if it is none, or the log has counted it already."""
         return None if one.shown_at in self.counted else one.shown_at
 
@@ -312,7 +312,7 @@ class Plan:
 
 def make_plan(
     session: Session,
-    found: Sequence[Ready],
+    found: Sequence[PreparedPost],
     everybody_else: Author | None,
     coming: Iterable[str] = (),
 ) -> Plan:
@@ -349,12 +349,12 @@ def make_plan(
     return plan
 
 
-def is_lost(one: Ready) -> bool:
+def is_lost(one: PreparedPost) -> bool:
     """Whether a post is public and its old address is not known."""
     return one.post.status == "published" and not one.old_paths
 
 
-def _count_new(plan: Plan, one: Ready, coming: Iterable[str]) -> None:
+def _count_new(plan: Plan, one: PreparedPost, coming: Iterable[str]) -> None:
     out = one.post.status == "published"
     plan.states["page" if out and one.content.kind == "page" else one.post.status] += 1
     plan.addresses += len(one.old_paths)

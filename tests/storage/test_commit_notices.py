@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
-from publisher.storage.bell import Bell, folder_of, ring
+from publisher.storage.commit_notices import CommitListener, folder_of, notify
 
 
 def test_whoever_commits_rings(site: Site) -> None:
@@ -30,12 +30,12 @@ def test_whoever_commits_rings(site: Site) -> None:
 def test_what_a_dead_process_left_is_swept_away(tmp_path: Path) -> None:
     """A pipe that nobody reads does not stop the next ring, and goes."""
     folder = tmp_path / "bells"
-    dead, alive = Bell(folder), Bell(folder)
+    dead, alive = CommitListener(folder), CommitListener(folder)
     path = dead._path
     assert path is not None
     dead._path = None
     dead.close()
-    ring(folder)
+    notify(folder)
     assert not path.exists()
     assert alive.wait(0)
     alive.close()
@@ -51,23 +51,23 @@ def test_a_writer_never_sweeps_a_bell_that_is_being_made(
 
     def slowly(path: Path, mode: int) -> None:
         made(path, mode)
-        ring(folder)
+        notify(folder)
 
     monkeypatch.setattr(os, "mkfifo", slowly)
-    bell = Bell(folder)
-    ring(folder)
+    bell = CommitListener(folder)
+    notify(folder)
     assert bell.wait(60)
     bell.close()
 
 
 def test_a_full_pipe_stops_nobody(tmp_path: Path) -> None:
     """A listener that does not listen costs whoever writes nothing."""
-    bell = Bell(tmp_path / "bells")
+    bell = CommitListener(tmp_path / "bells")
 
     def write() -> None:
         for _ in range(70_000):
             bell.wake()
-        ring(tmp_path / "bells")
+        notify(tmp_path / "bells")
 
     writing = threading.Thread(target=write, daemon=True)
     writing.start()
@@ -78,7 +78,7 @@ def test_a_full_pipe_stops_nobody(tmp_path: Path) -> None:
 
 def test_wake_ends_a_wait() -> None:
     """Also where there is no folder to share."""
-    bell = Bell(folder_of("postgresql+psycopg://host/name"))
+    bell = CommitListener(folder_of("postgresql+psycopg://host/name"))
     threading.Timer(0.05, bell.wake).start()
     assert bell.wait(60)
     bell.close()

@@ -1,4 +1,4 @@
-"""The bell: notifies the other processes of a site that something was committed (SQLite).
+"""Commit notices: tell the other processes of a site that something was committed (SQLite).
 
 Each listening process keeps a named pipe beside the database; a process that commits writes a byte
 into each of them. Writers never block, and remove the pipes of dead processes. A notification may
@@ -25,7 +25,7 @@ def folder_of(url: str) -> Path | None:
     return Path(str(parsed.database)).parent / "bells"
 
 
-class Bell:
+class CommitListener:
     """One listener's pipe; `wait` is for one thread, `wake` for any."""
 
     def __init__(self, folder: Path | None) -> None:
@@ -46,12 +46,12 @@ class Bell:
         self._poll.register(self._read, select.POLLIN)
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the bell, up to `seconds`; returns whether it rang."""
-        rang = bool(self._poll.poll(max(0.0, seconds) * 1000))
-        if rang:
+        """Wait for a notice, up to `seconds`; returns whether one came."""
+        came = bool(self._poll.poll(max(0.0, seconds) * 1000))
+        if came:
             with suppress(BlockingIOError):
                 os.read(self._read, 65536)
-        return rang
+        return came
 
     def wake(self) -> None:
         """End the `wait` of another thread."""
@@ -68,17 +68,17 @@ class Bell:
             os.close(number)
 
 
-def ring(folder: Path | None) -> None:
+def notify(folder: Path | None) -> None:
     """Notify every listener; never fails, never waits."""
     if folder is None:
         return
     with suppress(OSError):
         for name in os.listdir(folder):  # noqa: PTH208 - names are enough, at every commit
             if not name.startswith("."):
-                _ring_one(folder / name)
+                _notify_one(folder / name)
 
 
-def _ring_one(path: Path) -> None:
+def _notify_one(path: Path) -> None:
     try:
         pipe = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
     except OSError:  # nobody has it open: its process is dead

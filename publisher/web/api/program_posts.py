@@ -35,7 +35,7 @@ def created(
         return post
     post = posts.create(db, value, token.author_id, now())
     if publish:
-        posts.publish(db, post, moment or now(), now())
+        posts.publish_or_schedule(db, post, moment or now(), now())
     editing.note_attempt(db, token.author_id, name, post, now())
     return post
 
@@ -60,7 +60,7 @@ def set_state(db: Session, post: Post, publish: bool, moment: datetime | None, s
     if post.status == "scheduled":
         posts.unschedule(db, post)
     if publish:
-        posts.publish(db, post, moment or now(), now())
+        posts.publish_or_schedule(db, post, moment or now(), now())
 
 
 WRITES_PER_MINUTE = 60

@@ -37,7 +37,7 @@ MINE = 0x69A8D393  # CRC-32 of "mine", the simulator's name of the own log: scat
 
 
 @dataclass(frozen=True, slots=True)
-class Visits:
+class PollFigures:
     """The figures of one kind of reader: visits a day, and the mean delay in minutes until an
     update is seen; None where there was no update."""
 
@@ -46,15 +46,15 @@ class Visits:
 
 
 @dataclass(frozen=True, slots=True)
-class KnobChoice:
+class Choice:
     """One position. poll_minutes: minutes of waiting that one poll is worth; element: readers that
     obey the ttl; headers: readers that obey the headers, None where these say the ttl; finer: those
     of the element with a menu of any minute, where that costs them much less."""
 
     poll_minutes: float
-    element: Visits
-    headers: Visits | None
-    finer: Visits | None = None
+    element: PollFigures
+    headers: PollFigures | None
+    finer: PollFigures | None = None
 
     @property
     def figures(self) -> tuple[int | None, ...]:
@@ -94,7 +94,7 @@ def replayed_until(zone: Zone, now: int) -> int:
     return min(midnight - zone.offsets[period(zone, before)], now)
 
 
-def knob_choices(log: OwnLog, rule: TtlRule, positions: Iterable[float]) -> list[KnobChoice]:
+def choices_for(log: OwnLog, rule: TtlRule, positions: Iterable[float]) -> list[Choice]:
     """A choice for each of the `positions` (minutes that one poll is worth), without those whose
     figures equal an earlier one's; an empty list without updates. A finer menu is tried for the
     first position."""
@@ -102,20 +102,22 @@ def knob_choices(log: OwnLog, rule: TtlRule, positions: Iterable[float]) -> list
         return []
     known = [instant(at) for at in log.times if at <= log.start]
     activity = fold(Activity.empty(log.zone), known)
-    found: list[KnobChoice] = []
+    found: list[Choice] = []
     for minutes in positions:
         chosen = replace(rule, poll_minutes=minutes)
         said = announced(log, activity, chosen)
         element = visits(log, said, parse("ttl"))
         headers = None if rule.freshness == AS_TTL else visits(log, said, parse("max-age"))
         finer = None if found else finer_menu(log, activity, chosen, element)
-        choice = KnobChoice(minutes, element, headers, finer)
+        choice = Choice(minutes, element, headers, finer)
         if not any(choice.figures == other.figures for other in found):
             found.append(choice)
     return found
 
 
-def finer_menu(log: OwnLog, activity: Activity, rule: TtlRule, element: Visits) -> Visits | None:
+def finer_menu(
+    log: OwnLog, activity: Activity, rule: TtlRule, element: PollFigures
+) -> PollFigures | None:
     """The figures of readers of the element with a menu of any minute, where these cost them less
     than `MUCH_LESS` of what the menu of `rule` does; else None."""
     if rule.planner == WINER or not rule.menu.coarse:
@@ -145,7 +147,7 @@ def announced(log: OwnLog, activity: Activity, rule: TtlRule) -> Announced:
     return Announced(*(part[:number] for part in said[:2]), *(part[:headers] for part in said[2:]))
 
 
-def visits(log: OwnLog, said: Announced, policy: PollPolicy) -> Visits:
+def visits(log: OwnLog, said: Announced, policy: PollPolicy) -> PollFigures:
     """The figures of readers that poll by `policy`, with first polls spread over one interval."""
     interval = after_a_document(policy, max(said.ttls), log.start).wait_seconds
     origin = (mixed(MINE) >> 11) / 2.0**53
@@ -159,4 +161,4 @@ def visits(log: OwnLog, said: Announced, policy: PollPolicy) -> Visits:
                     delay += poll.at - at
                     seen += 1
     days = (log.end - begin) / DAY_SECONDS
-    return Visits(polls / PHASES / days, delay / seen / 60.0 if seen else None)
+    return PollFigures(polls / PHASES / days, delay / seen / 60.0 if seen else None)

@@ -35,7 +35,7 @@ PROGRESS = "progress:"
 AGAIN = timedelta(hours=1)  # after a scheduled backup that failed
 
 
-class LongWork:
+class JobRunner:
     """Runs one job after another; `stop` ends the one that is running."""
 
     def __init__(self) -> None:

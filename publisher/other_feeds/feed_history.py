@@ -61,7 +61,7 @@ class FeedHistory:
             raise InvalidData(f"this is not the history of a feed: {str(error)[:100]}") from error
 
 
-class Lesson(NamedTuple):
+class HistoryChange(NamedTuple):
     """What was learned from a document. new, changed: how many items. undated: whether most dates
     have no time of day, so that only items that appear from now on can be learned from."""
 
@@ -71,7 +71,9 @@ class Lesson(NamedTuple):
     undated: bool
 
 
-def learn(history: FeedHistory, document: FeedDocument, now: datetime, zone: str) -> Lesson:
+def update_history(
+    history: FeedHistory, document: FeedDocument, now: datetime, zone: str
+) -> HistoryChange:
     """The history with what `document`, seen at `now`, adds. zone: the author's, by its IANA name.
 
     InvalidData when the history is another feed's.
@@ -91,7 +93,7 @@ def learn(history: FeedHistory, document: FeedDocument, now: datetime, zone: str
     known |= prints
     updates = sorted({*history.updates, *moments})[-MOST_UPDATES:]
     kept = tuple(list(known.items())[-MOST_ITEMS:])
-    return Lesson(FeedHistory(feed, kept, tuple(updates)), len(new), len(changed), undated)
+    return HistoryChange(FeedHistory(feed, kept, tuple(updates)), len(new), len(changed), undated)
 
 
 def _moments(
