@@ -66,7 +66,7 @@ $(EVERYTHING): pyproject.toml
 
 install: $(EVERYTHING) ## create .venv with everything that developing needs
 
-run: $(RUN) ## start the site on http://$(HOST):$(PORT)
+run: $(RUN) ## start the site on http://127.0.0.1:8000 (HOST=, PORT=)
 	@$(BIN)/publisher serve --host $(HOST) --port $(PORT)
 
 demo: $(RUN) ## fill the instance folder with a believable blog

@@ -53,7 +53,7 @@ def parse_rfc3339(text: str) -> datetime:
         moment = parse_iso(text.strip())
         instant = moment.astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise InvalidInput(f"not an RFC 3339 date: {text[:60]!r}") from error
+        raise InvalidInput(f"not a date such as 2026-11-27T08:30:00Z: {text[:60]!r}") from error
     if moment.tzinfo is None:
         raise InvalidInput(f"the offset is missing (Z or +hh:mm): {text[:60]!r}")
     return _known_year(instant, text)
