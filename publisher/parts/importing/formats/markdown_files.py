@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from publisher.base.errors import InvalidData, TooLarge
 from publisher.base.system.confined import at_most
 from publisher.base.text import number_in
+from publisher.blog.slugs import tag_slug
 from publisher.exchange import front_matter
 from publisher.exchange.front_matter import (
     MAX_FILE_BYTES,
@@ -70,6 +71,8 @@ class TextFolder:
             self.generator.asked(permalink)
         self._addresses: dict[str, str] | None = None
         self._taken: set[str] = set()
+        self._tags: set[str] = set()  # of public texts, as their lists here are called
+        self._tag_pages: dict[str, str] = {}
 
     def posts(self) -> Iterator[ImportedPost]:
         """Every post and page of the folder, one after the other."""
@@ -95,6 +98,9 @@ class TextFolder:
                 yield found
         if not (any_post or self.notes or self.notes.left_out):
             self.notes["file that is no post is left out"] += len(self.folder.names)
+        for old, tag in self._tag_pages.items():
+            if tag_slug(tag) in self._tags:
+                self.notes.list_moved(old, tag)
         self.notes.old_feeds += [self._on_site(path) for path in self.generator.feeds]
 
     def _on_site(self, path: str) -> str:
@@ -124,7 +130,7 @@ class TextFolder:
             self.notes["page that only its template fills is left out"] += 1
             tag, old = text_of(fields, "tag", "category"), self.generator.path(Text(place, fields))
             if tag and old.startswith("/"):
-                self.notes.list_moved(self._on_site(old), tag)
+                self._tag_pages[self._on_site(old)] = tag
             return None
         text, undated = self._dated(place, fields)
         generator = self.generator
@@ -180,6 +186,7 @@ class TextFolder:
         spaced = self.generator.spaced_tags
         named = [(tag, False) for tag in list_of(text.fields, "tags", "tag", spaced=spaced)]
         named += [(name, True) for name in self.generator.categories(text)]
+        self._tags |= {tag_slug(name) for name, _ in named}
         for name, category in named:
             for old, feed in self.generator.lists(name, category):
                 self.notes.list_moved(self._on_site(old), name, self._on_site(feed) if feed else "")
