@@ -135,7 +135,7 @@ def follow(session: Session, now: datetime) -> int:
         item_store.keep(session, feed, FeedDocument("rss", items=items), feed.url, now, rows)
         feed.last_new_at = max(item.published_at for item in items if item.published_at)
         subscriptions.pause(feed)
-        feed.reasons = ["its items came with the demonstration; it is not polled"]
+        feed.reasons = ["its items came with the demonstration; it is not visited"]
     item_store.insert_new(session, rows)
     return len(feeds)
 

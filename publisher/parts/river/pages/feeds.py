@@ -105,7 +105,7 @@ def retrieve_all() -> Any:
         if left_alone
         else ""
     )
-    return done(f"{counted(asked, 'feed')} will be retrieved within five minutes.{spared}", ".page")
+    return done(f"{counted(asked, 'feed')} will be fetched within five minutes.{spared}", ".page")
 
 
 @blueprint.get("/river/feeds/<int:feed_id>")
@@ -148,7 +148,7 @@ def act(feed_id: int, action: str) -> Any:
 def _act(db: Session, row: RiverFeed, action: str) -> str:
     if action == "retrieve":
         on_demand.ask(db, row, now(), service.options(site()))
-        return "It will be retrieved in its turn, within a few seconds."
+        return "It will be fetched in its turn, within a few seconds."
     if action == "pause":
         subscriptions.pause(row)
         return "Paused."
