@@ -1,3 +1,3 @@
 """Publisher: a blog whose feed tells every reader when to come back."""
 
-__version__ = "1.0.0"
+__version__ = "1.1.0"

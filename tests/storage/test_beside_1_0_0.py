@@ -55,6 +55,9 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "defusedxml").mkdir()
     for name, source in STAND_IN.items():
         (folder / "defusedxml" / f"{name}.py").write_text(source)
+    named = folder / "publisher-1.0.0.dist-info"  # it asks for its version under this name
+    named.mkdir()
+    (named / "METADATA").write_text("Metadata-Version: 2.1\nName: publisher\nVersion: 1.0.0\n")
     scheduler = folder / "publisher/operations/scheduler.py"
     each_minute = scheduler.read_text()
     scheduler.write_text(each_minute.replace("FOLD_SECONDS = 60.0", "FOLD_SECONDS = 1.0"))
