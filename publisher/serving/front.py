@@ -155,20 +155,20 @@ class FeedMiddleware:
 
     def at_once(self, request: Request, peer: str, now: datetime) -> FeedAnswer | None:
         """As `in_memory`, and pages; what came before with the same bytes is not examined again."""
-        if isinstance(request.memo, Visit):
-            return self._page(request.memo, now)
-        poll: Poll | None = request.memo
-        document = poll.document() if poll is not None else None
-        if poll and document is not None and document is self._documents.get(poll.path):
+        memo: Any = request.memo  # a Poll, a Visit or None
+        if isinstance(memo, Visit):
+            return self._page(memo, now)
+        document: Served | None = memo.document() if memo else None
+        if document is not None and document is self._documents.get(memo.path):
             second = document.second(now)
             # Another peer gets the same answer, unless it may be a proxy, whose headers count.
-            same = poll.peer == peer or not self._site.environment.trusted_proxies
-            if same and second.etag == poll.etag and not self._examines_each():
-                if poll.group is not None and self._polls is not None:
-                    if poll.peer != peer:
-                        poll.peer, poll.group = peer, self._polls.of_peer(poll.group, peer)
-                    self._polls.again(poll.group, document, now)
-                return second.answer(poll.kind)
+            same = memo.peer == peer or not self._site.environment.trusted_proxies
+            if same and second.etag == memo.etag and not self._examines_each():
+                if memo.group is not None and self._polls is not None:
+                    if memo.peer != peer:
+                        memo.peer, memo.group = peer, self._polls.of_peer(memo.group, peer)
+                    self._polls.again(memo.group, document, now)
+                return second.answer(memo.kind)
         environ = {**request.environ, "REMOTE_ADDR": peer}
         apply_forwarded_headers(environ, self._site.environment.trusted_proxies)
         found = self._document(environ)

@@ -4,10 +4,11 @@ import gzip
 import re
 import socket
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.running_site import Server, serving
+from tests.running_site import Server, serving, wait_until
 
 pytestmark = pytest.mark.any_database
 
@@ -265,3 +266,27 @@ def test_pages_are_compressed_for_strangers(server: Server) -> None:
     assert "content-encoding" not in known[1]
     again = server.get("/", {"Accept-Encoding": "gzip", "If-None-Match": packed[1]["etag"]})
     assert (again[0], again[2]) == (304, b"")
+
+
+def test_a_visit_is_answered_from_memory(server: Server) -> None:
+    """An address with what campaigns add too; one that is from memory has no number of a request.
+    A post of another process, and a scheduled one, appear although the page is asked for all the
+    time."""
+    wait_until(lambda: "x-request-id" not in server.get("/")[1], 30)
+    _, headers, page = server.get("/?utm_source=feed")
+    assert "x-request-id" not in headers
+    status, of_head, nothing = server.get("/", method="HEAD")
+    assert (status, nothing) == (200, b"")
+    assert of_head.items() - headers.items() <= {("date", of_head["date"])}
+    assert server.get("/", {"If-None-Match": headers["etag"]})[0] == 304
+    zipped = server.get("/", {"Accept-Encoding": "gzip"})
+    assert gzip.decompress(zipped[2]) == page
+    assert b"Connection: keep-alive" in talk(
+        server, b"GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", FEED + CLOSE + b"\r\n"
+    )
+    soon = (datetime.now(UTC) + timedelta(seconds=4)).isoformat()
+    assert server.command("post", "add", text="From elsewhere.").returncode == 0
+    assert server.command("post", "add", "--at", soon, text="Of its hour.").returncode == 0
+    wait_until(lambda: b"From elsewhere." in server.get("/")[2], 10)
+    wait_until(lambda: b"Of its hour." in server.get("/")[2], 60)
+    wait_until(lambda: "x-request-id" not in server.get("/")[1], 30)
