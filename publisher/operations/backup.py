@@ -12,6 +12,7 @@ import tarfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO
 
 from publisher.base.environment import Environment, prepare_instance
@@ -44,7 +45,7 @@ def backup(
         raise InvalidData(f"there is no database in {environment.instance}")
     # Beside the target where the instance's own disk has no room for a copy, or takes nothing.
     room = shutil.disk_usage(environment.instance).free > 2 * source.stat().st_size
-    room = room and os.access(environment.instance, os.W_OK)
+    room = room and _takes_files(environment.instance)
     copy = whole_files.draft_of((environment.instance if room else target.parent) / "backup")
     try:
         with whole_files.in_use(copy, create=True):
@@ -60,6 +61,15 @@ def backup(
         reason = getattr(error, "strerror", None) or error
         raise StorageUnavailable(f"{target} could not be written: {reason}") from error
     return target.stat().st_size
+
+
+def _takes_files(folder: Path) -> bool:
+    """By trying: a file system that turned read-only after a fault does not say so."""
+    try:
+        with TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def restore(environment: Environment, source: Path) -> Path | None:

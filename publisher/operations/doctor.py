@@ -232,7 +232,7 @@ def _examine_site(site: Site, url: str | None) -> Iterator[Finding]:
         yield Finding("web server", False, str(error))
     except (OSError, http.client.HTTPException) as error:
         mend = "is `publisher serve` running, and does the proxy lead there?"
-        yield Finding("web server", False, f"{url} does not answer: {error}", mend)
+        yield Finding("web server", False, f"{url or 'the site'} does not answer: {error}", mend)
 
 
 def examine_folder(environment: Environment) -> Iterator[Finding]:

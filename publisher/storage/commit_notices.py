@@ -30,20 +30,25 @@ class CommitListener:
 
     def __init__(self, folder: Path | None) -> None:
         self._path: Path | None = None
-        if folder is None:
+        self._read, self._write = -1, -1
+        if folder is not None:
+            with suppress(OSError):  # read-only: nobody writes there either
+                self._make_pipe(folder)
+        if self._path is None:
             self._read, self._write = os.pipe()
-        else:
-            folder.mkdir(mode=0o700, exist_ok=True)
-            self._path = folder / secrets.token_hex(8)
-            # Writers remove pipes that nobody has open, so this one is opened under a hidden name.
-            unseen = folder / f".{self._path.name}"
-            os.mkfifo(unseen, 0o600)
-            self._read = self._write = os.open(unseen, os.O_RDWR)
-            unseen.rename(self._path)
         os.set_blocking(self._read, False)
         os.set_blocking(self._write, False)
         self._poll = select.poll()
         self._poll.register(self._read, select.POLLIN)
+
+    def _make_pipe(self, folder: Path) -> None:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        path = folder / secrets.token_hex(8)
+        # Writers remove pipes that nobody has open, so this one is opened under a hidden name.
+        unseen = folder / f".{path.name}"
+        os.mkfifo(unseen, 0o600)
+        self._read = self._write = os.open(unseen, os.O_RDWR)
+        self._path = unseen.rename(path)
 
     def wait(self, seconds: float) -> bool:
         """Wait for a notice, up to `seconds`; returns whether one came."""

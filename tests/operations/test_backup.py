@@ -9,6 +9,7 @@ import sys
 import tarfile
 from io import BytesIO
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from flask.testing import FlaskClient
@@ -298,14 +299,23 @@ def test_a_command_without_the_unit_s_variables_knows_the_address(environment: E
     served.database.close()
 
 
-def test_a_full_disk_can_be_backed_up_to_another(
-    site: Site, environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("full", [True, False], ids=["full", "read-only"])
+def test_a_disk_without_room_can_be_backed_up_to_another(
+    site: Site,
+    environment: Environment,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    full: bool,
 ) -> None:
     """The copy that the archive is made from lies beside the archive then; it is removed."""
     other = tmp_path / "other"
     other.mkdir()
-    nothing = shutil.disk_usage(tmp_path)._replace(free=0)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: nothing)
+    if full:
+        nothing = shutil.disk_usage(tmp_path)._replace(free=0)
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: nothing)
+    else:  # it turned so after a fault: the rights do not say it
+        refused = OSError(errno.EROFS, os.strerror(errno.EROFS))
+        monkeypatch.setattr("publisher.operations.backup.TemporaryFile", Mock(side_effect=refused))
     drafts: list[Path] = []
     made = whole_files.draft_of
 

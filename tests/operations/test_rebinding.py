@@ -163,7 +163,8 @@ def test_only_the_address_that_was_looked_at_is_asked(tmp_path: Path) -> None:
                 subscriptions.subscribe(db, feed, site.clock(), site.clock())
                 mirrors.add(db, origin, f"m{hop:d}", "UTC", site.clock())
         links = f"[a]({stranger.url('ment')}) [b]({stranger.url('ment2', hop=True)})"
-        make_post(site, links, title="A", author_id=author.id)
+        cards = f"{stranger.url('card0')}\n\n{stranger.url('card1', hop=True)}"
+        make_post(site, f"{links}\n\n{cards}", title="A", author_id=author.id)
         site.database.close()
         path = f"{tmp_path / 'code'}:{Path(__file__).parents[2]}"
         with serving(instance, env={"PYTHONPATH": path}) as server:
@@ -184,6 +185,7 @@ def test_only_the_address_that_was_looked_at_is_asked(tmp_path: Path) -> None:
                 "/river0", "/river1/hop", "/mirror0", "/mirror1/hop", "/hub", "/hub2/hop", "/ping",
                 "/ment", "/endpoint", "/ment2/hop", "/incoming0", "/incoming1/hop", "/advise0",
                 "/advise1/hop", "/client0", "/client1/hop", "/imported", "/imported2/hop",
+                "/card0", "/card1/hop",
                 "/picture/hop", "/mirrorhub/hop",
             }  # fmt: skip
             wait_until(lambda: doors <= set(stranger.asked), 60, stranger.asked)

@@ -1,5 +1,6 @@
 """The bell between the processes of a site."""
 
+import errno
 import os
 import threading
 from pathlib import Path
@@ -25,6 +26,21 @@ def test_whoever_commits_rings(site: Site) -> None:
     assert not bells[0].wait(0)
     for bell in bells:
         bell.close()
+
+
+def test_without_a_pipe_in_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file system that takes no files: nobody rings, and a thread can be woken all the same."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(os, "mkfifo", refuse)
+    bell = CommitListener(tmp_path / "bells")
+    notify(tmp_path / "bells")
+    assert not bell.wait(0)
+    bell.wake()
+    assert bell.wait(0)
+    bell.close()
 
 
 def test_what_a_dead_process_left_is_swept_away(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -375,34 +375,6 @@ main(sys.argv[1:])
 """
 
 
-def test_a_machine_that_is_frozen_is_replaced(tmp_path: Path, url: str) -> None:
-    """All its processes stop, as in a paused container, and the server keeps its connections:
-    another machine publishes what is due, once; its health says when the leader last worked."""
-    both = {"PUBLISHER_DATABASE_URL": url, "PUBLISHER_SECRET_KEY": "the same on all machines"}
-    with (
-        serving(tmp_path / "one", env=both, program=("-c", QUICK)) as one,
-        serving(tmp_path / "two", env=both, program=("-c", QUICK)) as two,
-    ):
-        frozen = [one.process.pid, *one.children()]
-        for pid in frozen:
-            os.kill(pid, signal.SIGSTOP)
-        try:
-            moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3))
-            two.command("post", "add", "--title", "Soon", "--at", moment, text="Here.")
-            wait_until(lambda: b"<title>Soon" in two.get("/rss.xml")[2], 60)
-            health = json.loads(two.get("/healthz")[2])
-            assert health["leader_age_seconds"] < 30
-        finally:
-            for pid in frozen:
-                os.kill(pid, signal.SIGCONT)
-        wait_until(lambda: b"<title>Soon" in one.get("/rss.xml")[2], 60)
-    database = Database(url)
-    with database.read() as db:
-        kinds = db.scalars(select(Update.kind)).all()
-    database.close()
-    assert kinds == ["publish"]
-
-
 def test_two_machines_serve_one_site(tmp_path: Path, url: str) -> None:
     """What is posted on one is in the other's feed at once; a login is good on both."""
     both = {"PUBLISHER_DATABASE_URL": url, "PUBLISHER_SECRET_KEY": "the same on all machines"}
@@ -516,3 +488,36 @@ def test_indexes_are_looked_at_where_amcheck_is_there(
     assert derived.damaged_on_server(remote) == ["pk_posts"]
     found = next(one for one in doctor.examine_database(remote) if one.what == "indexes")
     assert (found.good, found.detail) == (False, "pk_posts")
+
+
+@pytest.mark.parametrize("pooled", [False, True], ids=["server", "pooler"])
+def test_a_machine_that_is_frozen_is_replaced(tmp_path: Path, url: str, pooled: bool) -> None:
+    """All its processes stop, as in a paused container, and the server keeps its connections:
+    another machine publishes what is due, once; its health says when the leader last worked."""
+    both = {"PUBLISHER_DATABASE_URL": url, "PUBLISHER_SECRET_KEY": "the same on all machines"}
+    with ExitStack() as opened:
+        if pooled:
+            through = opened.enter_context(pooler(url, "default_pool_size = 4"))
+            both |= {"PUBLISHER_DATABASE_URL": through, "PUBLISHER_LISTEN_URL": url}
+        one, two = (
+            opened.enter_context(serving(tmp_path / name, env=both, program=("-c", QUICK)))
+            for name in ("one", "two")
+        )
+        frozen = [one.process.pid, *one.children()]
+        for pid in frozen:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3))
+            two.command("post", "add", "--title", "Soon", "--at", moment, text="Here.")
+            wait_until(lambda: b"<title>Soon" in two.get("/rss.xml")[2], 60)
+            health = json.loads(two.get("/healthz")[2])
+            assert health["leader_age_seconds"] < 30
+        finally:
+            for pid in frozen:
+                os.kill(pid, signal.SIGCONT)
+        wait_until(lambda: b"<title>Soon" in one.get("/rss.xml")[2], 60)
+    database = Database(url)
+    with database.read() as db:
+        kinds = db.scalars(select(Update.kind)).all()
+    database.close()
+    assert kinds == ["publish"]
