@@ -318,7 +318,9 @@ def test_jekyll_as_it_reads() -> None:
     posts, batch = imported({
         "_config.yml": "timezone: America/New_York\npermalink: /:categories/:title/",
         "blog/_posts/2020-01-02-the-first-one.md": "---\ndate: '2020-01-02 20:00:00'\n---\nx",
-        "blog/_posts/2020-01-03-second.md": head("Second", "date: 2020-01-03 20:00:00\ntags: [Remote Desktop]\n")
+        "blog/_posts/2020-01-03-second.md": head(
+            "Second", "date: 2020-01-03 20:00:00\ntags: [Remote Desktop]\n"
+        )
         + "[x]({% post_url blog/2020-01-02-the-first-one %})",
         "talks.md": head("Talks") + "All. {% for p in site.posts %} {{ p.url }} {% endfor %}",
         "tag/rdp.md": head("Remote", "tag: Remote Desktop\npermalink: /tag/rdp/\n"),
