@@ -209,7 +209,7 @@ def replay_key(session: Session, now: datetime) -> str:
 
 
 def replay_choices_key(session: Session, now: datetime) -> str:
-    """The same for `choices`: going from one of POSITIONS to another changes none of them."""
+    """As `replay_key`, for `replay_choices`: going from one of POSITIONS to another keeps it."""
     from publisher.core.replay.poll_worth_choices import POSITIONS
 
     minutes = load_settings(session).poll_minutes

@@ -76,7 +76,7 @@ def is_current(
 
 
 class PreparedAnswers:
-    """The answers of one second of the site's clock, and their tag.
+    """Responses prepared for one second, because Date and max-age change with it; and their tag.
 
     Each is made for the first poll that gets it: a second has few polls, a document many codings.
     """

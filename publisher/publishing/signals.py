@@ -1,6 +1,6 @@
 """Freshness signals (ttl, rhythm) for any moment, decided without a document.
 
-A module of its own: the command `ttl` needs it, and must not load what renders feeds.
+The command `ttl` needs them, and must not load what renders feeds.
 """
 
 from dataclasses import dataclass

@@ -61,13 +61,13 @@ def ask(
         ('"', 200),
     ],
 )
-def test_h1_if_none_match(header: str, code: int) -> None:
+def test_if_none_match(header: str, code: int) -> None:
     """H1, H3: weak comparison, lists, the star, and suffixes that front servers add."""
     assert ask(served(), if_none_match=header).code == code
 
 
 @pytest.mark.parametrize("tag", ['"other"', TAG])
-def test_h1_if_none_match_decides_alone(tag: str) -> None:
+def test_if_none_match_decides_alone(tag: str) -> None:
     """H1: with If-None-Match the date is not looked at, whatever it says."""
     for date in (MODIFIED + SECOND, MODIFIED - SECOND):
         answer = ask(served(), if_none_match=tag, if_modified_since=format_rfc822(date))
@@ -91,7 +91,7 @@ def test_h1_if_none_match_decides_alone(tag: str) -> None:
         ("Fri, 31 Dec 9999 23:59:59 -2359", 200),
     ],
 )
-def test_h1_if_modified_since(header: str, code: int) -> None:
+def test_if_modified_since(header: str, code: int) -> None:
     """H1: equal or later is a 304; a date that is none is as if it were absent."""
     assert ask(served(), if_modified_since=header).code == code
 
@@ -115,7 +115,7 @@ def test_preconditions_of_who_would_change_it(asked: dict[str, str], code: int) 
     assert ask(served(), **asked).code == code  # type: ignore[arg-type]
 
 
-def test_h2_not_modified_repeats_what_caches_need() -> None:
+def test_not_modified_repeats_what_caches_need() -> None:
     """H2: no body; ETag, Cache-Control, Vary, Date and Expires as in the 200."""
     full, short = ask(served()), ask(served(), if_none_match=TAG)
     assert (short.body, short.sent_bytes) == ([], 0)
@@ -125,7 +125,7 @@ def test_h2_not_modified_repeats_what_caches_need() -> None:
     assert "Content-Length" not in dict(short.headers)
 
 
-def test_h3_gzip_has_the_same_tag() -> None:
+def test_gzip_has_the_same_tag() -> None:
     """H3: compressed or not, the document has one weak tag and varies with the wish for gzip."""
     plain, zipped = ask(served()), ask(served(), accept_encoding="gzip")
     assert (plain.body, zipped.body) == ([b"<rss/>"], [b"zipped"])
@@ -160,7 +160,7 @@ def test_h3_gzip_has_the_same_tag() -> None:
         ("gzipped", False),
     ],
 )
-def test_h3_accept_encoding(header: str, gzip: bool) -> None:
+def test_accept_encoding(header: str, gzip: bool) -> None:
     """H3: q values count, zero means never, the star stands for what is not named."""
     assert accepts_gzip(header) is gzip
 
@@ -180,12 +180,12 @@ def test_h3_accept_encoding(header: str, gzip: bool) -> None:
         ("", ""),
     ],
 )
-def test_h3_the_coding_that_is_wanted_most(header: str, coding: str) -> None:
+def test_the_coding_that_is_wanted_most(header: str, coding: str) -> None:
     """H3: by its q value; among equals the smallest document."""
     assert preferred_coding(header, ("br", "zstd", "gzip")) == coding
 
 
-def test_h3_better_codings_are_made_later() -> None:
+def test_better_codings_are_made_later() -> None:
     """H3: br and zstd hold the same document under the same tag; until they are made, gzip."""
     brotli = pytest.importorskip("brotli")
     document = served(body=b"<rss>" + b"text " * 100 + b"</rss>")
@@ -200,7 +200,7 @@ def test_h3_better_codings_are_made_later() -> None:
     assert ask(document.packed(), accept_encoding="gzip").body == [b"zipped"]
 
 
-def test_h4_head_is_get_without_a_body() -> None:
+def test_head_is_get_without_a_body() -> None:
     """H4: the same status and headers, 304 included."""
     assert ask(served(), method="HEAD").headers == ask(served()).headers
     assert ask(served(), method="HEAD").body == []
@@ -208,7 +208,7 @@ def test_h4_head_is_get_without_a_body() -> None:
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "get", "PROPFIND", ""])
-def test_h4_other_methods(method: str) -> None:
+def test_other_methods(method: str) -> None:
     """H4: 405 that names what is allowed."""
     for document in (served(), Moved("https://blog.example/rss.xml")):
         answer = ask(document, method=method)
@@ -230,14 +230,14 @@ def test_other_sites_scripts_may_read_a_feed(document: Served | Moved) -> None:
         assert "Access-Control-Allow-Credentials" not in headers
 
 
-def test_h5_last_modified_is_never_later_than_date() -> None:
+def test_last_modified_is_never_later_than_date() -> None:
     """H5: a clock that went back does not make a date in the future: none is given until then."""
     document, before = served(), MODIFIED - timedelta(minutes=5)
     assert "Last-Modified" not in dict(ask(document, before).headers)
     assert dict(ask(document, MODIFIED).headers)["Last-Modified"] == format_rfc822(MODIFIED)
 
 
-def test_h5_two_builds_in_one_second() -> None:
+def test_two_builds_in_one_second() -> None:
     """H5: who names a second with two builds may hold the older one, and gets a 200.
 
     Without a Last-Modified: libcurl drops the body of a 200 that is no newer than its own copy.
@@ -250,7 +250,7 @@ def test_h5_two_builds_in_one_second() -> None:
     assert ask(document, if_none_match=TAG, if_modified_since=date).code == 304
 
 
-def test_h7_freshness_agrees_everywhere() -> None:
+def test_freshness_agrees_everywhere() -> None:
     """H7: max-age is the ttl where nothing else is known, Expires says the same; shared caches ask
     every minute, and readers are not told of that."""
     for answer in (ask(served()), ask(served(), if_none_match=TAG)):
@@ -376,7 +376,7 @@ def test_an_old_address_has_moved_for_good() -> None:
     ),
     st.sampled_from(["GET", "HEAD", "POST"]) | st.text(max_size=10),
 )
-def test_h9_garbage_is_answered(environ: dict[str, str], method: str) -> None:
+def test_garbage_is_answered(environ: dict[str, str], method: str) -> None:
     """H9: whatever the headers contain, the answer is 200, 304 or 405, and whole."""
     answer = served().respond({"REQUEST_METHOD": method, **environ}, NOW)
     assert answer.code in (200, 304, 405)

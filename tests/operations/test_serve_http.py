@@ -59,7 +59,7 @@ def test_each_header_once(server: Server) -> None:
             assert len(found[name]) == 1, name
 
 
-def test_h4_head_on_the_wire(server: Server) -> None:
+def test_head_on_the_wire(server: Server) -> None:
     """H4: HEAD has GET's headers, Content-Length included, and no body."""
     _, got, _ = ask(server, "GET")
     status, headers, body = ask(server, "HEAD")
@@ -116,7 +116,7 @@ FEED = b"GET /rss.xml" + END
         (FEED + b"X: " + b"y" * 1_000_000 + b"\r\n\r\n", {400, 431}),
     ],
 )
-def test_h9_garbage_on_the_wire(server: Server, request_bytes: bytes, statuses: set[int]) -> None:
+def test_garbage_on_the_wire(server: Server, request_bytes: bytes, statuses: set[int]) -> None:
     """H9: garbage in the request line, headers or query gives no 5xx; the server lives on."""
     answer = raw(server, request_bytes)
     assert int(answer[9:12]) in statuses, answer[:200]

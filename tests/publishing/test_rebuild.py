@@ -86,7 +86,7 @@ def test_a_build_without_change_changes_nothing(blog: Site, clock: FakeClock) ->
     assert second.built_at == clock()
 
 
-def test_r4_a_new_ttl_does_not_move_last_build_date(blog: Site, clock: FakeClock) -> None:
+def test_a_new_ttl_does_not_move_last_build_date(blog: Site, clock: FakeClock) -> None:
     """R4: a ttl step changes the bytes, the tag and Last-Modified, but not lastBuildDate."""
     first = rebuild(blog)
     clock.forward(hours=4)
@@ -98,7 +98,7 @@ def test_r4_a_new_ttl_does_not_move_last_build_date(blog: Site, clock: FakeClock
 
 
 @pytest.mark.parametrize("minor", [True, False])
-def test_r4_an_edit_moves_it(blog: Site, clock: FakeClock, minor: bool) -> None:
+def test_an_edit_moves_it(blog: Site, clock: FakeClock, minor: bool) -> None:
     """R4, R5, R7: an edit, minor or not, moves lastBuildDate; pubDate and guid stay."""
     first = rebuild(blog)
     clock.forward(minutes=10)
@@ -109,7 +109,7 @@ def test_r4_an_edit_moves_it(blog: Site, clock: FakeClock, minor: bool) -> None:
         assert element(second, path) == element(first, path)
 
 
-def test_r4_an_edit_outside_the_window_does_not(blog: Site, clock: FakeClock) -> None:
+def test_an_edit_outside_the_window_does_not(blog: Site, clock: FakeClock) -> None:
     """R4: an old post that is edited is an update, but the feed says what it said."""
     first = rebuild(blog)
     clock.forward(minutes=10)
@@ -120,7 +120,7 @@ def test_r4_an_edit_outside_the_window_does_not(blog: Site, clock: FakeClock) ->
     assert second.content_hash == first.content_hash
 
 
-def test_r4_a_deletion_moves_it(blog: Site, clock: FakeClock) -> None:
+def test_a_deletion_moves_it(blog: Site, clock: FakeClock) -> None:
     """R4: a deleted post leaves the feed, the next one moves up, lastBuildDate moves."""
     first = rebuild(blog)
     clock.forward(minutes=10)
@@ -132,7 +132,7 @@ def test_r4_a_deletion_moves_it(blog: Site, clock: FakeClock) -> None:
     assert second.last_modified > first.last_modified
 
 
-def test_r5_nothing_is_dated_in_the_future(blog: Site, clock: FakeClock) -> None:
+def test_nothing_is_dated_in_the_future(blog: Site, clock: FakeClock) -> None:
     """R5: a post whose date has not come (the clock was set back) has that of the last update."""
     with blog.database.write() as db:
         posts.get(db, 3).published_at = clock() + timedelta(days=1)
@@ -144,7 +144,7 @@ def test_r5_nothing_is_dated_in_the_future(blog: Site, clock: FakeClock) -> None
     assert parsedate_to_datetime(element(snapshot, "channel/item/pubDate")[0]) == last
 
 
-def test_r7_the_guid_survives_a_new_address(blog: Site, clock: FakeClock) -> None:
+def test_the_guid_survives_a_new_address(blog: Site, clock: FakeClock) -> None:
     """R7: a new slug changes the link and nothing else of the item's identity."""
     first = rebuild(blog)
     with blog.database.write() as db:
@@ -157,7 +157,7 @@ def test_r7_the_guid_survives_a_new_address(blog: Site, clock: FakeClock) -> Non
     assert element(second, "channel/item/link")[0] == f"{SITE_URL}/posts/brand-new"
 
 
-def test_r9_no_relative_address_in_the_text(site: Site, clock: FakeClock) -> None:
+def test_no_relative_address_in_the_text(site: Site, clock: FakeClock) -> None:
     """R9: links, pictures and footnotes of a post lead somewhere from any reader."""
     source = "[a](/about) ![b](media/b.png) <a href='#top'>c</a> [^1]\n\n[^1]: Note."
     make_post(site, source, slug="Ünïcode пост")

@@ -54,7 +54,7 @@ def test_there_and_back(site: Site) -> None:
     assert third.last_modified == first.last_modified + timedelta(hours=2)
 
 
-def test_h5_two_builds_in_one_second_are_marked(site: Site) -> None:
+def test_two_builds_in_one_second_are_marked(site: Site) -> None:
     """H5: the second document of a second says so, until a later one replaces it."""
     assert not kept(site, b"one").second_shared
     assert kept(site, b"two", NOON + timedelta(milliseconds=300)).second_shared
@@ -62,7 +62,7 @@ def test_h5_two_builds_in_one_second_are_marked(site: Site) -> None:
     assert not kept(site, b"three", NOON + timedelta(seconds=9)).second_shared
 
 
-def test_h5_last_modified_never_goes_back(site: Site) -> None:
+def test_last_modified_never_goes_back(site: Site) -> None:
     """H5: a clock that was set back does not leave readers stuck in 304."""
     first = kept(site, b"one")
     second = kept(site, b"two", NOON - timedelta(hours=3))

@@ -1,9 +1,10 @@
 """Unsaved texts: what authors have typed and not saved, kept as typed and unchecked.
 
-Each tab (`origin`) has one of each post. One of them is `current`: the editor shows it by itself,
-as long as the post is not saved. A text that was typed on it, because its `stamp` was `seen`,
-becomes the current one and the old one is `replaced`; a text that was not is `apart`. What is not
-current is only offered, for `KEPT_DAYS`.
+Each tab (`origin`) has one text of each post, in one of three states.
+`current`: the editor shows it by itself, as long as the post is not saved.
+`replaced`: another text was typed on it (that tab had `seen` its `stamp`), and is current now.
+`apart`: it was typed without knowing the current one, and conflicts with it.
+What is not current is only offered, for `KEPT_DAYS`.
 """
 
 import secrets

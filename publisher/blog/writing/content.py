@@ -67,7 +67,7 @@ FIELDS: tuple[Field, ...] = (
         micropub="featured",
         aliases=("cover", "featured_image", "feature_image"),
     ),
-    Field("image_alt", "Picture in words", limit=1_000, micropub=None),
+    Field("image_alt", "The picture in words", limit=1_000, micropub=None),
     Choice("image_focus", "Crop", prose=False, micropub=None, options=FOCUS),
     Choice("gallery", "Neighbouring pictures", prose=False, micropub=None, options=GALLERIES),
     Choice("kind", "Kind", prose=False, micropub=None, options=KINDS),

@@ -43,6 +43,11 @@ class Field:
         return ""
 
     @property
+    def labels(self) -> Mapping[str, str]:
+        """The names for people of its inputs."""
+        return {self.name: self.label}
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns of `posts` that hold it; none when it has a table of its own."""
         return tuple(self.to_columns(self.blank))
@@ -176,7 +181,7 @@ class Choice(Field):
     options: tuple[str, ...] = ()
 
     def cleaned(self, value: Any) -> Any:
-        """As it is."""
+        """Returned unchanged."""
         return value
 
     def problems(self, typed: Any, value: Any) -> dict[str, str]:

@@ -22,6 +22,16 @@ class EnclosureField(Field):
         """No attachment."""
         return None
 
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """The names of the four inputs."""
+        return {
+            "enclosure_url": "Address of the audio file",
+            "enclosure_type": "Type",
+            "enclosure_bytes": "Bytes",
+            "enclosure_length": "Length",
+        }
+
     def cleaned(self, value: Any) -> Any:
         """Returned unchanged."""
         return value

@@ -120,7 +120,7 @@ def waiting_by(curve: Curve, minute: float) -> float:
 
 
 def hides(curve: Curve, minute: float, ttl: float) -> float:
-    """Minutes of waiting that a copy fetched at `minute` and kept for `ttl` minutes hides."""
+    """Expected minutes of waiting while a copy fetched at `minute` is fresh, for `ttl` minutes."""
     later = waiting_by(curve, minute + ttl)
     return later - waiting_by(curve, minute) - ttl * number_by(curve, minute)
 

@@ -304,7 +304,7 @@ def kept_paragraphs(properties: dict[str, list[Any]], handled: frozenset[str]) -
 
 
 def split_kept(source: str) -> tuple[str, dict[str, list[Any]]]:
-    """The text without the paragraphs that `written` made, and their properties."""
+    """The text without the paragraphs that `kept_paragraphs` wrote, and their properties."""
     paragraphs, properties = source.split("\n\n"), dict[str, list[Any]]()
     while paragraphs and (found := _PARAGRAPH.fullmatch(paragraphs[0])):
         value: Any

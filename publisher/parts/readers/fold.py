@@ -1,10 +1,9 @@
 """Folds batches into tables: polls of all workers, in order of time, are added to readers' days.
 
 What is needed is read and computed without a lock. One transaction then deletes the batches and
-writes the sums of all readers together. The readers' own rows follow in further short ones: until
-it is written, a part of them waits among the batches, with a number below 0, and the next fold
-begins with what is left of them. If another process has folded meanwhile, nothing is written, and
-the fold begins anew.
+writes the sums of all readers together. The readers' own rows follow in further short ones: those
+not written yet are parked in `poll_batches` under negative ids, and the next fold begins with them.
+If another process has folded meanwhile, nothing is written, and the fold begins anew.
 """
 
 import json

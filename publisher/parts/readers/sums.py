@@ -30,9 +30,13 @@ RHYTHM_SHARE = 0.25  # an interval this much longer or shorter than the last one
 
 
 class AnnouncedWait(NamedTuple):
-    """What a reader was told, as seconds between its polls: from `early` to `pause` they follow the
-    shorter one of ttl element and header, from `again` to `late` the other. `band`: of the ttl.
-    `square`, `more`: element times header and less header; `minutes`: the header's, rounded."""
+    """What a reader was told, as bounds in seconds between two of its polls.
+
+    early, pause: the shorter one of ttl element and header is followed from one to the other.
+    again, late: likewise the longer one.
+    band: of the ttl. square, more: element times header, and less header.
+    minutes: the header's, rounded.
+    """
 
     early: float
     pause: float

@@ -216,7 +216,7 @@ class ProgramChart:
 
     @property
     def width(self) -> int:
-        """Of each picture."""
+        """The width of each picture, in pixels."""
         return 100 * len(self.days)
 
 

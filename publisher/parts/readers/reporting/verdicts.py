@@ -87,7 +87,7 @@ def name_of(sums: ReaderSums, kind: str = "reader") -> str:
 
 
 def has_no_rhythm(sums: ReaderSums) -> bool:
-    """Whether too few of its intervals are known, or most are unsure: uneven, or another's."""
+    """Whether too few intervals are known, or most may be uneven or belong to another reader."""
     return sums.intervals < INTERVALS_NEEDED or sums.unsure > UNSURE_SHARE * sums.intervals
 
 

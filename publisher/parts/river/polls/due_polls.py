@@ -2,8 +2,8 @@
 
 Taking a feed first moves its next poll ahead: if the process ends before it has stored the answer,
 the feed is neither lost nor polled twice within its interval. After the system clock was set back,
-`repair` moves plans that lie in the wrong future to now plus the interval they were on: a machine
-that believed it was next year would otherwise poll nothing until then.
+`repair` moves polls that the fast clock planned back to now plus their interval: a machine that
+believed it was next year would otherwise poll nothing until then.
 """
 
 from collections import Counter

@@ -12,7 +12,7 @@ from publisher.blog import post_addresses
 from publisher.blog.members import permissions
 from publisher.blog.slugs import slugify
 from publisher.blog.writing import autosave, editing, posts, revisions
-from publisher.blog.writing.content import MAX_SOURCE
+from publisher.blog.writing.content import FIELDS, MAX_SOURCE
 from publisher.blog.writing.revisions import Piece, difference
 from publisher.part import hooked
 from publisher.storage.tables.blog import Post
@@ -115,6 +115,7 @@ def show(
             kept_inputs=forms.KEPT,
             post=post,
             errors=errors or {},
+            labels={name: label for one in FIELDS for name, label in one.labels.items()},
             notice=notice,
             unsaved=unsaved,
             others=autosave.others(db, me().id, post_id, typed.kept) if post else [],

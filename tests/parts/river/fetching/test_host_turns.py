@@ -54,10 +54,7 @@ def wait_for(origin: Origin, host: str, requests: int, seconds: float = 60.0) ->
 
 
 def test_redirects_of_two_processes_share_one_target(own: Site, origin: Origin) -> None:
-    """Six feeds on six hosts lead to one: it is asked one at a time, with its pause between.
-
-    They were 1,190 requests in the review's scene, 788 of them too close.
-    """
+    """Six feeds on six hosts lead to one: it is asked one at a time, with its pause between."""
     target = f"http://127.0.3.1:{origin.port}"
     now = own.clock()
     with own.database.write() as db:
