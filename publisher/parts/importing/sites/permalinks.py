@@ -63,11 +63,6 @@ def _date(date: datetime, form: str) -> str:
     return text.lstrip("0") if form.startswith("-") else text
 
 
-def names_in(pattern: str) -> set[str]:
-    """The words of a pattern."""
-    return {found[1] for found in _WORD.finditer(pattern)}
-
-
 def joined(base: str, path: str) -> str:
     """An address on a site: its base, then a path that begins with a slash."""
     return base.rstrip("/") + (path if path.startswith("/") else f"/{path}")
