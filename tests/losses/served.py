@@ -1,11 +1,17 @@
 """The blog that the devices write on: a server that can be killed, and all texts that it keeps."""
 
+import io
 import subprocess
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from sqlalchemy import create_engine, text
 
+from publisher.base.environment import Environment
+from publisher.blog.post_files import media
+from publisher.installation import open_site
 from tests.databases import database_url
 from tests.factories import PASSWORD
 from tests.running_site import START_SECONDS, Server, answers, descendants, kill, wait_until
@@ -24,7 +30,19 @@ class Blog:
         made = server.command("author", "add", "ada", text=f"{PASSWORD}\n{PASSWORD}\n")
         assert made.returncode == 0, made.stderr
         self.engine = create_engine(database_url(self.instance))
+        self.add_pictures()
         self.sessions: dict[int, Any] = {}  # the cookies of each device, once it has logged in
+
+    def add_pictures(self) -> None:
+        """Two pictures for its library."""
+        site = open_site(Environment(self.instance, database_url(self.instance), self.url, "key"))
+        with closing(site.database), site.database.write() as db:
+            for colour in ("teal", "gold"):
+                out = io.BytesIO()
+                Image.new("RGB", (60, 40), colour).save(out, "PNG")
+                accepted = media.accept(out.getvalue())
+                media.store(site.environment.media, accepted)
+                media.record(db, accepted, f"{colour}.png", 1, site.clock())
 
     def kill(self) -> None:
         """kill -9 all of its processes, and start it again at the same address."""

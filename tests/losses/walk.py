@@ -13,6 +13,7 @@ from contextlib import suppress
 
 from playwright.sync_api import Browser, Page
 from playwright.sync_api import Error as BrowserError
+from playwright.sync_api import TimeoutError as TooLate
 
 from tests.losses.devices import (
     STATE,
@@ -36,9 +37,10 @@ WEIGHTS = {
     "offline": 3, "online": 4, "close_tab": 4, "kill_tab": 1, "reload": 2, "logout": 1, "login": 2,
     "back": 3, "publish": 2, "save": 3, "held": 1, "lost": 1, "lose_answer": 2, "undo": 1,
     "busy": 2, "send_now": 1, "restore": 1, "choose": 2, "discard": 1, "delete": 0.5, "settings": 3,
-    "unpublish": 0.5,
+    "unpublish": 1, "tool": 3, "block": 2, "files": 3,
     "kill_server": 0.2,
 }  # fmt: skip
+SELECT = "([a, b]) => document.querySelector('[name=source]').setSelectionRange(a, b)"
 FORMS = (("/studio/look", "footer"), ("/studio/look", "css"), ("/studio/settings", "ping"))
 
 
@@ -63,6 +65,7 @@ class Episode:
         # By tab: the words that it sent without an answer; to send them again is the same gesture.
         self.unanswered: dict[Page, set[str]] = defaultdict(set)
         self.idle: Counter[str] = Counter()
+        self.taken: set[str] = set()  # words that a tool took from the page
 
     def words(self, *given: str) -> set[str]:
         """The marker words of this episode in some texts."""
@@ -104,6 +107,8 @@ class Episode:
 
     def fault(self) -> str:
         """What is wrong now."""
+        if self.taken:
+            return f"lost: {sorted(self.taken)} went from the page"
         for _ in range(3):
             gone = self.claimed - self.words(*self.blog.texts(self.name))
             gone = gone and gone - self.words(*self.in_browsers())
@@ -307,8 +312,60 @@ class Episode:
         page, said = self.page(device), self.words(text(self.page(device)))
         press(page.get_by_label("More", exact=True))
         press(page.get_by_role("button", name="Back to draft"))
+        with suppress(TooLate):
+            page.locator(STATE).filter(has_text="Saving").wait_for(state="hidden", timeout=5000)
         if ready(page) and page.locator(".flash.done").count():
             self.claimed |= said
+
+    def tool(self, device: Device, choice: int) -> None:
+        """A button of the row above the text, for all of it or where the cursor is at its end."""
+        page, buttons = self.page(device), ".tool:not([data-act=picture])"
+        if not page.locator(buttons).count():
+            raise Idle
+        before = text(page)
+        page.evaluate(SELECT, [choice % 2 * len(before), len(before)])
+        page.locator(buttons).nth(choice // 2 % page.locator(buttons).count()).click()
+        self.intact(page, before)
+
+    def block(self, device: Device, choice: int) -> None:
+        """A block by `/` on a new line, or a `/` that nothing is chosen for."""
+        page = self.page(device)
+        before = self.slash(page, "qcd /"[choice % 5])
+        page.keyboard.press("Enter" if choice % 2 else "Escape")
+        self.intact(page, before)
+
+    def files(self, device: Device, choice: int) -> None:
+        """Pictures of the library, chosen below the text or as a gallery by `/`, or none."""
+        page = self.page(device)
+        before = text(page)
+        if choice % 2:
+            before = self.slash(page, "gallery")
+            page.keyboard.press("Enter")
+        else:
+            page.locator("[data-choose]").click()
+        dialog = page.locator("dialog.chooser")
+        try:
+            dialog.wait_for(timeout=3000)
+            for number in range(choice // 2 % 3):
+                dialog.locator("li button").nth(number).click(timeout=2000)
+            dialog.locator("button.primary").click(timeout=1000)
+        except TooLate:  # nothing was picked, there is no connection, or another tab is in front
+            page.keyboard.press("Escape")
+        self.intact(page, before)
+
+    def slash(self, page: Page, typed: str) -> str:
+        """Type this after a `/` on a new line at the end of the text, which is returned."""
+        before = text(page)
+        page.focus("[name=source]")
+        page.evaluate(SELECT, [len(before), len(before)])
+        page.keyboard.type(f"\n/{typed}")
+        return before
+
+    def intact(self, page: Page, before: str) -> None:
+        """What a tool writes takes no word from the page, and is kept like what is typed."""
+        self.taken |= self.words(before) - self.words(text(page))
+        self.sent(page)
+        self.heard(page, settle(page))
 
     def settings(self, device: Device, choice: int) -> None:
         """Type into a form of the settings; leave it, load it anew, or save it."""
