@@ -300,7 +300,7 @@ class FeedMiddleware:
 
     def forget_pages(self) -> None:
         """Keep no page of before, as it is not known whether it is still up to date."""
-        self._pages = Pages(None, EPOCH)
+        self._pages = self._pages.emptied()
 
     def _page(self, visit: Visit, now: datetime) -> FeedAnswer | None:
         """A page from memory, which is counted; None if it is not kept."""
@@ -313,21 +313,27 @@ class FeedMiddleware:
 
     def _present_page(self, visit: Visit, now: datetime) -> FeedAnswer | None:
         """As `_page`, of the content that the database has now."""
+        known = self._pages.get(visit.address) is not None and self._are_present(self._pages)
+        return self._page(visit, now) if known else None
+
+    def _are_present(self, pages: Pages) -> bool:
+        """Whether pages are of the content that the database has now; else they are forgotten."""
         try:
             with self._site.database.read() as session:
                 state = content_state(session, self._site.environment)
-            if state != self._pages.made_from:
-                self.refresh()
+            if state == pages.made_from:
+                return True
+            self.refresh()
         except PublisherError:  # the page of the error is made
             self.forget_pages()
-        return self._page(visit, now)
+        return False
 
     def _make_page(
         self, visit: Visit, environ: Environ, start_response: StartResponse, now: datetime
     ) -> Iterable[bytes]:
         """Have a page made; keep it, and answer from it, if it is one for everybody.
 
-        The state of the content was read before: what changes meanwhile makes other `Pages`.
+        One that was made while the content changed is not kept.
         """
         pages, heads = self._pages, list[Any]()
 
@@ -340,7 +346,7 @@ class FeedMiddleware:
             return body
         headers: Headers = heads[-1][1]
         personal = not {"set-cookie", "vary"}.isdisjoint(name.lower() for name, _ in headers)
-        if personal or pages.made_from is None:
+        if personal or not self._are_present(pages):
             start_response(*heads[-1])
             return body
         if hasattr(body, "close"):

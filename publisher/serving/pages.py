@@ -122,6 +122,10 @@ class Pages:
         self._late_bytes = 0
         self._keeping = threading.Lock()
 
+    def emptied(self) -> "Pages":
+        """None of these pages, for the same state."""
+        return Pages(self.made_from, self.modified - timedelta(seconds=1))
+
     def get(self, address: Address) -> Page | None:
         """The page at an address, if it is kept."""
         page = self._late.get(address)

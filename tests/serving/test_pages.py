@@ -195,6 +195,7 @@ def test_a_page_that_asks_for_the_time_is_not_kept(
     for shown, kept in (("subscribe+about", 0), ("subscribe", 1), ("off", 2)):
         with blog.database.write() as db:
             store_setting(db, "show_hours", shown)
+        front.refresh()
         for path in ("/about", "/subscribe"):
             assert client.get(path).status_code == 200
         found = [at_once(front, head(path)) for path in ("/about", "/subscribe")]
@@ -373,8 +374,10 @@ def test_pages_are_forgotten_when_nobody_can_look(
 def test_no_database_on_the_way(
     app: Flask, front: FeedMiddleware, client: FlaskClient, clock: FakeClock
 ) -> None:
-    """A page from memory runs no statement."""
-    client.get("/")
+    """A page from memory runs no statement; nor does a style sheet, which is no page."""
+    rebuild(app.extensions["publisher"])
+    front.refresh()
+    sheet = client.get("/").text.partition('href="/static/')[2].partition('"')[0]
     here, statements = threading.current_thread(), list[str]()
     event.listen(
         app.extensions["publisher"].database.engine,
@@ -382,6 +385,8 @@ def test_no_database_on_the_way(
         lambda *call: statements.append(call[2]) if threading.current_thread() is here else None,
     )
     assert at_once(front, head("/")) is not None
+    with client.get(f"/static/{sheet}") as answer:
+        assert answer.status_code == 200
     assert statements == []
 
 
