@@ -183,7 +183,7 @@ def test_settings_and_the_simulators_page_show_the_simulators_figures(
     )
     for name, key, found in (
         ("knob", keys[0], background_commands.run(site, "ttl", "--choices", "--json")),
-        (worth.NAME, keys[1], worth.simulate(site, publisher, "")),
+        (worth.NAME, keys[1], worth.simulate(site, publisher, 10.0, "")),
     ):
         background_commands.save(site, background_commands.State(name, key, rows=tuple(found)))
     rows = printed(
@@ -203,5 +203,5 @@ def test_settings_and_the_simulators_page_show_the_simulators_figures(
         page,
     )
     page = author.get("/readers/worth").text
-    assert f"wait {known} minutes" in page
+    assert f"This feed: {known} minutes" in page
     assert f">{headers['polls_per_day']:.1f}<" in page

@@ -32,6 +32,7 @@ from tests.conftest import FakeClock
 from tests.databases import work_on
 from tests.factories import PASSWORD, make_author, make_post
 from tests.parts.readers.polls import FULL, NOT_MODIFIED, Counting, FakeDocument
+from tests.parts.readers.test_worth import ROWS
 
 TIDES, OWN = "/mirror/tides.xml", "/rss.xml"
 
@@ -172,21 +173,9 @@ def test_the_pages(author: FlaskClient, site: Site, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(background_commands, "begin", lambda _site, state, *_: begun.append(state))
     assert "How much is knowing its day worth?" in author.get("/readers/worth?mirror=tides").text
     assert begun[0].name.endswith(":tides")
-    rows = [
-        {
-            "publisher": "forward",
-            "client": "max-age",
-            "polls_per_day": 40,
-            "delay_mean_minutes": 12,
-        },
-        {"publisher": "fixed:60", "client": "ttl", "polls_per_day": 24, "delay_mean_minutes": 30},
-    ]
-    background_commands.save(site, replace(begun[0], rows=tuple(rows)))
-    assert (
-        "With its day known, polite readers wait 12"
-        in author.get("/readers/worth?mirror=tides").text
-    )
-    assert "your day is still being learned" in author.get("/readers/worth").text
+    background_commands.save(site, replace(begun[0], rows=tuple(ROWS)))
+    assert "This feed: 9 minutes, for 11" in author.get("/readers/worth?mirror=tides").text
+    assert "This blog learns when posts usually come" in author.get("/readers/worth").text
     assert author.get("/readers/worth?mirror=nobody").status_code == 404
 
 

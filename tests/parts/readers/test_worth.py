@@ -21,9 +21,15 @@ from tests.parts.readers.polls import NOT_MODIFIED, Counting, FakeDocument
 
 pytestmark = pytest.mark.any_database
 
+NAMES = ("publisher", "client", "polls_per_day", "delay_mean_minutes", "delay_p90_minutes", "cost")
+SAME = {"days": 30.0, "updates": 240.0, "cost_of_best_fixed": 480.0}
 ROWS = [
-    {"publisher": "forward", "client": "max-age", "polls_per_day": 40.0, "delay_mean_minutes": 12},
-    {"publisher": "fixed:60", "client": "ttl", "polls_per_day": 24.0, "delay_mean_minutes": 30.0},
+    dict(zip(NAMES, row, strict=True)) | SAME
+    for row in (
+        ("forward", "max-age", 11.4, 9.0, 21.0, 186.0),
+        ("forward", "ttl", 20.0, 15.0, 40.0, 320.0),
+        ("fixed:60", "ttl", 24.0, 30.0, 54.0, 480.0),
+    )
 ]
 
 
@@ -51,7 +57,8 @@ def test_a_new_blog_has_a_friendly_page(author: FlaskClient) -> None:
     """It says when there will be something to see; the old address leads to the new one."""
     page = author.get("/readers/worth")
     assert page.status_code == 200
-    assert "nothing has been published yet, and your day is still being learned" in page.text
+    assert "what that is worth is shown here after a few days" in page.text.lower()
+    assert "so far nothing has been published" in page.text
     assert author.get("/readers/simulated").location == "/readers/worth"
 
 
@@ -74,7 +81,16 @@ def test_it_is_worked_out_beside_the_page(
     answer = author.get("/readers/worth")
     assert "Refresh" not in answer.headers
     page = answer.text
-    assert "polite readers wait 12 minutes for a post instead of 18" in page
+    assert "Every hour: a post waits 30 minutes until an app sees it, for 24 visits a day" in page
+    assert "This feed: 9 minutes, for 11 visits a day" in page
+    assert "<strong>61 % less</strong> than the best fixed pause, which here is 60 min" in page
+    assert "11 visits a day, evenly spread, would leave a post waiting 63 min" in page
+    late = tuple(row | {"cost": 500.0} for row in ROWS)
+    background_commands.save(site, replace(begun[0], rows=late))
+    assert "A fixed pause of 60 min would do as well" in author.get("/readers/worth").text
+    blank = tuple(row | {"cost": None} for row in ROWS)
+    background_commands.save(site, replace(begun[0], rows=blank))
+    assert "Nothing was published in the last 30 days." in author.get("/readers/worth").text
     background_commands.save(site, replace(begun[0], problem="no simulator here"))
     assert "could not answer today: No simulator here." in author.get("/readers/worth").text
     assert len(begun) == 1
@@ -111,16 +127,16 @@ def test_the_simulator_answers(environment: Environment) -> None:
     ]
     with site.database.write() as db:
         update_log.record_all(db, sorted(log), "loaded")
-    found = worth.read(worth.simulate(site, "forward", "1 max-age\n1 fixed:60"))
+    found = worth.read(worth.simulate(site, "forward", 10.0, "1 max-age\n1 fixed:60"), 10.0)
     site.database.close()
-    hour, polite, own = found["hour"], found["polite"], found["own"]
-    assert hour
-    assert polite
-    assert own
-    assert hour["polls_per_day"] == pytest.approx(24, rel=0.05)
-    assert hour["delay_minutes"] == pytest.approx(30, rel=0.2)
-    assert polite["delay_minutes"] < 0.8 * polite["fixed_delay_minutes"]
-    assert own["polls_per_day"] > polite["polls_per_day"] / 2
+    assert found.own
+    assert found.hour["polls_per_day"] == pytest.approx(24, rel=0.05)
+    assert found.hour["delay_mean_minutes"] == pytest.approx(30, rel=0.2)
+    assert found.most["delay_mean_minutes"] < 0.8 * found.evenly
+    assert found.best == 60
+    assert found.saved == round(100 - found.most["cost"] / found.most["cost_of_best_fixed"] * 100)
+    assert found.saved > 0
+    assert found.own["polls_per_day"] > found.most["polls_per_day"] / 2
 
 
 def test_two_workers_that_look_at_once_ask_once(

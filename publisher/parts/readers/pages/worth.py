@@ -8,6 +8,7 @@ time, behind the guard against private addresses, and keeps each answer for an h
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,6 +20,7 @@ from sqlalchemy.orm import Session
 from publisher.base.dates import cities, find_zone
 from publisher.base.errors import InvalidData, InvalidInput, TooMany
 from publisher.blog import update_log
+from publisher.core.replay import measure
 from publisher.core.ttl.activity import histogram
 from publisher.core.ttl.decision import warming_up
 from publisher.feed_fetching.addresses import tidy_url
@@ -34,11 +36,14 @@ from publisher.web.context import login_required, now, site
 
 blueprint = Blueprint("readers_worth", __name__)
 
-NAME = "readers_worth"
-RELOAD_SECONDS = "5"
+NAME = "readers_gain"
+RELOAD_SECONDS = "2"
 DAYS, MOST_READERS = 7, 200
 HOUR = "fixed:60"
+NOTHING_NEW = "nothing was published in the last 30 days"
 WHOLE = "population"
+WANTED = ("publisher", "client", "days", "updates", "polls_per_day", "delay_mean_minutes",
+          "delay_p90_minutes", "cost", "cost_of_best_fixed")  # fmt: skip
 
 
 @blueprint.get("/readers/simulated")
@@ -55,6 +60,7 @@ def worth() -> Response:
     count_polls()
     with here.database.read() as session:
         settings = load_settings(session)
+        poll_minutes = settings.rule.poll_minutes
         key = update_log.replay_key(session, moment)
         if name:
             mirror = other_feed(here.parts, session, name)
@@ -68,17 +74,20 @@ def worth() -> Response:
     def ask() -> background_commands.Rows:
         with here.database.read() as session:
             mix = population(session, settings, moment, name)
-        return simulate(here, update_log.as_publisher(settings), mix, name)
+        return simulate(here, update_log.as_publisher(settings), poll_minutes, mix, name)
 
     if not learning:
         state = background_commands.answered(here, state, key, moment, ask)
+    replayed = state.rows and all(row["cost"] is not None for row in state.rows)
+    problem = state.problem or ("" if replayed or state.rows is None else NOTHING_NEW)
     text = render_template(
         "readers/worth.html",
         learning=learning,
         updates=known.updates,
         waited_seconds=max(round(state.waited_seconds(moment)), 0),
-        problem=state.problem,
-        worth=read(state.rows) if state.rows else None,
+        problem=problem,
+        worth=read(state.rows, poll_minutes) if replayed and state.rows else None,
+        poll_minutes=poll_minutes,
         mirror=name,
     )
     # As a header, not in the page: this works for assistive programs and without a script.
@@ -102,9 +111,12 @@ def population(session: Session, settings: Settings, moment: datetime, mirror: s
     return "\n".join(lines)
 
 
-def simulate(here: Site, publisher: str, mix: str, mirror: str = "") -> background_commands.Rows:
-    """Run the simulator for polite readers and for the mix; PublisherError with its message."""
+def simulate(
+    here: Site, publisher: str, poll_minutes: float, mix: str, mirror: str = ""
+) -> background_commands.Rows:
+    """Run the simulator for readers that obey and for the mix; PublisherError with its message."""
     asked = ["simulate", "--format", "json", "--publisher", publisher, "--publisher", HOUR]
+    asked += ["--poll-minutes", f"{poll_minutes:g}"]
     asked += ["--mirror", mirror] if mirror else ["--mine"]
     rows = background_commands.run(here, *asked, "--client", "max-age", "--client", "ttl")
     if mix:
@@ -113,28 +125,45 @@ def simulate(here: Site, publisher: str, mix: str, mirror: str = "") -> backgrou
             file.write_text(mix, "utf-8")
             everybody = background_commands.run(here, *asked, "--population", str(file))
             rows += [row for row in everybody if row["client"] == WHOLE]
-    wanted = ("publisher", "client", "polls_per_day", "delay_mean_minutes")
-    return [{name: row[name] for name in wanted} for row in rows]
+    return [{name: row[name] for name in WANTED} for row in rows]
 
 
-def read(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float] | None]:
-    """The answer, read from the simulator's rows: polite readers with the present ttl, and with a
-    fixed `hour`; the blog's `own` readers as they really poll, None while they are unknown.
+Row = Mapping[str, Any]
 
-    `fixed_delay_minutes`: half of the fixed interval that gives the same number of visits.
-    """
-    found = {
-        (row["publisher"] == HOUR, row["client"]): {
-            "polls_per_day": row["polls_per_day"],
-            "delay_minutes": row["delay_mean_minutes"],
-            "fixed_delay_minutes": 720.0 / row["polls_per_day"] if row["polls_per_day"] else 0.0,
-        }
-        for row in rows
-    }
-    return {
-        "polite": found[False, "max-age"], "hour": found[True, "ttl"],
-        "own": found.get((False, WHOLE)), "own_hour": found.get((True, WHOLE)),
-    }  # fmt: skip
+
+@dataclass(frozen=True)
+class Worth:
+    """The answer, in rows of the simulator: apps that look every `hour`; at this feed `most` apps,
+    which obey its headers, and `simple` ones, which know only its ttl; the blog's `own` readers as
+    they come, and if the feed always said an hour, None while they are unknown. best: the pause in
+    minutes of least cost that hindsight finds; saved: by how many per cent less `most` cost."""
+
+    hour: Row
+    most: Row
+    simple: Row
+    own: Row | None
+    own_hour: Row | None
+    best: int
+    saved: int
+
+    @property
+    def evenly(self) -> float:
+        """How long a post would wait for as many visits, evenly spread."""
+        visits: float = self.most["polls_per_day"]
+        return measure.DAY_MINUTES / 2.0 / max(visits, 0.01)
+
+
+def read(rows: Sequence[Row], poll_minutes: float) -> Worth:
+    """The answer from the simulator's rows."""
+    found = {(row["publisher"] == HOUR, row["client"]): row for row in rows}
+    most = found[False, "max-age"]
+    per_day = most["updates"] / max(most["days"], 1.0)
+    return Worth(
+        found[True, "ttl"], most, found[False, "ttl"],
+        found.get((False, WHOLE)), found.get((True, WHOLE)),
+        measure.best_fixed(per_day, poll_minutes),
+        round(100.0 - 100.0 * most["cost"] / most["cost_of_best_fixed"]),
+    )  # fmt: skip
 
 
 advise_blueprint = Blueprint("advise", __name__)
