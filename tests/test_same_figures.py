@@ -65,7 +65,7 @@ def log_of(blog: str, now: datetime) -> list[datetime]:
 @pytest.fixture(autouse=True)
 def _fewer_days(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(poll_worth_choices, "REPLAYED_DAYS", DAYS)
-    monkeypatch.setattr(update_log, "POSITIONS", (5.0, 40.0))  # besides the blog's own
+    monkeypatch.setattr(poll_worth_choices, "POSITIONS", (5.0, 40.0))  # besides the blog's own
 
 
 def printed(environment: Environment, *command: str) -> Any:
@@ -203,5 +203,5 @@ def test_settings_and_the_simulators_page_show_the_simulators_figures(
         page,
     )
     page = author.get("/readers/worth").text
-    assert f"This feed: {known} minutes" in page
+    assert f"tells it to has it after {known} minutes" in page
     assert f">{headers['polls_per_day']:.1f}<" in page

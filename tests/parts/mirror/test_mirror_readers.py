@@ -174,7 +174,7 @@ def test_the_pages(author: FlaskClient, site: Site, monkeypatch: pytest.MonkeyPa
     assert "How much is knowing its day worth?" in author.get("/readers/worth?mirror=tides").text
     assert begun[0].name.endswith(":tides")
     background_commands.save(site, replace(begun[0], rows=tuple(ROWS)))
-    assert "This feed: 9 minutes, for 11" in author.get("/readers/worth?mirror=tides").text
+    assert "has it after 9 minutes, with 11" in author.get("/readers/worth?mirror=tides").text
     assert "This blog learns when posts usually come" in author.get("/readers/worth").text
     assert author.get("/readers/worth?mirror=nobody").status_code == 404
 
@@ -190,7 +190,7 @@ def test_the_commands(
     assert "nameless_requests" in json.loads(done.stdout)["totals"]
     with click.Context(cli):  # its end closes what is opened
         (line,) = sources({
-            "files": (), "timezone": None, "mine": False, "mirror": "tides",
+            "files": (), "timezone": None, "mine": False, "other_feed": "tides",
             "begin": clock() - timedelta(days=99),
             "end": None, "last_days": None, "score_days": None, "synthetic": None,
         })  # fmt: skip

@@ -81,8 +81,8 @@ def test_it_is_worked_out_beside_the_page(
     answer = author.get("/readers/worth")
     assert "Refresh" not in answer.headers
     page = answer.text
-    assert "Every hour: a post waits 30 minutes until an app sees it, for 24 visits a day" in page
-    assert "This feed: 9 minutes, for 11 visits a day" in page
+    assert "every hour has a new post after 30 minutes, with 24 visits a day" in page
+    assert "when this feed tells it to has it after 9 minutes, with 11 visits a day" in page
     assert "<strong>61 % less</strong> than the best fixed pause, which here is 60 min" in page
     assert "11 visits a day, evenly spread, would leave a post waiting 63 min" in page
     late = tuple(row | {"cost": 500.0} for row in ROWS)
