@@ -41,7 +41,9 @@ def fold_polls(site: Site) -> float:
 
 
 def prune_polls(site: Site) -> None:
-    """Delete counts of polls older than the setting `readers_days`."""
+    """Delete counts of polls older than the setting `readers_days`, also those that waited to be
+    folded since the site ran last."""
+    fold_polls(site)
     with site.database.write() as session:
         store.prune(session, site.clock(), load_settings(session).readers_days)
         poll_batches.take_over(session)

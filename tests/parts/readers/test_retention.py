@@ -5,8 +5,9 @@ from datetime import timedelta
 from sqlalchemy import func, select
 
 from publisher.installation import Site
-from publisher.parts.readers import store
+from publisher.parts.readers import jobs, store
 from publisher.parts.readers.tables import (
+    PollFlush,
     PollHour,
     ReaderClient,
     ReaderKey,
@@ -38,6 +39,19 @@ def test_old_counts_go_and_young_ones_stay(
     with site.database.write() as session:
         store.prune(session, clock(), 30)
     assert rows(site) == [1, 1, 1, 1]
+
+
+def test_polls_that_waited_while_nobody_served_go_too(
+    counting: Counting, site: Site, clock: FakeClock
+) -> None:
+    """A site that runs for half a minute every two months tidies what it folds."""
+    counting.poll(clock(), agent="gone")
+    counting.counter.flush()
+    clock.forward(days=60)
+    jobs.prune_polls(site)
+    with site.database.read() as session:
+        assert session.scalar(select(func.count()).select_from(PollFlush)) == 0
+    assert rows(site) == [0, 0, 0, 0]
 
 
 def test_a_readers_last_old_day_stays(counting: Counting, site: Site, clock: FakeClock) -> None:
