@@ -354,7 +354,8 @@ class FeedMiddleware:
         page = Page(environ[PAGE], headers, pages.modified)
         pages.keep(visit.address, page)
         answer = page.answer(visit, now)
-        start_response(answer.status, answer.headers[:])
+        number = [(name, value) for name, value in headers if name == "X-Request-ID"]
+        start_response(answer.status, [*answer.headers, *number])  # a page that is made has one
         return answer.body
 
     def _pass_on(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
