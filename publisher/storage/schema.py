@@ -154,7 +154,7 @@ def _refuse_unknown(current: str) -> None:
     if current[:4] < _FIRST[:4]:
         raise InvalidData(
             f"the database has schema {current}, of a Publisher before 1.0.0, and was not changed: "
-            "start version 1.0.0 with it once (`git checkout v1.0.0`), then this one"
+            "start version 1.0.0 with it once (`git checkout 0e7b84a4`), then this one"
         )
     from alembic.script import ScriptDirectory
 

@@ -496,7 +496,7 @@ def test_answers_are_stored_many_at_a_time(
             await asyncio.sleep(0.02)
             return await run_job(fetcher, job, clock)
 
-    monkeypatch.setattr(worker, "settle", counting)
+    monkeypatch.setattr(worker, "store_results", counting)
     monkeypatch.setattr(worker, "run_job", one_by_one)
     asyncio.run(river.worker().drain(AddressBook(Loopback(), per_address=8)))
     assert sum(batches) == 40
