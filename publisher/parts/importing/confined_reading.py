@@ -126,7 +126,7 @@ def _posts(
             updates = own_export.updates(source, now)
             while rows := tuple(islice(updates, PART_UPDATES)):
                 yield Part(updates=rows)
-    lists = batch.left_out, batch.old_feeds, batch.moved
+    lists = batch.left_out, batch.old_feeds, batch.moved, batch.author_pages
     yield Part(batch=Batch((), Counter(batch.notes), batch.site, *lists))
 
 

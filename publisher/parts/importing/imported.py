@@ -85,7 +85,8 @@ class Batch:
 
     `posts` may be a generator that reads the source, so iterate once; it also adds notes.
     `left_out` names what could not be taken, with the reason. `old_feeds` are the addresses that
-    the blog's feed had, `moved` those of lists of posts with the path of the same list here.
+    the blog's feed had, `moved` those of lists of posts with the path of the same list here,
+    `author_pages` those of lists of an author's posts with that author's names.
     """
 
     posts: Iterable[ImportedPost] = ()
@@ -94,6 +95,7 @@ class Batch:
     left_out: list[tuple[str, str]] = field(default_factory=list)
     old_feeds: list[str] = field(default_factory=list)
     moved: dict[str, str] = field(default_factory=dict)
+    author_pages: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 class Notes(Counter[str]):
@@ -106,6 +108,7 @@ class Notes(Counter[str]):
         self.left_out: list[tuple[str, str]] = []
         self.old_feeds: list[str] = []
         self.moved: dict[str, str] = {}
+        self.author_pages: dict[str, tuple[str, ...]] = {}
 
     def list_moved(self, old: str, name: str, feed: str = "") -> None:
         """Note that the list of the tag `name` was at `old`, and its feed at `feed`."""
@@ -114,9 +117,16 @@ class Notes(Counter[str]):
             if feed:
                 self.moved.setdefault(feed, f"/tags/{slug}/rss.xml")
 
+    def author_moved(self, old: str, names: tuple[str, ...], feed: str = "") -> None:
+        """Note that the list of the author with these names was at `old`, its feed at `feed`."""
+        self.author_pages.setdefault(old, names)
+        if feed:
+            self.moved.setdefault(feed, "/rss.xml")
+
     def batch(self, posts: Iterable[ImportedPost]) -> Batch:
         """The batch of these posts, whose lists grow as the posts are read."""
-        return Batch(posts, self, None, self.left_out, self.old_feeds, self.moved)
+        lists = self.left_out, self.old_feeds, self.moved, self.author_pages
+        return Batch(posts, self, None, *lists)
 
 
 T = TypeVar("T")

@@ -67,6 +67,7 @@ def run(
         with here.database.read() as db:
             planned = planning.make_plan(db, found, author, writer.author_names(batch))
             redirects = list(islice(writer.moved(db, planned), MOST_LISTED))
+            writer.author_pages(db, planned, batch, stored=False)
         if with_images:
             wanted = {name for one in planned.new_posts() for name in images.wanted(one.post)}
             batch.notes += Counter({"picture to download": len(wanted)})
@@ -95,6 +96,8 @@ def run(
             to_do.add(one.post.guid, one.label, NO_ADDRESS, needs=False)
     for place_, reason in batch.left_out:
         to_do.add(place_, place_, f"it was not imported: {reason}")
+    for names, old in {by: old for old, by in reversed(batch.author_pages.items())}.items():
+        to_do.add(old, names[-1], f"the old page of an author leads nowhere: {old}", needs=False)
     to_do.save()
     return {
         "facts": [*planning.sentences(planned, batch), *to_do.facts()],
@@ -153,6 +156,7 @@ def _store(
             with database.write() as db:
                 writer.media_rows(db, batch.site)
         with database.write() as db:
+            writer.author_pages(db, planned, batch)
             writer.moved_lists(db, batch.moved)
         rebuild(here)
     except StorageUnavailable as error:

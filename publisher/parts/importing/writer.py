@@ -172,12 +172,26 @@ def old_feeds(session: Session, paths: Sequence[str], ours: Container[str]) -> l
     return new
 
 
+def author_pages(session: Session, plan: Plan, batch: Batch, stored: bool = True) -> None:
+    """Lead old pages of authors to those of ours who have their posts, and that of a blog's only
+    author to all posts where no post here names one; the batch keeps the others."""
+    writers = published.authors(session)
+    people = writers if stored else authors.everyone(session)
+    here = {author.id: author.name for author in people}
+    alone = not writers and len({*batch.author_pages.values()}) == 1
+    for old, names in [*batch.author_pages.items()]:
+        name = here.get(plan.author_id(names) or 0)
+        if name or alone:
+            batch.moved.setdefault(old, f"/authors/{name}" if name else "/")
+            del batch.author_pages[old]
+
+
 MOST_LISTS = 50_000
 
 
 def moved_lists(session: Session, moved: Mapping[str, str]) -> None:
     """Lead old addresses of lists of posts to ours, where nothing has them already."""
-    paths = re.compile(r"/(?![/\\])[^\x00-\x1f\x7f\s]{1,300}")  # on this site alone
+    paths = re.compile(r"/(?![/\\])[^\x00-\x1f\x7f\s]{0,300}")  # on this site alone
     wanted = {
         old: new
         for old, new in islice(moved.items(), MOST_LISTS)

@@ -87,11 +87,13 @@ def tag(name: str) -> str | Response:
 
 @blueprint.get("/authors/<name>", strict_slashes=False)
 def author(name: str) -> str | Response:
-    """An author's biography and posts; a former name leads to the present one."""
+    """An author's biography and posts; a former name, here or on an imported blog, leads on."""
     with site().database.read() as db:
         try:
             found = published.author_called(db, name)
         except NotFound:
+            if old := published.moved_list(db, f"/authors/{name}", f"/authors/{name}/"):
+                return redirect(old, 301)
             now = published.author_called(db, authors.formerly(db, name).name)
             return redirect(f"/authors/{now.name}", 301)
         return post_list(

@@ -4,6 +4,7 @@ addresses of posts, here or on a former blog, to the present ones.
 `/preview/<token>`: a draft as readers will see it, for everybody with the private link.
 """
 
+import re
 from typing import Any
 
 from flask import Blueprint, current_app, redirect, render_template, request
@@ -75,7 +76,11 @@ def _moved(db: Session) -> Response:
     plain = [request.path.rstrip("/"), written.rstrip("/")]
     spellings = [request.path, written, *plain, *(f"{spelling}/" for spelling in plain)]
     found = published.moved(db, *dict.fromkeys(spellings))
-    if found is None and (target := published.moved_list(db, *spellings)):
+    tops = [
+        re.sub(r"/(page|authors)/\d+$", "", spelling) for spelling in plain
+    ]  # of a list's further pages
+    lists = *spellings, *tops, *(f"{top}/" for top in tops)
+    if found is None and (target := published.moved_list(db, *lists)):
         return redirect(target, 301)
     if found is None and request.path.endswith("/"):
         bare = request.path[:-1]

@@ -28,13 +28,13 @@ def ghost(*posts: dict[str, Any]) -> str:
     ids = [post.get("id") for post in posts]
     data = {
         "posts": list(posts),
-        "tags": [{"id": "t1", "name": "Drinks"}, {"id": "t2", "name": "#internal"}],
+        "tags": [{"id": "t1", "name": "Drinks", "slug": "hot"}, {"id": "t2", "name": "#internal"}],
         "posts_tags": [
             {"post_id": id_, "tag_id": tag, "sort_order": n}
             for id_ in ids
             for n, tag in enumerate(("t2", "t1"))
         ],
-        "users": [{"id": "u1", "name": "Ada"}],
+        "users": [{"id": "u1", "name": "Ada", "slug": "al"}],
         "posts_authors": [{"post_id": id_, "author_id": "u1"} for id_ in ids],
     }
     return json.dumps({"db": [{"meta": {"version": "5.0"}, "data": data}]})
@@ -53,6 +53,19 @@ def test_ghost() -> None:
     assert '<a href="/about/">' in post.source
     assert (post.tags, post.by, post.address) == (("Drinks",), ("Ada",), "/tea/")
     assert post.published_at == datetime(2021, 2, 3, 4, 5, 6, tzinfo=UTC)
+
+
+def test_ghosts_feeds_and_lists() -> None:
+    """Of the blog, and of each tag and author by their names in addresses; drafts have none."""
+    batch = read(ghost(POSTED, POSTED | {"id": "2", "uuid": "2", "status": "draft"}))
+    assert batch.old_feeds == ["/rss/"]
+    assert batch.moved == {
+        "/tag/hot/": "/tags/drinks",
+        "/tag/hot/rss/": "/tags/drinks/rss.xml",
+        "/author/al/rss/": "/rss.xml",
+    }
+    assert batch.author_pages == {"/author/al/": ("Ada",)}
+    assert read(ghost(POSTED | {"status": "draft"})).author_pages == {}
 
 
 def test_what_wordpress_and_ghost_had_as_html_is_edited_as_markdown(importer: Importer) -> None:

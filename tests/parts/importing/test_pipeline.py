@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from flask.testing import FlaskClient
 from sqlalchemy import delete, func, select
 
 from publisher.base.errors import StorageUnavailable
 from publisher.base.media_files import Attachment
 from publisher.blog import published, update_log
 from publisher.blog.markup import markdown
+from publisher.blog.members import authors
 from publisher.blog.writing import posts, tags
 from publisher.installation import Site
 from publisher.parts.importing import planning, work, writer
@@ -315,6 +317,60 @@ def test_lists_of_the_old_blog(site: Site) -> None:
         assert [(row.path, row.target) for row in db.scalars(select(MovedList))] == [
             ("/category/a/", "/tags/a")
         ]
+
+
+def led(client: FlaskClient, path: str) -> str:
+    """Where a redirect from `path` leads; "" for none."""
+    answer = client.get(path)
+    return answer.headers["Location"] if answer.status_code == 301 else ""
+
+
+def by(place: Path, *people: str) -> str:
+    """A site of Hugo with a post by each of these people, who have pages."""
+    (place / "content/posts").mkdir(parents=True)
+    (place / "hugo.toml").write_text("[taxonomies]\nauthor = 'authors'")
+    for name in people:
+        head = f"title: By {name}\ndate: 2020-01-02\nauthors: [{name}]"
+        (place / f"content/posts/{name}.md").write_text(f"---\n{head}\n---\nx")
+    return str(place)
+
+
+def test_old_pages_of_authors(site: Site, client: FlaskClient, tmp_path: Path) -> None:
+    """They lead to ours of the same author, their feeds to our feed; that of somebody who is not
+    here leads nowhere, and the report says so, before the import and after it."""
+    with site.database.write() as db:
+        authors.add(db, "ada", authors.hashed("a password"), None, site.clock(), "Ada L")
+        authors.add(db, "bo", authors.hashed("a password"), None, site.clock())
+    source = by(tmp_path / "old", "Ada L", "Cy")
+    for dry_run in (True, False):
+        outcome = work.run(site, source, None, dry_run, False, None, lambda _: None)
+        (left,) = (one for one in outcome["to_do"] if "old page of an author" in one["what"])
+        assert "/authors/cy/" in str(left)
+        assert "ada" not in str(left)
+    for old in ("/authors/ada-l/", "/authors/ada-l", "/authors/ada-l/page/2/"):
+        assert led(client, old) == "/authors/ada"
+    assert client.get("/authors/ada").status_code == 200
+    assert led(client, "/authors/ada-l/index.xml") == led(client, "/authors/cy/index.xml")
+    assert led(client, "/authors/cy/index.xml") == "/rss.xml"
+    for nowhere in ("/authors/cy/", "/authors/cy/page/2/", "/authors/page/2", "/x/page/2/"):
+        assert client.get(nowhere).status_code == 404
+
+
+@pytest.mark.parametrize(("heir", "people", "target"), [
+    ("ada", ("Cy", "Di"), "/authors/ada"), (None, ("Cy",), "/"), (None, ("Cy", "Di"), ""),
+])  # fmt: skip
+def test_old_pages_of_authors_who_are_not_here(
+    site: Site,
+    client: FlaskClient,
+    tmp_path: Path,
+    heir: str | None,
+    people: tuple[str, ...],
+    target: str,
+) -> None:
+    """Who was given the posts has the page; all posts are those of a blog's only author."""
+    make_author(site)
+    work.run(site, by(tmp_path / "old", *people), None, False, False, heir, lambda _: None)
+    assert led(client, "/authors/cy/") == target
 
 
 def test_posts_that_share_a_guid(site: Site, importer: Importer) -> None:

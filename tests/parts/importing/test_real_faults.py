@@ -209,9 +209,10 @@ def test_references_in_titles_of_files() -> None:
 
 
 WXR = """<rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/"
- xmlns:wp="http://wordpress.org/export/1.2/"><channel><link>https://old.example/blog</link>
+ xmlns:wp="http://wordpress.org/export/1.2/" xmlns:dc="http://purl.org/dc/elements/1.1/">
+<channel><link>https://old.example/blog</link>
 <wp:base_blog_url>https://old.example/blog</wp:base_blog_url>
-<item><title>One</title><link>https://old.example/blog/2021/05/one/</link>
+<item><title>One</title><dc:creator>Ada.Lovelace@x.org</dc:creator><link>https://old.example/blog/2021/05/one/</link>
 <guid isPermaLink="false">https://old.example/?p=10</guid><content:encoded><![CDATA[{}]]></content:encoded>
 <wp:post_id>10</wp:post_id><wp:post_date_gmt>2021-05-01 08:00:00</wp:post_date_gmt>
 <wp:status>publish</wp:status>
@@ -259,6 +260,10 @@ def test_words_of_wordpress() -> None:
         "/blog/category/olive-oil-2/feed/": "/tags/olive-oil/rss.xml",
         "/blog/2021/05/": "/archives/2021/5",
         "/blog/2021/": "/archives",
+        "/blog/author/ada-lovelacex-org/feed/": "/rss.xml",
+    }
+    assert batch.author_pages == {
+        "/blog/author/ada-lovelacex-org/": ("Ada.Lovelace@x.org",),
     }
 
 
@@ -285,6 +290,51 @@ def test_old_lists_of_generators() -> None:
     assert batch.moved["/sub/tags/web-dev/"] == "/tags/web-dev"
     assert batch.moved["/sub/tags/c++/index.xml"] == "/tags/c-plus-plus/rss.xml"
     assert not [old for old in batch.moved if "hidden" in old]
+
+
+@pytest.mark.parametrize(("files", "pages"), [
+    ({"hugo.toml": "[taxonomies]\nauthor = 'authors'", "content/posts/a.md": "+"},
+     ["/authors/ada-l./"]),
+    ({"hugo.toml": "", "content/posts/a.md": "+"}, []),
+    ({"pelicanconf.py": "AUTHOR = 'No'", "content/a.md": "+"}, ["/author/ada-l.html"]),
+    ({"pelicanconf.py": "AUTHOR = 'Ada L.'", "content/a.md": "-"}, ["/author/ada-l.html"]),
+    ({"pelicanconf.py": "AUTHOR_URL = 'by/{slug}/'", "content/a.md": "+"}, ["/by/ada-l/"]),
+    ({"pelicanconf.py": "AUTHOR_SAVE_AS = ''", "content/a.md": "+"}, []),
+    ({"eleventy.config.js": "", "posts/a.md": "+", "authors.njk":
+      "---\npagination: {data: x}\npermalink: /by/{{ author | slugify }}/\n---\n"},
+     ["/by/ada-l/", "/by/Ada L./"]),
+    ({"astro.config.mjs": "", "src/content/posts/a.md": "+",
+      "src/pages/authors/[slug]/[...page].astro": ""}, ["/authors/ada-l/", "/authors/Ada L./"]),
+    ({"docusaurus.config.js": "", "blog/2020-01-02-a.md": "+", "blog/authors.yml":
+      "Ada L.: {page: true}\nBo: {page: true}"}, ["/blog/authors/ada-l"]),
+    ({"docusaurus.config.js": "", "blog/2020-01-02-a.md": "+", "blog/authors.yml":
+      "Ada L.: {page: {permalink: /all-of-ada}}"}, ["/blog/authors/all-of-ada"]),
+    ({"docusaurus.config.js": "", "blog/2020-01-02-a.md": "+", "blog/authors.yml":
+      "Ada L.: {title: x}"}, []),
+    ({"_config.yml": "a: b", "_posts/2020-01-02-a.md": "+",
+      "authors/ada.md": head("Ada L.", "permalink: /authors/ada/\n"),
+      "authors/bo.md": head("Bo", "permalink: /authors/bo/\n")}, ["/authors/ada/"]),
+    ({"_config.yml": "a: b", "source/_posts/a.md": "+"}, []),
+])  # fmt: skip
+def test_old_pages_of_authors_by_generator(files: dict[str, str], pages: list[str]) -> None:
+    """Where the site has them, of the authors of public posts; "+" is a post by Ada, "-" by
+    nobody."""
+    texts = {"+": head("A", "date: 2020-01-02\nauthors: [Ada L.]\n") + "x",
+             "-": head("A", "date: 2020-01-02\n") + "x"}  # fmt: skip
+    _, batch = imported({name: texts.get(text, text) for name, text in files.items()})
+    assert batch.author_pages == dict.fromkeys(pages, ("Ada L.",))
+
+
+def test_feeds_of_pelicans_lists() -> None:
+    """An author has one in each form, a category one, a tag none but where the site says so."""
+    text = "Title: A\nDate: 2020-01-02\nAuthor: Ada\nTags: tea\nCategory: hot\n\nx"
+    _, batch = imported({"pelicanconf.py": "TAG_FEED_RSS = 'tag/{slug}.xml'", "content/a.md": text})
+    assert {old: new for old, new in batch.moved.items() if old.endswith("xml")} == {
+        "/feeds/hot.atom.xml": "/tags/hot/rss.xml",
+        "/feeds/ada.atom.xml": "/rss.xml",
+        "/feeds/ada.rss.xml": "/rss.xml",
+        "/tag/tea.xml": "/tags/tea/rss.xml",
+    }
 
 
 def test_a_template_of_a_feed_is_no_archive() -> None:

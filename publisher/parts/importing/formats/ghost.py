@@ -13,7 +13,7 @@ from publisher.base.errors import InvalidData
 from publisher.base.text import as_text
 from publisher.blog.markup.markdown import rendered
 from publisher.parts.importing.formats import fields
-from publisher.parts.importing.imported import ImportedPost
+from publisher.parts.importing.imported import ImportedPost, Notes
 from publisher.parts.importing.sources import Document
 from publisher.storage.tables.blog import PostStatus
 
@@ -37,7 +37,7 @@ def is_one(document: object) -> bool:
     return bare or (isinstance(document, dict) and isinstance(document.get("db"), list))
 
 
-def read(source: Document, _: object, notes: Counter[str]) -> Iterator[ImportedPost]:
+def read(source: Document, _: object, notes: Notes) -> Iterator[ImportedPost]:
     """Posts and pages with their states, tags and feature images.
 
     Raises InvalidData for broken JSON, for other JSON and for impossible dates.
@@ -50,11 +50,23 @@ def read(source: Document, _: object, notes: Counter[str]) -> Iterator[ImportedP
     tags = _names(data, "posts_tags", "tag_id", "tags", "name")
     people = _names(data, "posts_authors", "author_id", "users", "name")
     users = {as_text(row.get("id")): as_text(row.get("name")) for row in _rows(data, "users")}
+    slugs = {
+        table: {as_text(row.get("name")): as_text(row.get("slug")) for row in _rows(data, table)}
+        for table in ("tags", "users")
+    }
     folder = _folder(data)
+    notes.old_feeds.append(f"{folder}/rss/")
     for number, row in enumerate(_rows(data, "posts"), 1):
         post = _post(row, number, tags, people, notes)
         if not post.by and (name := users.get(as_text(row.get("author_id")))):  # Ghost 1
             post = replace(post, by=(name,))
+        if post.status == "published" and post.kind == "post":
+            for name in post.tags:
+                old = f"{folder}/tag/{slugs['tags'].get(name)}/"
+                notes.list_moved(old, name, f"{old}rss/")
+            for name in post.by:
+                old = f"{folder}/author/{slugs['users'].get(name)}/"
+                notes.author_moved(old, (name,), f"{old}rss/")
         yield replace(post, aliases=(f"{folder}{post.address}",)) if post.address else post
 
 

@@ -31,7 +31,7 @@ from publisher.exchange.front_matter import (
 from publisher.parts.importing.formats import fields as values
 from publisher.parts.importing.imported import ImportedPost, Notes
 from publisher.parts.importing.sites import permalinks, restructured_text, unfenced
-from publisher.parts.importing.sites.generators.generator import Text
+from publisher.parts.importing.sites.generators.generator import ListKind, Text
 from publisher.parts.importing.sites.generators.recognised import recognised
 from publisher.parts.importing.sites.template_words import Words
 from publisher.parts.importing.sources import Document, Folder
@@ -73,6 +73,8 @@ class TextFolder:
         self._taken: set[str] = set()
         self._tags: set[str] = set()  # of public texts, as their lists here are called
         self._tag_pages: dict[str, str] = {}
+        self._authors: set[str] = set()  # of public texts
+        self._author_pages: dict[str, str] = {}
 
     def posts(self) -> Iterator[ImportedPost]:
         """Every post and page of the folder, one after the other."""
@@ -101,6 +103,9 @@ class TextFolder:
         for old, tag in self._tag_pages.items():
             if tag_slug(tag) in self._tags:
                 self.notes.list_moved(old, tag)
+        for old, name in self._author_pages.items():
+            if name in self._authors:
+                self.notes.author_moved(old, (name,))
         self.notes.old_feeds += [self._on_site(path) for path in self.generator.feeds]
 
     def _on_site(self, path: str) -> str:
@@ -131,6 +136,9 @@ class TextFolder:
             tag, old = text_of(fields, "tag", "category"), self.generator.path(Text(place, fields))
             if tag and old.startswith("/"):
                 self._tag_pages[self._on_site(old)] = tag
+            elif re.match("/authors?/.", old):
+                name = text_of(fields, "short_name", "author", "name", "title")
+                self._author_pages[self._on_site(old)] = name
             return None
         text, undated = self._dated(place, fields)
         generator = self.generator
@@ -176,6 +184,7 @@ class TextFolder:
             image=picture,
             image_alt=found.image_alt or alt,
             status=status,
+            by=tuple(generator.authors(text)),
             address=address if shown else "",
             aliases=(*generator.also(address), *(generator.alias(text, a) for a in found.aliases)),
             needs=(*needs, *found.needs),
@@ -184,12 +193,19 @@ class TextFolder:
     def _lists(self, text: Text) -> None:
         """Note where the lists were that a public text was in."""
         spaced = self.generator.spaced_tags
-        named = [(tag, False) for tag in list_of(text.fields, "tags", "tag", spaced=spaced)]
-        named += [(name, True) for name in self.generator.categories(text)]
-        self._tags |= {tag_slug(name) for name, _ in named}
-        for name, category in named:
-            for old, feed in self.generator.lists(name, category):
-                self.notes.list_moved(self._on_site(old), name, self._on_site(feed) if feed else "")
+        tags = list_of(text.fields, "tags", "tag", spaced=spaced)
+        categories, people = self.generator.categories(text), self.generator.authors(text)
+        self._tags |= {tag_slug(name) for name in (*tags, *categories)}
+        self._authors |= {*people}
+        kinds: dict[ListKind, list[str]] = {"tag": tags, "category": categories, "author": people}
+        for kind, names in kinds.items():
+            for name in names:
+                for old, feed in self.generator.lists(name, kind):
+                    there = self._on_site(feed) if feed else ""
+                    if kind == "author":
+                        self.notes.author_moved(self._on_site(old), (name,), there)
+                    else:
+                        self.notes.list_moved(self._on_site(old), name, there)
 
     def _split(self, place: str, data: bytes) -> tuple[dict[str, Any], str, list[str]]:
         """Fields and body of a file, and what is wrong with it."""

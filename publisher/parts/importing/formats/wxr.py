@@ -2,6 +2,7 @@
 
 import html
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -78,7 +79,8 @@ def read(document: Document, zone: tzinfo, notes: Notes) -> Iterator[ImportedPos
 
 
 def _lists(part: Element, post: ImportedPost, blog: str, notes: Notes) -> None:
-    """The old addresses of the lists that a public post was in: of categories, tags, months."""
+    """The old addresses of the lists that a public post was in: of categories, tags, months and
+    the author."""
     for child in part.findall("category"):
         top = {"category": "category", "post_tag": "tag"}.get(child.get("domain", ""))
         slug, name = unquote(child.get("nicename", "")), (child.text or "").strip()
@@ -89,6 +91,15 @@ def _lists(part: Element, post: ImportedPost, blog: str, notes: Notes) -> None:
         year, month = post.published_at.year, post.published_at.month
         notes.moved.setdefault(f"{blog}/{year}/{month:02}/", f"/archives/{year}/{month}")
         notes.moved.setdefault(f"{blog}/{year}/", "/archives")
+        if name := _name_in_addresses(post.by[0]) if post.by else "":
+            old = f"{blog}/author/{name}/"
+            notes.author_moved(old, post.by, f"{old}feed/")
+
+
+def _name_in_addresses(login: str) -> str:
+    """An author's name as WordPress makes it of the login name; the export does not have it."""
+    plain = unicodedata.normalize("NFKD", login[:50].lower()).replace(".", "-")
+    return re.sub(r"[\s-]+", "-", re.sub(r"[^a-z0-9_\s-]", "", plain)).strip("-")
 
 
 def _taken(

@@ -6,7 +6,7 @@ from itertools import islice
 
 from publisher.parts.importing.sites import config_files as config
 from publisher.parts.importing.sites import permalinks
-from publisher.parts.importing.sites.generators.generator import DATED, Generator, Text
+from publisher.parts.importing.sites.generators.generator import DATED, Generator, ListKind, Text
 from publisher.parts.importing.sources import Folder
 from publisher.storage.tables.blog import PostKind
 
@@ -87,8 +87,11 @@ class Astro(Generator):
         text, route = self._text(name), name.removeprefix("src/pages/").removesuffix(".astro")
         route = route.removesuffix("/index")
         *above, last = _PARAMETER.findall(route) or [""]
-        if last.lower() in ("tag", "tags") and not above:
-            self.tag_pages.append(f"/{_PARAMETER.sub(':name', route)}{self.ending}")
+        pages = {"tag": self.tag_pages, "author": self.author_pages}
+        top, _, name_ = re.sub(r"/\[(?:\.\.\.)?page\]$", "", route).partition("[")
+        found = re.fullmatch(r"(?:\.\.\.)?(?:(tag|author)s?|\w+)\]", name_.lower())
+        if found and (of := found[1] or ("author" if re.search(r"\bauthors?/$", top) else "")):
+            pages[of].append(f"/{top}:name{self.ending}")
         if (
             not route.endswith("]")
             or "paginate(" in text
@@ -176,6 +179,7 @@ class Docusaurus(Generator):
         self.route = f"/{route[1].strip('/') if route else 'blog'}".rstrip("/")
         self.feeds = [f"{self.route}/rss.xml", f"{self.route}/atom.xml"]
         self.tag_pages = [f"{self.route}/tags/:name"]
+        self.people = self._settings(*(f"{self.top}/authors.{kind}" for kind in ("yml", "json")))
 
     def takes(self, place: str) -> bool:
         """Texts in the blog's folder; the documentation stays."""
@@ -189,3 +193,12 @@ class Docusaurus(Generator):
             return f"{self.route}/{own.strip('/')}"
         inner = text.place.removeprefix(f"{self.top}/").rpartition(".")[0].removesuffix("/index")
         return f"{self.route}/" + re.sub(r"^(\d{4})-(\d\d)-(\d\d)[-/]", r"\1/\2/\3/", inner)
+
+    def lists(self, name: str, kind: ListKind) -> list[tuple[str, str]]:
+        """An author has a page where `authors.yml` says so."""
+        page = config.at(self.people, name, "page") if kind == "author" else None
+        if not page:
+            return super().lists(name, kind)
+        words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)
+        own = config.string(page, "permalink").strip("/") or "-".join(words).lower()
+        return [(f"{self.route}/authors/{own}", "")]

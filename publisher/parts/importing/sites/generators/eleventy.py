@@ -12,7 +12,7 @@ from publisher.parts.importing.sites.generators.generator import Generator, Text
 from publisher.parts.importing.sources import Folder
 from publisher.storage.tables.blog import PostKind
 
-_TAG_PAGE = re.compile(r"""^permalink:\s*["']?([\w/.-]*)\{\{[^}]*\btag\b""", re.MULTILINE)
+_LIST_PAGE = re.compile(r"""^permalink:\s*["']?([\w/.-]*)\{\{[^}]*\b(tag|author)\b""", re.MULTILINE)
 
 
 class Eleventy(Generator):
@@ -60,10 +60,11 @@ class Eleventy(Generator):
             dict.fromkeys("/" + path.lstrip("/") for path in paths if path.endswith("xml"))
         )
         for name in self.below(self.root):
-            if name.endswith((".njk", ".liquid", ".html", ".md")) and "tag" in name:
+            if name.endswith((".njk", ".liquid", ".html", ".md")) and re.search("tag|author", name):
                 text = self._text(name)
-                if "pagination" in text and (found := _TAG_PAGE.search(text)):
-                    self.tag_pages.append(f"/{found[1].lstrip('/')}:name/")
+                if "pagination" in text and (found := _LIST_PAGE.search(text)):
+                    pages = self.tag_pages if found[2] == "tag" else self.author_pages
+                    pages.append(f"/{found[1].lstrip('/')}:name/")
         self._folders: dict[str, dict[str, Any]] = {}
 
     def takes(self, place: str) -> bool:

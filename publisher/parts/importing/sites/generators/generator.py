@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
@@ -20,6 +20,7 @@ from publisher.storage.tables.blog import PostKind
 # Folders in which no generator has posts.
 _NO_POSTS = "archetypes layouts themes node_modules scaffolds _layouts _includes _site".split()  # noqa: SIM905
 DATED = re.compile(r"(\d{4}-\d{1,2}-\d{1,2})[-_ ]+(.+)")
+ListKind = Literal["tag", "category", "author"]
 _FEED = re.compile(r"<(?:rss|feed|rdf:RDF)\b")
 
 
@@ -65,6 +66,7 @@ class Generator:
         self.dates: list[str] = []  # fields of dates besides the usual ones
         self.tag_pages: list[str] = []  # paths with `:name`
         self.category_pages: list[str] = []
+        self.author_pages: list[str] = []
 
     def asked(self, pattern: str) -> None:
         """Take `--permalink`: a pattern, which may begin with the address of the site."""
@@ -155,11 +157,17 @@ class Generator:
         """Other addresses at which the text could be seen."""
         return ()
 
-    def lists(self, tag: str, category: bool) -> list[tuple[str, str]]:
-        """Where the site may have had the list of a tag or a category, and its feed ("": none)."""
-        names = dict.fromkeys((permalinks.github_slug(tag), tag))
-        patterns = self.category_pages if category else self.tag_pages
+    def lists(self, name: str, kind: ListKind) -> list[tuple[str, str]]:
+        """Where the site may have had the list of a tag, a category or an author, and its feed
+        ("": none)."""
+        names = dict.fromkeys((permalinks.github_slug(name), name))
+        pages = {"tag": self.tag_pages, "category": self.category_pages}
+        patterns = pages.get(kind, self.author_pages)
         return [(one.replace(":name", name), "") for one in patterns for name in names if name]
+
+    def authors(self, text: Text) -> list[str]:
+        """The names of its authors."""
+        return list_of(text.fields, "author", "authors")
 
     def words(self, text: Text) -> dict[str, str]:
         """The words that a pattern may have, but for those of the date."""

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from publisher.parts.importing.sites import config_files as config
 from publisher.parts.importing.sites import permalinks
-from publisher.parts.importing.sites.generators.generator import Generator, Text
+from publisher.parts.importing.sites.generators.generator import Generator, ListKind, Text
 from publisher.parts.importing.sources import Folder
 from publisher.storage.tables.blog import PostKind
 
@@ -49,10 +49,10 @@ class Hexo(Generator):
             return "/" + own.lstrip("/")
         return permalinks.filled(self.pattern or self.style, self.words(text), self._local(text))
 
-    def lists(self, tag: str, category: bool) -> list[tuple[str, str]]:
-        """Tags and categories by their names; they have no feeds."""
-        top = "categories" if category else "tags"
-        return [(f"/{top}/{'-'.join(tag.split())}/", "")]
+    def lists(self, name: str, kind: ListKind) -> list[tuple[str, str]]:
+        """Tags and categories by their names; they have no feeds, and authors no pages."""
+        top = {"tag": "tags", "category": "categories"}.get(kind)
+        return [(f"/{top}/{'-'.join(name.split())}/", "")] if top else []
 
     def words(self, text: Text) -> dict[str, str]:
         """Hexo's `:title` is the path below `_posts`, without a date that `new_post_name` has."""

@@ -8,7 +8,7 @@ from typing import Any
 from publisher.exchange.front_matter import list_of
 from publisher.parts.importing.sites import config_files as config
 from publisher.parts.importing.sites import permalinks
-from publisher.parts.importing.sites.generators.generator import DATED, Generator, Text
+from publisher.parts.importing.sites.generators.generator import DATED, Generator, ListKind, Text
 from publisher.parts.importing.sources import Folder
 from publisher.storage.tables.blog import PostKind
 
@@ -115,11 +115,15 @@ class Hugo(Generator):
         parent = "" if folder.as_posix() == "." else f"/{slug(folder.as_posix())}"
         return f"{top}{parent}/{slug(written or name)}{ending}"
 
-    def lists(self, tag: str, category: bool) -> list[tuple[str, str]]:
-        """Taxonomies: `/tags/name/` and `/categories/name/`, each with a feed."""
-        top = "categories" if category else "tags"
-        path = f"/{top}/{permalinks.hugo_path(tag)}/"
-        return [(path, f"{path}{self.feeds[0].lstrip('/')}")]
+    def lists(self, name: str, kind: ListKind) -> list[tuple[str, str]]:
+        """Taxonomies: `/tags/name/`, `/categories/name/` and one of authors where the site has it,
+        each with a feed."""
+        tops = {"tag": "tags", "category": "categories"}
+        own = config.at(self.settings, "taxonomies")
+        found = own.values() if isinstance(own, dict) else ()
+        top = tops.get(kind) or next((one for one in found if one in ("author", "authors")), "")
+        path = f"/{top}/{permalinks.hugo_path(name)}/"
+        return [(path, f"{path}{self.feeds[0].lstrip('/')}")] if top else []
 
     def alias(self, text: Text, alias: str) -> str:
         """A former address; one without a slash is beside the post."""

@@ -6,11 +6,15 @@ from urllib.parse import urlsplit
 
 from publisher.parts.importing.sites import config_files as config
 from publisher.parts.importing.sites import permalinks
-from publisher.parts.importing.sites.generators.generator import Generator, Text
+from publisher.parts.importing.sites.generators.generator import Generator, ListKind, Text
 from publisher.parts.importing.sources import Folder
 from publisher.storage.tables.blog import PostKind
 
-_CATEGORY_FEED = "CATEGORY_FEED_ATOM"
+_LIST_FEEDS = {
+    "CATEGORY_FEED_ATOM": "feeds/{slug}.atom.xml",
+    "AUTHOR_FEED_ATOM": "feeds/{slug}.atom.xml",
+    "AUTHOR_FEED_RSS": "feeds/{slug}.rss.xml",
+}
 _PELICAN_WORDS = ((r"[^\w\s-]", ""), (r"(?u)\A\s*", ""), (r"(?u)\s*\Z", ""), (r"[-\s]+", "-"))
 
 
@@ -99,14 +103,21 @@ class Pelican(Generator):
         path = re.sub(r"\{(\w+)(?::([^{}]*))?\}", word, pattern)
         return "" if "\0" in path else "/" + path.lstrip("/")
 
-    def lists(self, tag: str, category: bool) -> list[tuple[str, str]]:
-        """A page for each tag and category; a category has a feed unless the site has none."""
-        slug, kind = self._slug(tag), "category" if category else "tag"
-        if not slug:
+    def lists(self, name: str, kind: ListKind) -> list[tuple[str, str]]:
+        """A page for each tag, category and author, with the feeds that the site has of them."""
+        slug, top = self._slug(name), kind.upper()
+        if not slug or config.at(self.settings, f"{top}_SAVE_AS") == "":
             return []
-        known = {_CATEGORY_FEED: "feeds/{slug}.atom.xml"} | self.settings
-        feed = config.string(known, _CATEGORY_FEED).replace("{slug}", slug)
-        return [(f"/{kind}/{slug}.html", f"/{feed}" if category and feed else "")]
+        known = {f"{top}_URL": f"{kind}/{{slug}}.html"} | _LIST_FEEDS | self.settings
+        page, *feeds = (
+            "/" + config.string(known, f"{top}_{one}").replace("{slug}", slug).lstrip("/")
+            for one in ("URL", "FEED_ATOM", "FEED_RSS")
+        )
+        return [(page, feed.rstrip("/")) for feed in feeds]
+
+    def authors(self, text: Text) -> list[str]:
+        """Those that it names, else the site's."""
+        return super().authors(text) or config.strings(self.settings, "AUTHOR")
 
     def guid(self, text: Text, address: str) -> str:
         """A tag address (RFC 4151) of host, day and path."""
