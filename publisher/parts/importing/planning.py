@@ -434,3 +434,6 @@ def sentences(plan: Plan, batch: Batch) -> Iterator[str]:
         yield f"{counted(len(batch.left_out), 'post')} not imported, see the list"
     if batch.old_feeds:
         yield f"the old feed is led here from {' '.join(batch.old_feeds[:5])}"
+    if old := sorted({by: old for old, by in reversed(batch.author_pages.items())}.values()):
+        pages = counted(len(old), "old page of an author", "old pages of authors")
+        yield f"{pages} not led on, as no author here has the posts: {' '.join(old[:20])}"

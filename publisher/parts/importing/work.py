@@ -96,8 +96,6 @@ def run(
             to_do.add(one.post.guid, one.label, NO_ADDRESS, needs=False)
     for place_, reason in batch.left_out:
         to_do.add(place_, place_, f"it was not imported: {reason}")
-    for names, old in {by: old for old, by in reversed(batch.author_pages.items())}.items():
-        to_do.add(old, names[-1], f"the old page of an author leads nowhere: {old}", needs=False)
     to_do.save()
     return {
         "facts": [*planning.sentences(planned, batch), *to_do.facts()],
@@ -114,7 +112,7 @@ def _nothing(name: str, batch: Batch) -> str:
     reasons += [f"{place}: {reason}" for place, reason in batch.left_out[:3]]
     return (
         f"{name} has no post ({'; '.join(reasons)}). If these are web pages, import the feed of "
-        "that blog instead: it has the newest posts"
+        "that blog instead (of Tumblr /rss): it has the newest posts"
     )
 
 

@@ -123,6 +123,7 @@ def test_a_busy_database_does_not_leave_a_job_working(
     [
         (FEED[:-40], "the XML breaks at line"),
         ("<html>", "this is a web page"),
+        ("<livejournal><entry/></livejournal>", "export is not read; import the address"),
         ('<!DOCTYPE x [<!ENTITY a "b">]><rss>&a;</rss>', "feed.xml"),
         ("\0\1\2", ">feed.xml: not a format we know"),
     ],

@@ -39,7 +39,10 @@ READERS: dict[str, Callable[[Document, tzinfo, Notes], Iterator[ImportedPost]]] 
 }
 # The file of posts in a zip of micro.blog (.bar, the blog archive format).
 _ARCHIVES = ("feed.json", "index.json")
-_INSTEAD = "import the address of the blog's feed, or the whole zip as it was exported"
+_INSTEAD = (
+    "import the address of the blog's feed (of Tumblr /rss, of LiveJournal /data/rss, of Wix "
+    "/blog-feed.xml), or the whole zip as it was exported"
+)
 _GHOST = re.compile(rb'\{\s*"(?:meta|data)"\s*:\s*\{')
 _ROOTS = {"rss": "rss", "RDF": "rss", "feed": "atom"}
 
