@@ -151,7 +151,7 @@ def test_every_page_says_what_the_decision_says(
     back = parse_rfc3339(at) + timedelta(seconds=told["max_age_seconds"] + 59)
     here = f"{clock().astimezone(NEW_YORK):%H:%M}"
     until = f"{back.astimezone(NEW_YORK):%H:%M}"
-    sentence = f"looks now, at {here}, is told: nothing new before {until}"
+    sentence = f"looks now, at {here}, is told to wait until {until}"
     for page in ("/studio/", "/studio/settings/visits", "/studio/feed", "/subscribe"):
         assert sentence in author.get(page).text, page
     feed = author.get("/studio/feed").text

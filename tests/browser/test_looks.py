@@ -1,8 +1,12 @@
 """The author's own look, from the studio to the reader: a journey, and every look judged."""
 
+import io
+
 import pytest
+from PIL import Image
 from playwright.sync_api import Page, expect
 
+from publisher.blog.post_files import media
 from publisher.installation.settings import store_settings
 from tests.browser.conftest import Browse, Live, Scheme, overflow, violations
 from tests.factories import make_post
@@ -98,6 +102,26 @@ def test_a_long_note_is_shown_whole(live: Live, browse: Browse, look: str) -> No
             }"""
         )
         assert min(top, bottom) >= -1, width
+
+
+def test_a_photograph_stands_around_its_text(live: Live, browse: Browse) -> None:
+    """In the look photo, the picture above a post is no narrower than its text, nor beside it."""
+    drawn = io.BytesIO()
+    Image.new("RGB", (1200, 675), "teal").save(drawn, "PNG")
+    accepted = media.accept(drawn.getvalue())
+    media.store(live.site.environment.media, accepted)
+    make_post(live.site, "Words. " * 90, title="Sea", image=accepted.path)
+    with live.site.database.write() as db:
+        store_settings(db, {"look": "photo"})
+    edges = "one => { const box = one.getBoundingClientRect(); return [box.left, box.right]; }"
+    for width in (390, 1280):
+        page = browse("/posts/sea", width=width)
+        left, right = page.locator(".post > .feature img").evaluate(edges)
+        starts, ends = page.locator(".prose > p").evaluate(edges)
+        assert left <= starts, width
+        assert right >= ends, width
+        assert starts - left == pytest.approx(right - ends), width
+        assert overflow(page) == 0, width
 
 
 @pytest.mark.parametrize("look", ["book", "plain", "photo", "notes"])

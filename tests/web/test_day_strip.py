@@ -78,7 +78,7 @@ def test_before_five_updates_there_is_no_chart() -> None:
     activity = histogram([MORNING - timedelta(minutes=10)], MORNING, "UTC")
     day = own_day(activity, MORNING, TtlRule(freshness="ttl"))
     assert (day.bars, day.visits) == ((), ())
-    assert day.told.most.startswith("An app that looks now, at 09:30, is told: nothing new before")
+    assert day.told.most.startswith("An app that looks now, at 09:30, is told to wait until")
     assert f"1 of {WARM_UP_UPDATES} posts, day 1 of {WARM_UP_DAYS}" in day.told.most
 
 
@@ -113,7 +113,7 @@ def test_the_strip_tells_the_truth(offsets: list[int], zone: str, later_minutes:
         back = (now + timedelta(seconds=max(told, 60) + 59)).replace(second=0)
         if back <= now + timedelta(days=1):
             assert minute_of_day(back, zone) == day.visits[1].minute
-            assert f"is told: nothing new before {day.visits[1].clock}" in day.told.most
+            assert f"is told to wait until {day.visits[1].clock}" in day.told.most
         else:  # five seconds after the same minute of the next day
             assert told <= 86_400 + EARLY_SECONDS
     assert all(LEAST <= bar.height <= 100 for bar in day.bars)

@@ -58,6 +58,18 @@ def test_the_studio_says_where_the_link_is(client: FlaskClient, site: Site) -> N
     client.post("/studio/logout")
     page = client.get("/studio/login").text
     assert 'type="password"' in page or "Log in" in page
+
+
+def test_the_blog_says_where_the_link_is(client: FlaskClient, site: Site) -> None:
+    """Before there is an author; nothing of the link itself is shown."""
+    link = setup_path(site) or ""
+    page = client.get("/").text
+    assert "This blog is not set up yet." in page
+    assert link.rpartition("/")[2] not in page
+    set_up(client, site)
+    page = client.get("/").text
+    assert "not set up" not in page
+    assert "Nothing has been posted yet." in page
     assert "there is no author yet" not in page
 
 

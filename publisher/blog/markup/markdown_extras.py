@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from html import escape
 from itertools import pairwise
+from typing import TypeVar
 
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
@@ -19,10 +20,12 @@ _QUOTES: dict[str, str | list[str]] = {
     "ro": "„”«»", "ru": "«»„“", "sk": "„“‚‘", "sl": "„“‚‘", "sv": "””’’", "uk": "«»„“",
     "fr": ["«\u202f", "\u202f»", "“", "”"], "de-ch": "«»‹›", "pt-br": "“”‘’", "hr": "„”‚’",
 }  # fmt: skip
-_MOST_IN_ROW = 3
+MOST_IN_ROW = 3
 _LINKED_PICTURE = ["link_open", "image", "link_close"]
 _WIDTH = re.compile(r"(wide|full)(?::\s*|$)")
 _TASK = re.compile(r"\[([ xX])\]\s+")
+
+T = TypeVar("T")
 
 
 def quotes_of(language: str) -> str | list[str]:
@@ -133,7 +136,7 @@ def galleries(state: StateCore) -> None:
             widths = [width_of(image) for image in images]
             kind = f"gallery {next(filter(None, widths), '')}".rstrip()
             opening.content, closing.content = f'<div class="{kind}">', "</div>\n"
-            rows = [_row(row) for row in _divided(pictures, _MOST_IN_ROW)]
+            rows = [_row(row) for row in divided(pictures, MOST_IN_ROW)]
             between = _html(f'</div>\n<div class="{kind}">')
             token.children = rows[0] + [part for row in rows[1:] for part in (between, *row)]
 
@@ -164,7 +167,7 @@ def _pictures(children: list[Token]) -> list[list[Token]]:
     return found
 
 
-def _divided(things: list[list[Token]], most: int) -> list[list[list[Token]]]:
+def divided(things: list[T], most: int) -> list[list[T]]:
     """The list in as few parts of at most `most` as possible, the longer parts last."""
     count = -(-len(things) // most)
     edges = [len(things) * part // count for part in range(count + 1)]

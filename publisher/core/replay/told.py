@@ -43,7 +43,7 @@ def told_at(
     zone = decision.zone
     back = now + timedelta(seconds=max(decision.max_age_seconds(now), TICK_SECONDS))
     until = time_of_day(_next_minute(back), now, zone)
-    most = f"An app that looks now, at {time_of_day(now, now, zone)}, is told: nothing new before"
+    most = f"An app that looks now, at {time_of_day(now, now, zone)}, is told to wait until"
     most = f"{most} {until}. {_reason(decision, now, back, hours, post)}"
     return Told(most, _simple(decision, now, hours), _again(decision, now))
 
@@ -98,7 +98,7 @@ def _reason(
     rate = _rate(now, decision.zone, hours)
     if rate < RARE:
         return "You rarely post at this hour."
-    return f"You {'sometimes' if rate < OFTEN else 'usually'} post at this hour."
+    return f"Not longer: you {'sometimes' if rate < OFTEN else 'usually'} post at this hour."
 
 
 def _simple(decision: Decision, now: datetime, hours: Sequence[DayHour]) -> str:

@@ -21,6 +21,7 @@ from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidInput
 from publisher.base.media_files import Attachment
 from publisher.base.text import clean, is_of_the_web
+from publisher.blog.markup.markdown_extras import MOST_IN_ROW, divided
 from publisher.blog.media_names import PREFIX
 from publisher.blog.post_files.media import is_name
 from publisher.blog.writing.content import FIELDS, Content, checked
@@ -33,7 +34,8 @@ MOST_VALUES = 1_000  # of a property: an update compares each that is sent with 
 # Form fields that are not properties of the entry.
 _COMMANDS = frozenset({"access_token", "h", "action", "url", "q"})
 _MARKDOWN_PHOTO = re.compile(r"!\[((?:\\.|[^\]\\])*)\]\((?:<([^<>\n]+)>|([^\s()<>]+))\)")
-_HTML_PHOTO = re.compile(r'<p><img src="([^"]+)" alt="([^"]*)"></p>')
+_HTML_PHOTO = re.compile(r'<(p|figure)><img src="([^"]+)" alt="([^"]*)"></\1>')
+_ROW = ('<div class="gallery">\n', "\n</div>")
 # Properties of the entry that hold texts: the property's name, the field's name, the field.
 _SENT = [(f.entry_property, f.name, f) for f in FIELDS if f.entry_property is not None]
 _HANDLED = frozenset(
@@ -149,7 +151,7 @@ def from_content(value: Content, status: PostStatus, moment: datetime | None) ->
 def with_photos(source: str, source_format: str, photos: Iterable[Photo]) -> list[str]:
     """The parts of a text with `photos` at its end; a blank line is to separate them."""
     if source_format == "html":
-        return [part for part in [source, *map(_html_photo, photos)] if part]
+        return [part for part in [source, *_html_photos(list(photos))] if part]
     # On neighbouring lines: several are a gallery.
     return [part for part in [source, "\n".join(map(_markdown_photo, photos))] if part]
 
@@ -159,7 +161,10 @@ def split_photos(source: str, source_format: str) -> tuple[str, list[Photo]]:
     read = _read_html_photo if source_format == "html" else _read_markdown_photo
     paragraphs, photos = source.split("\n\n"), list[Photo]()
     while paragraphs:
-        found = [read(line) for line in paragraphs[-1].strip().split("\n")]
+        last = paragraphs[-1].strip()
+        if source_format == "html" and last.startswith(_ROW[0]):
+            last = last.removeprefix(_ROW[0]).removesuffix(_ROW[1])
+        found = [read(line) for line in last.split("\n")]
         if not (read_ones := [photo for photo in found if photo]) or None in found:
             break
         photos = [*read_ones, *photos]
@@ -242,13 +247,22 @@ def _read_markdown_photo(paragraph: str) -> Photo | None:
     return Photo(found[2] or found[3], re.sub(r"\\(.)", r"\1", found[1]))
 
 
-def _html_photo(photo: Photo) -> str:
-    return f'<p><img src="{html.escape(photo.url)}" alt="{html.escape(photo.alt)}"></p>'
+def _html_photos(photos: list[Photo]) -> list[str]:
+    """A photo as a paragraph; of several, the rows of a gallery."""
+    if len(photos) < 2:
+        return [_html_photo(photo, "p") for photo in photos]
+    rows = divided(photos, MOST_IN_ROW)
+    return ["\n".join(_html_photo(one, "figure") for one in row).join(_ROW) for row in rows]
+
+
+def _html_photo(photo: Photo, tag: str) -> str:
+    alt = html.escape(photo.alt)
+    return f'<{tag}><img src="{html.escape(photo.url)}" alt="{alt}"></{tag}>'
 
 
 def _read_html_photo(paragraph: str) -> Photo | None:
     found = _HTML_PHOTO.fullmatch(paragraph)
-    return Photo(html.unescape(found[1]), html.unescape(found[2])) if found else None
+    return Photo(html.unescape(found[2]), html.unescape(found[3])) if found else None
 
 
 _LABELS = {

@@ -20,6 +20,7 @@ from publisher.blog.markup.markdown import render
 from publisher.blog.members import authors
 from publisher.blog.slugs import tag_slug
 from publisher.blog.writing import tags
+from publisher.installation import has_author
 from publisher.storage.tables.blog import Post
 from publisher.web.context import now, page_start, settings, site
 from publisher.web.day_strip import public_strip
@@ -58,7 +59,13 @@ def month(year: int, month: int) -> str:
 def home() -> str:
     """The newest posts, and older ones page by page."""
     with site().database.read() as db:
-        return post_list(db, "blog/home.html", lambda n, before: published.newest(db, n, before))
+        nobody = not has_author(db)
+        return post_list(
+            db,
+            "blog/home.html",
+            lambda n, before: published.newest(db, n, before),
+            nobody=nobody,
+        )
 
 
 @blueprint.get("/tags", strict_slashes=False)

@@ -8,7 +8,7 @@ from typing import Any
 from flask import Blueprint, Response, flash, jsonify, redirect, render_template, request, url_for
 from sqlalchemy.orm import Session
 
-from publisher.base.errors import Conflict, Forbidden, InvalidData, NotFound
+from publisher.base.errors import Conflict, Forbidden, InvalidData, NotFound, TooLarge
 from publisher.base.media_files import SANDBOX
 from publisher.base.text import clean, whole_number
 from publisher.blog import media_names
@@ -136,8 +136,18 @@ def miniature(name: str) -> Response:
 
 @blueprint.post("/media")
 def upload() -> Any:
-    """Store one file; the answer has the text to insert and the inputs to fill."""
-    accepted = _taken()
+    """Store one file, and go back to the library; a script gets the text to insert and the inputs
+    to fill."""
+    try:
+        accepted = _taken()
+    except (InvalidData, TooLarge) as error:
+        if wants_json():
+            raise
+        flash(f"Not added: {error}.", "wrong")
+        return _back()
+    if not wants_json():
+        flash(f"{_file_name()} is added.", "done")
+        return _back()
     return jsonify(
         url=accepted.path,
         markdown=_markdown(accepted.path, accepted.content_type, _alt(), _file_name()),

@@ -81,14 +81,14 @@ def test_the_reasons() -> None:
     """A quiet hour, a busy one, learning, a scheduled post, no post at all."""
     busy = [MORNING - timedelta(days=day, minutes=15 * n) for day in range(30) for n in range(8)]
     known = histogram(sorted(busy), MORNING, "UTC")
-    assert asked(known, MORNING, TtlRule())[1].most.endswith("You usually post at this hour.")
+    assert asked(known, MORNING, TtlRule())[1].most.endswith(": you usually post at this hour.")
     night = MORNING + timedelta(hours=16)
     assert asked(known, night, TtlRule())[1].most.endswith("You rarely post at this hour.")
     post = night + timedelta(minutes=40)
     told = asked(known, night, TtlRule(), post)[1]
     assert told.most == (
-        "An app that looks now, at 01:30, is told: nothing new before 02:11. Your next post is"
-        " scheduled for 02:10."
+        "An app that looks now, at 01:30, is told to wait until 02:11. Your next post is scheduled"
+        " for 02:10."
     )
     assert told.simple.endswith("because of the scheduled post.")
     first = histogram([MORNING - timedelta(minutes=10)], MORNING, "UTC")

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from publisher.base.errors import InvalidInput
+from publisher.blog.markup.markdown import html_of
 from publisher.parts.micropub import entry
 from tests.factories import content
 
@@ -120,5 +121,13 @@ def test_several_photos_are_a_gallery() -> None:
     assert entry.from_content(value, "published", None)["photo"] == photos
     apart = content(f"Words.\n\n{first}\n\n{second}")
     assert entry.from_content(apart, "published", None)["photo"] == photos
+    in_html = entry.to_content({"content": [{"html": "<p>Words.</p>"}], "photo": [*photos] * 2})
+    assert in_html.source.count('<div class="gallery">\n<figure><img') == 2
+    assert in_html.source.count("<figure>") == 4
+    assert entry.from_content(in_html, "published", None) == {
+        "content": [{"html": "<p>Words.</p>"}], "photo": photos * 2, "post-status": ["published"],
+    }  # fmt: skip
+    rendered = html_of(in_html.source, "html")
+    assert rendered.count('<div class="gallery">') == 2
     mixed = content(f"Words.\n\n{first}\nand words")
     assert "photo" not in entry.from_content(mixed, "published", None)

@@ -131,7 +131,7 @@ def days(site: Site, clock: FakeClock) -> None:
 def test_subscribe_says_tomorrow(client: FlaskClient, clock: FakeClock) -> None:
     """An app that looks shortly before midnight is told to look the next day."""
     clock.forward(hours=14, minutes=27)
-    words = r"looks now, at 23:57, is told: nothing new before 0\d:\d\d tomorrow\."
+    words = r"looks now, at 23:57, is told to wait until 0\d:\d\d tomorrow\."
     assert re.search(words, client.get("/subscribe").text)
 
 

@@ -62,6 +62,7 @@ def test_a_blog_comes_in(ada: Browser, site: Site, worker: JobRunner) -> None:
     assert "Refresh" not in page.headers
     ada.seen(page)
     assert "2 new posts" in page.text
+    assert '<details class="group"><summary><h2>Old addresses' in page.text
     assert "<td>/2019/05/hello.html</td><td>/posts/hello</td>" in page.text
     with site.database.read() as db:
         assert not published.newest(db, 5), "a dry run changes nothing"
@@ -84,6 +85,7 @@ def test_what_needs_a_hand(ada: Browser, site: Site, worker: JobRunner) -> None:
     assert "A picture has no address" in page
     assert "25 posts" in page
     assert "And 5 more in the whole list" in page
+    assert '<th scope="col">What</th>' not in page  # there is nothing more to say of these
     assert str(site.environment.instance) not in page
     report = ada.client.get(f"/studio/moving/jobs/{number}/report")
     assert report.mimetype == "text/plain"

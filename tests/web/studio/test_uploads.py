@@ -48,6 +48,19 @@ def test_upload_without_script(ada: Browser, site: Site) -> None:
     assert (saved.enclosure_url, saved.enclosure_seconds) == (filled["enclosure_url"], 61)
 
 
+def test_upload_to_the_library(ada: Browser) -> None:
+    """The form of the page Files adds a file, and says what is wrong with another."""
+    assert 'type="file" name="file" required' in ada.get("/studio/media")
+    ada.post("/studio/media", file=(io.BytesIO(png()), "harbour.png"))
+    page = ada.get("/studio/media")
+    assert "harbour.png is added." in page
+    assert page.count('<li class="panel') == 1
+    ada.post("/studio/media", file=(io.BytesIO(b"<svg/>"), "a.svg"))
+    page = ada.get("/studio/media")
+    assert "Not added: SVG can contain scripts" in page
+    assert page.count('<li class="panel') == 1
+
+
 @pytest.mark.parametrize(
     ("data", "status", "words"),
     [
