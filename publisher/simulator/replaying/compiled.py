@@ -5,6 +5,7 @@ bound to compiled rules. numba caches the copy on disk under its name, so the na
 fingerprint of all code and constants in it: a changed rule gives another kernel.
 """
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from hashlib import sha256
@@ -21,8 +22,9 @@ SETTINGS: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_cfunc_wra
 
 @lru_cache(maxsize=1)
 def available() -> bool:
-    """Whether numba is installed (it lags behind new Pythons; everything works without it)."""
-    return find_spec("numba") is not None
+    """Whether numba is installed (it lags behind new Pythons; everything works without it), and
+    not switched off by its own variable."""
+    return find_spec("numba") is not None and os.environ.get("NUMBA_DISABLE_JIT") != "1"
 
 
 @lru_cache(maxsize=256)

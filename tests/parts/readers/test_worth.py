@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from flask import Flask
@@ -83,7 +84,7 @@ def test_it_is_worked_out_beside_the_page(
     page = answer.text
     assert "every hour has a new post after 30 minutes, with 24 visits a day" in page
     assert "when this feed tells it to has it after 9 minutes, with 11 visits a day" in page
-    assert "<strong>61 % less</strong> than the best fixed pause, which here is 60 min" in page
+    assert "<strong>61\u00a0% less</strong> than the best fixed pause, which here is 60 min" in page
     assert "11 visits a day, evenly spread, would leave a post waiting 63 min" in page
     late = tuple(row | {"cost": 500.0} for row in ROWS)
     background_commands.save(site, replace(begun[0], rows=late))
@@ -117,8 +118,12 @@ def test_the_own_mix_is_what_the_report_says(site: Site, clock: FakeClock) -> No
     assert sorted(mix.splitlines()) == ["1 max-age", "7 fixed:60"]
 
 
-def test_the_simulator_answers(environment: Environment) -> None:
-    """A month of mornings: a fixed hour costs what it must, the learned day costs less."""
+def test_the_simulator_answers(
+    environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A month of mornings: a fixed hour costs what it must, the learned day costs less. Nothing is
+    compiled for it, which would take a minute."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "compiled"))
     site = open_site(environment)
     now = utc_now().replace(minute=0, second=0, microsecond=0)
     morning = now.replace(hour=8) - timedelta(days=1)
@@ -129,6 +134,7 @@ def test_the_simulator_answers(environment: Environment) -> None:
         update_log.record_all(db, sorted(log), "loaded")
     found = worth.read(worth.simulate(site, "forward", 10.0, "1 max-age\n1 fixed:60"), 10.0)
     site.database.close()
+    assert not (tmp_path / "compiled").exists()
     assert found.own
     assert found.hour["polls_per_day"] == pytest.approx(24, rel=0.05)
     assert found.hour["delay_mean_minutes"] == pytest.approx(30, rel=0.2)
