@@ -39,6 +39,7 @@ def test_a_blog_moves_in_and_out(browse: Browse, log_in: Callable[[Page], Page])
     page.get_by_label("File").set_input_files([file])
     page.get_by_role("button", name="Preview the import").click()
     page.get_by_text("This is what would happen.").wait_for(timeout=60_000)
+    page.get_by_role("heading", name="Old addresses").click()
     page.get_by_role("cell", name="/2019/05/hello.html").wait_for()
     assert violations(page) == []
     assert overflow(page) == 0
