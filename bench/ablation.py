@@ -169,7 +169,7 @@ PARTS = (
          {"rule.HORIZON_HOURS": 24, "headers.HORIZON": 288, "headers.STEPS": 576}),
     Part("planned ahead 36 h (HORIZON_HOURS)",
          {"rule.HORIZON_HOURS": 36, "headers.HORIZON": 432, "headers.STEPS": 720}),
-    Part("posts on the dot (EARLY_SECONDS)", {"headers.on_the_dot": no_dots},
+    Part("posts on the dot (EARLY_SECONDS)", {"headers.share_on_full_minutes": no_dots},
          (headers.share_on_full_minutes, headers.wait_with_full_minutes)),
     Part("a minute less than planned (TICK_SECONDS)",
          {"headers.TICK_SECONDS": 1, "headers.JUST_AFTER": 6}),
