@@ -40,10 +40,16 @@ def post(site: Site, clock: FakeClock) -> Post:
     return made
 
 
-def take_back(site: Site, post: Post, as_if_never: bool = False) -> None:
+def renew(client: FlaskClient, site: Site) -> None:
+    """Build the feeds and have the application load them now, not at the next commit notice."""
+    rebuild(site)
+    client.application.extensions["front"].refresh()
+
+
+def take_back(client: FlaskClient, site: Site, post: Post, as_if_never: bool = False) -> None:
     with site.database.write() as db:
         posts.unpublish(db, posts.get(db, post.id), site.clock(), as_if_never)
-    rebuild(site)
+    renew(client, site)
 
 
 def log_of(site: Site) -> list[tuple[object, ...]]:
@@ -68,7 +74,7 @@ def test_it_is_nowhere_and_counts_as_no_update(
     assert "Salt" in client.get("/tags").text
     before, built = log_of(site), client.get("/rss.xml").text
     clock.forward(minutes=1)
-    take_back(site, post)
+    take_back(client, site, post)
     for path in LISTS:
         answer = client.get(path)
         shown = re.sub(r"<input[^>]*>|<title>.*</title>", "", answer.text)
@@ -90,13 +96,13 @@ def test_it_returns_as_itself(client: FlaskClient, site: Site, post: Post) -> No
         seen = {"state": "shown", "title": "Seen from the sea", "received_at": site.clock()}
         db.add(Mention(post_id=post.id, source="https://m.example/", target="x", **seen))
     guid, date = post.guid, post.published_at
-    take_back(site, post)
+    take_back(client, site, post)
     assert client.get("/posts/lighthouse").status_code == 410
     assert date is not None
     before = log_of(site)
     with site.database.write() as db:
         posts.publish_or_schedule(db, posts.get(db, post.id), date, site.clock())
-    rebuild(site)
+    renew(client, site)
     again = stored(site, post)
     assert (again.guid, again.published_at, again.former_date) == (guid, date, None)
     assert "Seen from the sea" in client.get("/posts/lighthouse").text
@@ -111,11 +117,11 @@ def test_as_if_it_had_never_been(client: FlaskClient, site: Site, post: Post) ->
         moved = value.__class__(**{**vars(value), "slug": "beacon"})
         posts.save(db, post.id, moved, post.version, None, site.clock())
     assert client.get("/posts/lighthouse").status_code == 301
-    take_back(site, post)
+    take_back(client, site, post)
     assert [client.get(f"/posts/{slug}").status_code for slug in ("lighthouse", "beacon")] == [
         410, 410,
     ]  # fmt: skip
-    take_back(site, post, as_if_never=True)
+    take_back(client, site, post, as_if_never=True)
     assert [client.get(f"/posts/{slug}").status_code for slug in ("lighthouse", "beacon")] == [
         404, 404,
     ]  # fmt: skip
@@ -125,7 +131,7 @@ def test_a_draft_again_that_is_scheduled_or_deleted_is_still_gone(
     client: FlaskClient, site: Site, post: Post
 ) -> None:
     """410 until it is out again."""
-    take_back(site, post)
+    take_back(client, site, post)
     later = site.clock() + timedelta(hours=3)
     with site.database.write() as db:
         posts.publish_or_schedule(db, posts.get(db, post.id), later, site.clock())
