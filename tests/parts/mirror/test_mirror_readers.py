@@ -7,7 +7,6 @@ from datetime import timedelta
 import click
 import pytest
 from click.testing import CliRunner
-from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
@@ -30,7 +29,7 @@ from publisher.storage.tables.publishing import Delivery
 from publisher.web import background_commands
 from tests.conftest import FakeClock
 from tests.databases import work_on
-from tests.factories import PASSWORD, make_author, make_post
+from tests.factories import make_post
 from tests.parts.readers.polls import FULL, NOT_MODIFIED, Counting, FakeDocument
 from tests.parts.readers.test_worth import ROWS
 
@@ -50,15 +49,6 @@ def mirror(site: Site, clock: FakeClock) -> Mirror:
         session.flush()
         session.expunge(made)
     return made
-
-
-@pytest.fixture
-def author(app: Flask, client: FlaskClient, site: Site) -> FlaskClient:
-    """A browser that is logged in."""
-    app.config["FORM_KEYS"] = False
-    make_author(site)
-    client.post("/studio/login", data={"name": "ada", "password": PASSWORD})
-    return client
 
 
 @pytest.fixture

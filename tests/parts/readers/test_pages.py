@@ -25,15 +25,6 @@ MARKUP = "Evil/1.0 <script>alert(1)</script> \x01\x02 (9999999999 subscribers)"
 
 
 @pytest.fixture
-def author(app: Flask, client: FlaskClient, site: Site) -> FlaskClient:
-    """A browser that is logged in as an admin."""
-    app.config["FORM_KEYS"] = False
-    make_author(site)
-    client.post("/studio/login", data={"name": "ada", "password": PASSWORD})
-    return client
-
-
-@pytest.fixture
 def counting(site: Site) -> Counting:
     """Polls made by hand."""
     return Counting(site)

@@ -13,20 +13,11 @@ from publisher.parts.readers.pages import summary
 from publisher.parts.readers.reporting.audience import ProgramProgress, audience, people_in
 from publisher.publishing.rebuild import rebuild
 from tests.conftest import FakeClock
-from tests.factories import PASSWORD, make_author, make_post
+from tests.factories import PASSWORD, make_post
 from tests.parts.readers.polls import NOT_MODIFIED, Counting, FakeDocument
 
 FEEDLY = "Feedly/1.0 (+https://feedly.com; 42 subscribers)"
 NOBODY = ("curl/8.1", "UptimeRobot/2.0", "python-requests/2.32", "hourly-script/0.3 (a@b.example)")
-
-
-@pytest.fixture
-def author(app: Flask, client: FlaskClient, site: Site) -> FlaskClient:
-    """A browser that is logged in."""
-    app.config["FORM_KEYS"] = False
-    make_author(site)
-    client.post("/studio/login", data={"name": "ada", "password": PASSWORD})
-    return client
 
 
 def known_day(site: Site, clock: FakeClock) -> None:

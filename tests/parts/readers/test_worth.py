@@ -17,7 +17,6 @@ from publisher.installation.settings import load_settings
 from publisher.parts.readers.pages import worth
 from publisher.web import background_commands
 from tests.conftest import FakeClock
-from tests.factories import PASSWORD, make_author
 from tests.parts.readers.polls import NOT_MODIFIED, Counting, FakeDocument
 
 pytestmark = pytest.mark.any_database
@@ -32,15 +31,6 @@ ROWS = [
         ("fixed:60", "ttl", 24.0, 30.0, 54.0, 480.0),
     )
 ]
-
-
-@pytest.fixture
-def author(app: Flask, client: FlaskClient, site: Site) -> FlaskClient:
-    """A browser that is logged in."""
-    app.config["FORM_KEYS"] = False
-    make_author(site)
-    client.post("/studio/login", data={"name": "ada", "password": PASSWORD})
-    return client
 
 
 @pytest.fixture
