@@ -80,7 +80,7 @@ simulator: $(SIMULATOR) ## install what large runs of `publisher simulate` need
 PARALLEL := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist worksteal
 
 # Libraries know no blog (scripts/weight.py has the list), and so do the sets of timelines.
-LIBRARIES := $(addprefix tests/,access_logs core dynamic_ttl feed_reading http_server other_feeds \
+LIBRARIES := $(addprefix tests/,access_logs dynamic_ttl feed_reading http_server other_feeds \
 	reader_test simulator test_ablation.py test_same_figures.py test_second_set.py)
 BLOG = $(filter-out $(LIBRARIES) tests/__pycache__,$(patsubst %/,%,$(wildcard tests/*/ tests/test_*.py)))
 

@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 from bench.evidence import DEFAULT, LAST_DAYS, OBEDIENT, moved_authors
 from bench.simulator import CORES, TIMELINES
 from bench.table import Table
-from publisher.core.ttl import choice, counts, headers, mixture, planner, rule
-from publisher.core.ttl.counts import Counts, Exposure, Tables, hour_rate
+from publisher.dynamic_ttl.core.ttl import choice, counts, headers, mixture, planner, rule
+from publisher.dynamic_ttl.core.ttl.counts import Counts, Exposure, Tables, hour_rate
 from publisher.simulator import results as report
 from publisher.simulator.grid import ReplayOptions, run, tasks
 from publisher.simulator.results import interval
@@ -181,7 +181,7 @@ PARTS = (
 
 
 def place(name: str) -> tuple[ModuleType, str]:
-    """The module, of `publisher.core.ttl` or else of `publisher`, and the attribute of a name."""
+    """The module, of the room `ttl` or else of `publisher`, and the attribute of a name."""
     home, _, attribute = name.rpartition(".")
     module = sys.modules.get(f"{rule.__package__}.{home}") or sys.modules[f"publisher.{home}"]
     return module, attribute

@@ -1,15 +1,15 @@
 """The constants of the decision that somebody chose: `python -m bench.constants`.
 
-Chosen is a number, or a tuple of numbers, that is written out in publisher/core/ttl, alone or times
-a unit. Not counted: names of choices (0, 1, 2), the version of the stored form, Winer's own numbers
-(`WARM_UP_SECONDS`, `WARM_UP_MINUTES`), and what follows from others.
+Chosen is a number, or a tuple of numbers, that is written out in publisher/dynamic_ttl/core/ttl,
+alone or times a unit. Not counted: names of choices (0, 1, 2), the version of the stored form,
+Winer's own numbers (`WARM_UP_SECONDS`, `WARM_UP_MINUTES`), and what follows from others.
 """
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-FOLDER = Path(__file__).parents[1] / "publisher" / "core" / "ttl"
+FOLDER = Path(__file__).parents[1] / "publisher" / "dynamic_ttl" / "core" / "ttl"
 UNITS = ("DAY_SECONDS", "HOUR_SECONDS")
 NOT_CHOSEN = ("WARM_UP_SECONDS", "WARM_UP_MINUTES", "FORMAT")
 

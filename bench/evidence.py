@@ -21,7 +21,7 @@ from bench import evidence_pictures
 from bench.simulator import CORES, TIMELINES
 from bench.table import Table
 from publisher.base.errors import InvalidData
-from publisher.core.ttl.rule import POLL_MINUTES
+from publisher.dynamic_ttl.core.ttl.rule import POLL_MINUTES
 from publisher.simulator import results as report
 from publisher.simulator.grid import ReplayOptions, Result, run, tasks
 from publisher.simulator.replaying import counted

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bench.ablation import FOLDERS, sources
-from publisher.core.civil import local_second, zone_table
+from publisher.dynamic_ttl.core.civil import local_second, zone_table
 from publisher.simulator import results as report
 from publisher.simulator.replaying.compiled import specialise
 from publisher.simulator.timelines import DAY, Timeline

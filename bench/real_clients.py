@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from publisher.core.polling import Answer
-from publisher.core.validators import http_date
+from publisher.dynamic_ttl.core.polling import Answer
+from publisher.dynamic_ttl.core.validators import http_date
 from publisher.reader_test.answering import WeekAnswer, WeekPlace, answer
 from publisher.reader_test.command_runs import (
     EVERY_SECONDS,

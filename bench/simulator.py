@@ -18,9 +18,9 @@ from typing import Any
 
 import simpy
 
-from publisher.core.polling.fixed import every as stay
-from publisher.core.polling.hints import decide as obey
-from publisher.core.polling.policy import State
+from publisher.dynamic_ttl.core.polling.fixed import every as stay
+from publisher.dynamic_ttl.core.polling.hints import decide as obey
+from publisher.dynamic_ttl.core.polling.policy import State
 from publisher.simulator import grid, synthetic
 from publisher.simulator.clients import parse_client
 from publisher.simulator.publishers import parse_publisher

@@ -1,13 +1,15 @@
 """Builds the small wheels from parts of this repository: `dynamic_ttl` and `publisher_reader_test`.
 
-`python scripts/build_wheels.py [FOLDER]` writes them there (default: dist/). Each has the modules
-that its part imports, found by following the imports, and no others. The code is the same; only the
-packages' names are changed.
+`python scripts/build_wheels.py [FOLDER]` writes them there (default: dist/). `dynamic_ttl` is the
+folder `publisher/dynamic_ttl` as it is: its modules import each other by relative imports. The
+reader test stands on several rooms, so its wheel has the modules that its command imports, found by
+following the imports, with `publisher` renamed in their absolute imports.
 """
 
 import argparse
 import ast
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,39 +25,41 @@ ROOT = Path(__file__).parent.parent
 
 @dataclass(frozen=True)
 class SmallWheel:
-    """What a wheel is made of. roots: modules or packages, with all that they import, except
-    left_out: what is imported by functions that the wheel does not call; renamed: packages."""
+    """What a wheel is made of: `folder` as it is, or else `root`, a module, with all that it
+    imports, except `left_out`: what is imported by functions that the wheel does not call."""
 
     name: str
-    roots: tuple[str, ...]
-    renamed: dict[str, str]
     description: str
     keywords: tuple[str, ...]
     readme: str
     dependencies: tuple[str, ...] = ()
     scripts: tuple[tuple[str, str], ...] = ()
+    folder: str = ""
+    root: str = ""
     left_out: tuple[str, ...] = ()
 
 
 WHEELS = (
     SmallWheel(
         "dynamic_ttl",
-        ("publisher.dynamic_ttl",),
-        {"publisher.dynamic_ttl": "dynamic_ttl", "publisher.core": "dynamic_ttl.core"},
         "The ttl of any feed, from the times of its updates; with WSGI and ASGI middleware.",
         ("rss", "feed", "ttl", "polling", "wsgi", "asgi"),
         "docs/dynamic-ttl.md",
+        folder="publisher/dynamic_ttl",
     ),
     SmallWheel(
         "publisher_reader_test",
-        ("publisher.cli.reader_test",),
-        {"publisher": "publisher_reader_test"},
         "A test for feed readers: a scripted week, and a verdict on each behaviour.",
         ("rss", "feed", "reader", "polling", "test"),
         "docs/reader-test.md",
         ("click>=8.1",),
         (("reader-test", "publisher_reader_test.cli.reader_test:main"),),
-        ("publisher.installation", "publisher.base.environment"),  # of an installed site
+        root="publisher.cli.reader_test",
+        left_out=(
+            "publisher.installation",
+            "publisher.base.environment",  # of an installed site
+            "publisher.dynamic_ttl.advice",  # loaded only by who asks for `ttl_for`
+        ),
     ),
 )
 
@@ -97,12 +101,9 @@ include = ["{name}", "{name}.*"]
 
 
 def needed(wheel: SmallWheel) -> set[str]:
-    """The modules of a wheel: its roots, and all of ours that they import. A package is one of them
+    """The modules of a wheel: its root, and all of ours that this imports. A package is one of them
     if names of its own are imported, and not for the sake of a module in it."""
-    waiting = [*wheel.roots]
-    for root in wheel.roots:
-        if source_of(root).name == "__init__.py":
-            waiting += [f"{root}.{path.stem}" for path in source_of(root).parent.glob("*.py")]
+    waiting = [wheel.root]
     found = set[str]()
     while waiting:
         module = waiting.pop()
@@ -114,13 +115,17 @@ def needed(wheel: SmallWheel) -> set[str]:
 
 def imports_of(module: str) -> Iterator[str]:
     """The modules that a module imports at run time, in its functions, too."""
-    nodes: list[ast.AST] = [ast.parse(source_of(module).read_text("utf-8"))]
+    source = source_of(module)
+    package = module.split(".")[: None if source.name == "__init__.py" else -1]
+    nodes: list[ast.AST] = [ast.parse(source.read_text("utf-8"))]
     while nodes:
         node = nodes.pop()
-        if isinstance(node, ast.ImportFrom) and node.module:
+        if isinstance(node, ast.ImportFrom):
+            above = package[: len(package) + 1 - node.level] if node.level else []
+            base = ".".join([*above, *filter(None, [node.module])])
             for alias in node.names:
-                inner = f"{node.module}.{alias.name}"
-                yield inner if source_of(inner).is_file() else node.module
+                inner = f"{base}.{alias.name}"
+                yield inner if source_of(inner).is_file() else base
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
@@ -134,24 +139,12 @@ def source_of(module: str) -> Path:
 
 
 def write_sources(wheel: SmallWheel, folder: Path) -> None:
-    """Write the renamed package, with the files that pip needs to build it."""
-    for module in needed(wheel):
-        source = source_of(module)
-        new = module
-        text = source.read_text("utf-8")
-        for old, name in wheel.renamed.items():
-            text = re.sub(rf"\b{re.escape(old)}\b(?=\.\w| import)", name, text)
-            new = re.sub(rf"^{re.escape(old)}\b", name, new)
-        path = folder.joinpath(*new.split("."))
-        target = path / "__init__.py" if source.name == "__init__.py" else path.with_suffix(".py")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, "utf-8")
-        for package in target.relative_to(folder).parents[:-1]:
-            (folder / package / "__init__.py").touch()
-        for kind in (".toml", ".json"):  # a module's data has its name
-            if source.with_suffix(kind).is_file():
-                target.with_suffix(kind).write_bytes(source.with_suffix(kind).read_bytes())
-    (folder / wheel.name / "py.typed").touch()
+    """Write the package, with the files that pip needs to build it."""
+    if wheel.folder:
+        no_cache = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / wheel.folder, folder / wheel.name, ignore=no_cache)
+    else:
+        write_renamed(wheel, folder)
     project = PROJECT.format(
         name=wheel.name, version=__version__, description=wheel.description,
         keywords=list(wheel.keywords), dependencies=list(wheel.dependencies),
@@ -160,6 +153,22 @@ def write_sources(wheel: SmallWheel, folder: Path) -> None:
     (folder / "pyproject.toml").write_text(project, "utf-8")
     for name, original in {"README.md": wheel.readme, "LICENSE": "LICENSE"}.items():
         (folder / name).write_bytes((ROOT / original).read_bytes())
+
+
+def write_renamed(wheel: SmallWheel, folder: Path) -> None:
+    """Write the modules that a wheel needs, below its name instead of `publisher`."""
+    for module in needed(wheel):
+        source = source_of(module)
+        text = re.sub(r"\bpublisher\b(?=\.\w| import)", wheel.name, source.read_text("utf-8"))
+        target = folder / wheel.name / source.relative_to(ROOT / "publisher")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, "utf-8")
+        for package in target.relative_to(folder).parents[:-1]:
+            (folder / package / "__init__.py").touch()
+        for kind in (".toml", ".json"):  # a module's data has its name
+            if source.with_suffix(kind).is_file():
+                target.with_suffix(kind).write_bytes(source.with_suffix(kind).read_bytes())
+    (folder / wheel.name / "py.typed").touch()
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Mutation testing of `publisher/core` and `publisher/feeds`, by cosmic-ray's operators.
+"""Mutation testing of the rules of the ttl and of `publisher/feeds`, by cosmic-ray's operators.
 
 `python scripts/mutants.py [COUNT] [SEED]` changes a copy of the committed code in COUNT (100)
 places, one at a time and drawn at random, and runs the tests of `make test` that are about this
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 TESTS = "core feeds dynamic_ttl test_civil_dates.py test_parity.py test_same_figures.py simulator"
 CONFIG = """\
 [cosmic-ray]
-module-path = ["publisher/core", "publisher/feeds"]
+module-path = ["publisher/dynamic_ttl/core", "publisher/feeds"]
 timeout = 400.0
 excluded-modules = []
 test-command = "{python} -m pytest -x -q -n 0 -p no:cacheprovider -m 'not system' {tests}"

@@ -21,7 +21,7 @@ GROWTH = 1.02
 
 # What knows no blog. Everything else is the engine's, but for what stands in `parts`.
 LIBRARIES = {
-    "core": "core", "dynamic_ttl": "dynamic_ttl", "simulator": "simulator",
+    "dynamic_ttl/core": "core", "dynamic_ttl": "dynamic_ttl", "simulator": "simulator",
     "reader_test": "reader_test", "access_logs": "access_logs", "feed_reading": "feed_reading",
     "feed_fetching": "feed_fetching", "http_server": "http_server", "cli/simulate.py": "simulator",
     "cli/timelines.py": "simulator", "cli/reader_test.py": "reader_test",

@@ -15,6 +15,8 @@ def imports_of(source: str, module: str) -> tuple[str, ...]:
     Of `from a import b` both `a` and `a.b` are given, as `b` may be a module.
     """
     package, found = module.split("."), []
+    if Path(*package).is_dir():  # the module is a package's own: "." is this package
+        package.append("__init__")
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]

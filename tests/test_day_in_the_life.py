@@ -19,7 +19,7 @@ from publisher.installation import Site
 from publisher.installation.settings import store_setting
 from publisher.publishing.rebuild import rebuild, refresh
 from tests.conftest import FakeClock
-from tests.core.ttl.test_decision import MONDAY, NEW_YORK, winers_updates
+from tests.dynamic_ttl.core.ttl.test_decision import MONDAY, NEW_YORK, winers_updates
 from tests.factories import make_post
 
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)

@@ -9,8 +9,8 @@ import click
 
 from publisher.base.environment import KNOWN
 from publisher.cli import cli
-from publisher.core.polling import RULES
-from publisher.core.ttl.rule import PLANNERS, PROFILES
+from publisher.dynamic_ttl.core.polling import RULES
+from publisher.dynamic_ttl.core.ttl.rule import PLANNERS, PROFILES
 from publisher.installation.settings import names_of
 from publisher.part import known as known_parts
 

@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from publisher.blog import update_log
-from publisher.core.polling import Answer, parse
+from publisher.dynamic_ttl.core.polling import Answer, parse
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
 from publisher.publishing.rebuild import rebuild

@@ -17,7 +17,7 @@ from publisher.base.dates import parse_rfc3339
 from publisher.base.environment import Environment
 from publisher.blog import update_log
 from publisher.cli import cli
-from publisher.core.replay import poll_worth_choices
+from publisher.dynamic_ttl.core.replay import poll_worth_choices
 from publisher.installation import Site, open_site
 from publisher.installation.settings import load_settings, store_settings
 from publisher.parts.readers.fold import fold

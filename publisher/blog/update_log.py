@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
 
-from publisher.core.civil import instant, seconds, zone_table
-from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold, histogram
+from publisher.dynamic_ttl.core.civil import instant, seconds, zone_table
+from publisher.dynamic_ttl.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold, histogram
 from publisher.installation.settings import Settings, load_settings
 from publisher.storage.database import Database
 from publisher.storage.tables.blog import HistogramSlot, HistogramState, Post, Update, UpdateKind
 
 if TYPE_CHECKING:  # imported late: most processes replay nothing
-    from publisher.core.replay.poll_worth_choices import Choice
+    from publisher.dynamic_ttl.core.replay.poll_worth_choices import Choice
 
 _ONLY_ROW = 1
 _ROWS_AT_ONCE = 2_000  # rows in one transaction: the write lock is held for a fraction of a second
@@ -186,7 +186,7 @@ def _store(session: Session, activity: Activity, exact: bool = True) -> None:
 
 def replay_choices(session: Session, now: datetime) -> "list[Choice]":
     """Values of `poll_minutes` with different results, the present one included; takes seconds."""
-    from publisher.core.replay.poll_worth_choices import POSITIONS, OwnLog, choices_for
+    from publisher.dynamic_ttl.core.replay.poll_worth_choices import POSITIONS, OwnLog, choices_for
 
     site = load_settings(session)
     end = _end(site, now)
@@ -210,7 +210,7 @@ def replay_key(session: Session, now: datetime) -> str:
 
 def replay_choices_key(session: Session, now: datetime) -> str:
     """As `replay_key`, for `replay_choices`: going from one of POSITIONS to another keeps it."""
-    from publisher.core.replay.poll_worth_choices import POSITIONS
+    from publisher.dynamic_ttl.core.replay.poll_worth_choices import POSITIONS
 
     minutes = load_settings(session).poll_minutes
     told = replay_key(session, now)
@@ -227,6 +227,6 @@ def as_publisher(settings: Settings) -> str:
 
 
 def _end(site: Settings, now: datetime) -> int:
-    from publisher.core.replay.poll_worth_choices import replayed_until
+    from publisher.dynamic_ttl.core.replay.poll_worth_choices import replayed_until
 
     return replayed_until(zone_table(site.timezone), seconds(now))

@@ -62,7 +62,7 @@ def _is_address(source: str) -> bool:
 def _subject(source: str, zone: str) -> "Subject":
     from publisher.access_logs.guessed_updates import is_access_log
     from publisher.base.environment import read_environment
-    from publisher.core.civil import instant
+    from publisher.dynamic_ttl.core.civil import instant
     from publisher.other_feeds import advise as advice
 
     now = utc_now()
@@ -163,7 +163,7 @@ HOSTS = ["netlify", "cloudflare", "nginx", "apache", "none"]  # as other_feeds.s
 @json_option
 def stamp(as_json: bool, **asked: Any) -> None:
     """Write into a static site's feed file when to come back (ttl, sy); keep all other bytes."""
-    from publisher.core.menu import parse_menu
+    from publisher.dynamic_ttl.core.menu import parse_menu
     from publisher.other_feeds.stamp import StampOptions
     from publisher.other_feeds.stamp import stamp as put_in
 

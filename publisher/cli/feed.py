@@ -84,10 +84,14 @@ def _in_figures(visits: dict[str, float | None]) -> str:
 
 def _answer(here: "Site", at: datetime) -> dict[str, Any]:
     from publisher.blog import update_log
-    from publisher.core.replay.coming_hours import day_hours, max_age_by_minute, next_change_at
-    from publisher.core.replay.told import told_at
-    from publisher.core.ttl import counts
-    from publisher.core.ttl.rule import WINER
+    from publisher.dynamic_ttl.core.replay.coming_hours import (
+        day_hours,
+        max_age_by_minute,
+        next_change_at,
+    )
+    from publisher.dynamic_ttl.core.replay.told import told_at
+    from publisher.dynamic_ttl.core.ttl import counts
+    from publisher.dynamic_ttl.core.ttl.rule import WINER
     from publisher.publishing.signals import signals_at
 
     with here.database.read() as db:

@@ -21,7 +21,7 @@ from click.exceptions import NoArgsIsHelpError
 
 from publisher.base.dates import format_rfc3339, parse_rfc3339
 from publisher.base.errors import InvalidData, InvalidInput, PublisherError
-from publisher.core.specs import SpecError
+from publisher.dynamic_ttl.core.specs import SpecError
 
 if TYPE_CHECKING:
     from publisher.installation import Site

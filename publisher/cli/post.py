@@ -10,7 +10,7 @@ import click
 
 from publisher.base.errors import InvalidData, InvalidInput, NotFound, TooLarge
 from publisher.cli.parameters import InputFile, Instant, echo_rows, json_option, on_terminal, site
-from publisher.core.specs import known
+from publisher.dynamic_ttl.core.specs import known
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session

@@ -19,7 +19,7 @@ from publisher.base.clock import monotonic_seconds
 from publisher.base.errors import InvalidInput, PublisherError, to_install
 from publisher.cli import timelines
 from publisher.cli.parameters import Days, InputFile, Instant, check_source
-from publisher.core.ttl.rule import POLL_MINUTES
+from publisher.dynamic_ttl.core.ttl.rule import POLL_MINUTES
 
 if TYPE_CHECKING:
     from publisher.simulator.grid import ReplayOptions, Result, Source, Task

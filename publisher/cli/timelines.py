@@ -177,8 +177,8 @@ def _recent(
 ) -> Timeline:
     """The updates up to now as a timeline. With `recent`, only the last month of whole days is
     replayed; the updates before it count as known."""
-    from publisher.core.civil import zone_table
-    from publisher.core.replay.poll_worth_choices import OwnLog, replayed_until
+    from publisher.dynamic_ttl.core.civil import zone_table
+    from publisher.dynamic_ttl.core.replay.poll_worth_choices import OwnLog, replayed_until
     from publisher.simulator.timelines import from_instants
 
     end = int(site().clock().timestamp())

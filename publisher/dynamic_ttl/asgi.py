@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
-from publisher.dynamic_ttl import freshener
-from publisher.dynamic_ttl.freshener import Headers, Middleware, RequestHeaders, Said
+from . import freshener
+from .freshener import Headers, Middleware, RequestHeaders, Said
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

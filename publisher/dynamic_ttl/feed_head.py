@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
-from publisher.core.durations import update_rate
+from .core.durations import update_rate
 
 MOST_DEPTH, MOST_ATTRIBUTES = 200, 256
 _KINDS = {"rss": "rss", "RDF": "rdf", "feed": "atom"}

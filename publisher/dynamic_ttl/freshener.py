@@ -15,18 +15,18 @@ from email.utils import format_datetime
 from threading import Lock
 from typing import Generic, TypeVar
 
-from publisher.core.civil import seconds
-from publisher.core.ttl.headers import with_news
-from publisher.core.ttl.rule import MENU, TtlRule
-from publisher.core.validators import (
+from .advice import Advice, at_moment
+from .core.civil import seconds
+from .core.ttl.headers import with_news
+from .core.ttl.rule import MENU, TtlRule
+from .core.validators import (
     SHARED_MAX_AGE_SECONDS,
     accepts_gzip,
     http_date,
     renewal,
     tags_in,
 )
-from publisher.dynamic_ttl import Advice, at_moment
-from publisher.dynamic_ttl.feed_head import FEED_TYPES, HeadChange, NotEditable, edit, outline_of
+from .feed_head import FEED_TYPES, HeadChange, NotEditable, edit, outline_of
 
 Headers = list[tuple[str, str]]
 MOST_BYTES = 16_000_000  # of a document; a longer one gets new headers only

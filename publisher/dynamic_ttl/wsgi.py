@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from publisher.dynamic_ttl import freshener
-from publisher.dynamic_ttl.freshener import Headers, Middleware, RequestHeaders, Said
+from . import freshener
+from .freshener import Headers, Middleware, RequestHeaders, Said
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]

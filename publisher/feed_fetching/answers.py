@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import takewhile
 
 from publisher.base.text import number_up_to
-from publisher.core.validators import http_date
+from publisher.dynamic_ttl.core.validators import http_date
 
 PERMANENT = frozenset({301, 308})
 

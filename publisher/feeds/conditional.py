@@ -12,8 +12,8 @@ from typing import Any
 
 from publisher.base.dates import format_rfc822
 from publisher.base.media_files import SANDBOX
-from publisher.core.ttl.headers import Expiries, with_news
-from publisher.core.validators import (
+from publisher.dynamic_ttl.core.ttl.headers import Expiries, with_news
+from publisher.dynamic_ttl.core.validators import (
     SHARED_MAX_AGE_SECONDS,
     http_date,
     preferred_coding,

@@ -10,7 +10,7 @@ from feedgen.feed import FeedGenerator
 from lxml.etree import SubElement
 
 from publisher.base.media_files import Attachment
-from publisher.core.durations import update_rate
+from publisher.dynamic_ttl.core.durations import update_rate
 from publisher.feeds.channel import Channel, Item
 
 CONTENT_TYPE = "application/rss+xml; charset=utf-8"

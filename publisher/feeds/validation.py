@@ -20,7 +20,7 @@ from xml.etree.ElementTree import Element, ParseError
 from publisher.base import safe_xml
 from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidInput
-from publisher.core.durations import update_rate
+from publisher.dynamic_ttl.core.durations import update_rate
 from publisher.feeds.channel import Channel, relative_addresses
 from publisher.feeds.rss import ATOM, SYNDICATION
 

@@ -18,7 +18,7 @@ from typing import IO, Any
 from publisher.base.clock import monotonic_seconds
 from publisher.base.dates import format_rfc822
 from publisher.base.system.logs import get_logger
-from publisher.core.validators import accepts_gzip
+from publisher.dynamic_ttl.core.validators import accepts_gzip
 from publisher.http_server.application import Environ, WsgiApp
 
 THREADS, MOST_AT_ONCE = 8, 128

@@ -24,8 +24,16 @@ from publisher.base.text import (
     lines_of,
     parse_links,
 )
-from publisher.core.specs import SpecError, known
-from publisher.core.ttl.rule import EXACT, FRESHNESS, MENU, PLANNER, POLL_MINUTES, PROFILE, TtlRule
+from publisher.dynamic_ttl.core.specs import SpecError, known
+from publisher.dynamic_ttl.core.ttl.rule import (
+    EXACT,
+    FRESHNESS,
+    MENU,
+    PLANNER,
+    POLL_MINUTES,
+    PROFILE,
+    TtlRule,
+)
 from publisher.part import Part, PartOff
 from publisher.part import known as known_parts
 from publisher.storage import database

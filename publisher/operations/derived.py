@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError
 
 from publisher.base.errors import StorageUnavailable
 from publisher.blog import published, update_log
-from publisher.core.ttl.activity import Activity
+from publisher.dynamic_ttl.core.ttl.activity import Activity
 from publisher.installation import Site
 from publisher.operations.database_copy import index_all, index_posts
 from publisher.part import known

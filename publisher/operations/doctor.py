@@ -26,7 +26,7 @@ from publisher.base.system import processes
 from publisher.base.text import counted
 from publisher.blog.markup import formulas
 from publisher.blog.members import authors
-from publisher.core.validators import http_date
+from publisher.dynamic_ttl.core.validators import http_date
 from publisher.installation import Site, open_site
 from publisher.operations import derived, future_dates
 from publisher.publishing.rebuild import RSS

@@ -13,8 +13,8 @@ from string import Template
 
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.base.system.whole_files import check_folder_of, whole_file
-from publisher.core.validators import SHARED_MAX_AGE_SECONDS
 from publisher.dynamic_ttl import Advice, ttl_for
+from publisher.dynamic_ttl.core.validators import SHARED_MAX_AGE_SECONDS
 from publisher.dynamic_ttl.feed_head import HeadChange, NotEditable, edit, outline_of
 from publisher.feed_reading.feed_document import NotAFeed, announcing
 from publisher.feed_reading.parse import parse_document

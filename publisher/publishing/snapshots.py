@@ -20,8 +20,8 @@ from publisher.base.dates import format_rfc3339, parse_rfc3339
 from publisher.base.errors import NotFound
 from publisher.blog import archive, published
 from publisher.blog.archive import Month
-from publisher.core.ttl.decision import Decision
-from publisher.core.ttl.headers import Expiries
+from publisher.dynamic_ttl.core.ttl.decision import Decision
+from publisher.dynamic_ttl.core.ttl.headers import Expiries
 from publisher.feeds.channel import NEVER, Channel, fingerprint
 from publisher.feeds.conditional import Freshness, Served
 from publisher.feeds.deltas import followed

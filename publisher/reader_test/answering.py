@@ -12,7 +12,7 @@ from html import escape
 from zlib import crc32
 
 from publisher.base.dates import format_rfc822
-from publisher.core.validators import http_date, preferred_coding, tags_in
+from publisher.dynamic_ttl.core.validators import http_date, preferred_coding, tags_in
 from publisher.feeds.feed_answer import CODINGS, GZIP, gzipped, packed
 from publisher.reader_test import script
 from publisher.reader_test.script import HOUR, Stretch, WeekPost, stretch_at

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from publisher.base.text import counted
-from publisher.core.durations import duration
+from publisher.dynamic_ttl.core.durations import duration
 from publisher.reader_test import script
 from publisher.reader_test.answering import (
     WeekAnswer,

@@ -20,7 +20,7 @@ from statistics import median
 from typing import Any
 
 from publisher.base.text import counted
-from publisher.core.durations import duration
+from publisher.dynamic_ttl.core.durations import duration
 from publisher.reader_test.behaviours import BEHAVIOURS, Behaviour, Evidence
 from publisher.reader_test.tester_trace import FROM_AFAR, LONG_RUNNING, ONE_SHOT, Trace
 

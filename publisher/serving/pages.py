@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from publisher.base.dates import format_rfc822
-from publisher.core.validators import accepts_gzip
+from publisher.dynamic_ttl.core.validators import accepts_gzip
 from publisher.feeds.conditional import is_current
 from publisher.feeds.feed_answer import GZIP, FeedAnswer, Headers
 from publisher.http_server.page_threads import LEAST_GZIP_BYTES

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from publisher.base.text import counted
-from publisher.core.replay.measure import DAY_MINUTES, best_fixed, cost_of_best_fixed
+from publisher.dynamic_ttl.core.replay.measure import DAY_MINUTES, best_fixed, cost_of_best_fixed
 from publisher.simulator.timelines import DAY, LEARNING_DAYS, Timeline, scoring
 
 CLIENT = "max-age"

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from publisher.base.errors import InvalidData
-from publisher.core.polling import FOREVER, RULES, PollPolicy, Rule
-from publisher.core.polling.policy import Ints, Numbers, State
-from publisher.core.specs import SpecError, known, read_options, split_spec
+from publisher.dynamic_ttl.core.polling import FOREVER, RULES, PollPolicy, Rule
+from publisher.dynamic_ttl.core.polling.policy import Ints, Numbers, State
+from publisher.dynamic_ttl.core.specs import SpecError, known, read_options, split_spec
 from publisher.simulator.real_readers import READERS
 
 ORACLE = "oracle"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Union
 
-from publisher.core.replay.reader_polls import PHASES
+from publisher.dynamic_ttl.core.replay.reader_polls import PHASES
 from publisher.simulator.clients import parse_client
 from publisher.simulator.publishers import Fixed, parse_publisher
 from publisher.simulator.replaying import compiled, plain

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 from numpy.typing import NDArray
 
-from publisher.core.civil import zone_table
+from publisher.dynamic_ttl.core.civil import zone_table
 from publisher.simulator.grid import ReplayOptions, Result, Source
 from publisher.simulator.poll_trace import first_client
 from publisher.simulator.publishers import parse_publisher

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from publisher.base.dates import format_rfc3339
-from publisher.core.durations import duration
-from publisher.core.polling import PollPolicy
-from publisher.core.replay import reader_polls
-from publisher.core.replay.reader_polls import ReaderPoll
+from publisher.dynamic_ttl.core.durations import duration
+from publisher.dynamic_ttl.core.polling import PollPolicy
+from publisher.dynamic_ttl.core.replay import reader_polls
+from publisher.dynamic_ttl.core.replay.reader_polls import ReaderPoll
 from publisher.simulator.clients import ORACLE, ORACLE_RULE, parse_client
 from publisher.simulator.grid import ReplayOptions
 from publisher.simulator.publishers import parse_publisher

@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from publisher.core.civil import local_second, zone_table
-from publisher.core.replay.announcements import DOCUMENT, ETAGS, Announced, publish
-from publisher.core.specs import Option, SpecError, known, read_options, split_spec
-from publisher.core.ttl.activity import HALF_LIFE_DAYS
-from publisher.core.ttl.choice import Workspace, choose, warm_up_minutes, workspace
-from publisher.core.ttl.counts import SIZES, SLOTS, History, Past, Tables
-from publisher.core.ttl.mixture import START
-from publisher.core.ttl.rule import EXACT, WINER, RuleNumbers, TtlRule, numbers
+from publisher.dynamic_ttl.core.civil import local_second, zone_table
+from publisher.dynamic_ttl.core.replay.announcements import DOCUMENT, ETAGS, Announced, publish
+from publisher.dynamic_ttl.core.specs import Option, SpecError, known, read_options, split_spec
+from publisher.dynamic_ttl.core.ttl.activity import HALF_LIFE_DAYS
+from publisher.dynamic_ttl.core.ttl.choice import Workspace, choose, warm_up_minutes, workspace
+from publisher.dynamic_ttl.core.ttl.counts import SIZES, SLOTS, History, Past, Tables
+from publisher.dynamic_ttl.core.ttl.mixture import START
+from publisher.dynamic_ttl.core.ttl.rule import EXACT, WINER, RuleNumbers, TtlRule, numbers
 from publisher.simulator.replaying.compiled import (
     arrays,
     as_arrays,

@@ -14,11 +14,19 @@ Programs started by cron poll 0 to 20 seconds late. miniflux is a policy of `cor
 
 from collections.abc import Callable
 
-from publisher.core.durations import duration
-from publisher.core.polling import Rule
-from publisher.core.polling.hints import http_freshness
-from publisher.core.polling.policy import NEW_ITEMS, NOT_MODIFIED, STATUS, TTL, Ints, Numbers, State
-from publisher.core.specs import Option
+from publisher.dynamic_ttl.core.durations import duration
+from publisher.dynamic_ttl.core.polling import Rule
+from publisher.dynamic_ttl.core.polling.hints import http_freshness
+from publisher.dynamic_ttl.core.polling.policy import (
+    NEW_ITEMS,
+    NOT_MODIFIED,
+    STATUS,
+    TTL,
+    Ints,
+    Numbers,
+    State,
+)
+from publisher.dynamic_ttl.core.specs import Option
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 LATE_SECONDS = 20  # at most, after the tick

@@ -17,7 +17,7 @@ from typing import Any
 
 from publisher.base.errors import InvalidData
 from publisher.base.text import to_cell
-from publisher.core.ttl.rule import POLL_MINUTES
+from publisher.dynamic_ttl.core.ttl.rule import POLL_MINUTES
 from publisher.simulator.grid import Result
 from publisher.simulator.replaying.figures import Figures, figures, mixture
 

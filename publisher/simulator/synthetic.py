@@ -11,9 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from publisher.core.civil import LAST_SECOND, Zone, period, period_end, period_from, zone_table
-from publisher.core.randomness import GOLDEN_BITS, MASK, mixed
-from publisher.core.specs import Option, known, read_options, split_spec
+from publisher.dynamic_ttl.core.civil import (
+    LAST_SECOND,
+    Zone,
+    period,
+    period_end,
+    period_from,
+    zone_table,
+)
+from publisher.dynamic_ttl.core.randomness import GOLDEN_BITS, MASK, mixed
+from publisher.dynamic_ttl.core.specs import Option, known, read_options, split_spec
 from publisher.simulator.replaying.compiled import as_arrays, available, specialise
 from publisher.simulator.timelines import DAY, Timeline
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from publisher.base.dates import EARLIEST_YEAR, LATEST_YEAR, find_zone, parse_rfc3339
 from publisher.base.errors import InvalidData, InvalidInput
-from publisher.core.civil import NEVER
-from publisher.core.replay.poll_worth_choices import COOL_DOWN
+from publisher.dynamic_ttl.core.civil import NEVER
+from publisher.dynamic_ttl.core.replay.poll_worth_choices import COOL_DOWN
 
 Instants = Sequence[int]
 Holes = tuple[tuple[int, int], ...]

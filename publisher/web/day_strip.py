@@ -15,14 +15,14 @@ from sqlalchemy.orm import Session
 
 from publisher.base.clock import Clock
 from publisher.blog import update_log
-from publisher.core.civil import instant, local_second, seconds, zone_table
-from publisher.core.menu import band
-from publisher.core.replay.coming_hours import DayHour, day_hours, max_age_at
-from publisher.core.replay.told import Told, told_at
-from publisher.core.ttl.activity import Activity, fold
-from publisher.core.ttl.counts import WARM_UP_UPDATES
-from publisher.core.ttl.decision import build_moment, decide
-from publisher.core.ttl.rule import TtlRule
+from publisher.dynamic_ttl.core.civil import instant, local_second, seconds, zone_table
+from publisher.dynamic_ttl.core.menu import band
+from publisher.dynamic_ttl.core.replay.coming_hours import DayHour, day_hours, max_age_at
+from publisher.dynamic_ttl.core.replay.told import Told, told_at
+from publisher.dynamic_ttl.core.ttl.activity import Activity, fold
+from publisher.dynamic_ttl.core.ttl.counts import WARM_UP_UPDATES
+from publisher.dynamic_ttl.core.ttl.decision import build_moment, decide
+from publisher.dynamic_ttl.core.ttl.rule import TtlRule
 from publisher.installation.settings import load_settings
 
 FULL = 100.0

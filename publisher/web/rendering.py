@@ -18,7 +18,7 @@ from publisher.base.errors import PublisherError
 from publisher.base.text import counted, first_picture, first_words, sentence
 from publisher.blog.members.permissions import is_admin, may_edit
 from publisher.blog.writing.posts import path, path_of
-from publisher.core.replay.told import span
+from publisher.dynamic_ttl.core.replay.told import span
 from publisher.installation.settings import Settings
 from publisher.part import MenuLink
 from publisher.storage.tables.blog import Post

@@ -120,7 +120,7 @@ def test_adding_a_post_replays_nothing_and_loads_no_river(environment: Environme
     loaded = set(json.loads(done.stdout.splitlines()[-1])[1])
     assert "publisher.publishing.rebuild" in loaded, done.stderr
     not_needed = {
-        "publisher.core.replay.knob", "publisher.parts.river.tables", "pygments.lexers",
+        "publisher.dynamic_ttl.core.replay.knob", "publisher.parts.river.tables", "pygments.lexers",
         "lxml.html",
     }  # fmt: skip
     assert loaded & not_needed == set()

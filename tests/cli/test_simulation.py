@@ -13,7 +13,7 @@ from publisher.base.clock import utc_now
 from publisher.base.dates import format_rfc3339
 from publisher.base.errors import PublisherError
 from publisher.cli import cli
-from publisher.core.specs import SpecError
+from publisher.dynamic_ttl.core.specs import SpecError
 from publisher.simulator import grid
 from publisher.simulator.results import BOOTSTRAP
 from tests.databases import work_on

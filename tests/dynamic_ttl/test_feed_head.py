@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from publisher.core.durations import update_rate
+from publisher.dynamic_ttl.core.durations import update_rate
 from publisher.dynamic_ttl.feed_head import HeadChange, NotEditable, edit, outline_of
 from publisher.feed_reading.scan import scan
 from tests.dynamic_ttl.engines import ENGINES, document

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from publisher.base.dates import format_rfc822
-from publisher.core.ttl.headers import Expiries
-from publisher.core.validators import accepts_gzip, preferred_coding
+from publisher.dynamic_ttl.core.ttl.headers import Expiries
+from publisher.dynamic_ttl.core.validators import accepts_gzip, preferred_coding
 from publisher.feeds.conditional import Freshness, Served
 from publisher.feeds.feed_answer import FeedAnswer, Moved
 

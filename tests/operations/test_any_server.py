@@ -19,7 +19,7 @@ import pytest
 from publisher.base.clock import ShiftedClock, utc_now
 from publisher.base.environment import Environment
 from publisher.blog import update_log
-from publisher.core.ttl.decision import decide
+from publisher.dynamic_ttl.core.ttl.decision import decide
 from publisher.installation import Site, open_site
 from publisher.installation.settings import load_settings
 from publisher.operations import any_server

@@ -5,7 +5,7 @@ from datetime import timedelta
 from sqlalchemy import func, select
 
 from publisher.blog import published, update_log
-from publisher.core.ttl.activity import Activity
+from publisher.dynamic_ttl.core.ttl.activity import Activity
 from publisher.installation import Site
 from publisher.operations import future_dates
 from publisher.operations.doctor import examine_processes

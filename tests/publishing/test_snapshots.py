@@ -4,9 +4,9 @@ import gzip
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from publisher.core.ttl.activity import histogram
-from publisher.core.ttl.decision import decide
-from publisher.core.ttl.rule import TtlRule
+from publisher.dynamic_ttl.core.ttl.activity import histogram
+from publisher.dynamic_ttl.core.ttl.decision import decide
+from publisher.dynamic_ttl.core.ttl.rule import TtlRule
 from publisher.installation import Site
 from publisher.publishing.snapshots import Build, keep
 from publisher.storage.tables.publishing import Snapshot

@@ -58,7 +58,7 @@ def test_it_is_small(alone: Path) -> None:
     (scripts,) = alone.glob("*.dist-info/entry_points.txt")
     assert "reader-test = publisher_reader_test.cli.reader_test:main" in scripts.read_text()
     rooms = {path.name for path in (alone / "publisher_reader_test").iterdir() if path.is_dir()}
-    assert rooms == {"base", "cli", "core", "feeds", "reader_test"}
+    assert rooms == {"base", "cli", "dynamic_ttl", "feeds", "reader_test"}
     for path in (alone / "publisher_reader_test").rglob("*.py"):
         assert "from publisher." not in path.read_text("utf-8"), path
 

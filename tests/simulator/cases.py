@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from publisher.core.replay.reader_polls import ReaderPoll
+from publisher.dynamic_ttl.core.replay.reader_polls import ReaderPoll
 from publisher.simulator.replaying import counted
 from publisher.simulator.replaying.figures import Tally
 from publisher.simulator.replaying.parts import Documents

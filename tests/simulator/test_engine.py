@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from publisher.core.replay.reader_polls import ReaderPoll
+from publisher.dynamic_ttl.core.replay.reader_polls import ReaderPoll
 from publisher.simulator import poll_trace
 from publisher.simulator.clients import CLIENTS, parse_client
 from publisher.simulator.publishers import parse_publisher

@@ -13,11 +13,11 @@ pytest.importorskip("numpy")
 
 import numpy as np
 
-from publisher.core.civil import instant
-from publisher.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold
-from publisher.core.ttl.decision import build_moment, decide
-from publisher.core.ttl.headers import seconds_left
-from publisher.core.ttl.rule import TtlRule
+from publisher.dynamic_ttl.core.civil import instant
+from publisher.dynamic_ttl.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold
+from publisher.dynamic_ttl.core.ttl.decision import build_moment, decide
+from publisher.dynamic_ttl.core.ttl.headers import seconds_left
+from publisher.dynamic_ttl.core.ttl.rule import TtlRule
 from publisher.simulator import publishers
 from publisher.simulator.publishers import parse_publisher
 from publisher.simulator.replaying import compiled, parts

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("numpy")
 
-from publisher.core.polling import Answer
+from publisher.dynamic_ttl.core.polling import Answer
 from publisher.simulator import real_readers
 from publisher.simulator.clients import parse_client
 from publisher.simulator.real_readers import READERS, next_tick

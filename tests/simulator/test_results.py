@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from publisher.base.errors import InvalidData
-from publisher.core.specs import SpecError
+from publisher.dynamic_ttl.core.specs import SpecError
 from publisher.simulator import grid
 from publisher.simulator import results as report
 from publisher.simulator.clients import CLIENTS, parse_client, read_population

@@ -7,7 +7,7 @@ import joblib
 import numpy as np
 import pytest
 
-from publisher.core import civil
+from publisher.dynamic_ttl.core import civil
 from publisher.simulator import grid, synthetic
 from publisher.simulator.publishers import parse_publisher
 from publisher.simulator.replaying.engine import lay_out

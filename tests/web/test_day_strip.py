@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from publisher.core.civil import instant
-from publisher.core.replay.told import span
-from publisher.core.ttl.activity import Activity, fold, histogram
-from publisher.core.ttl.counts import EARLY_SECONDS, WARM_UP_DAYS, WARM_UP_UPDATES
-from publisher.core.ttl.decision import build_moment, decide
-from publisher.core.ttl.rule import TtlRule
+from publisher.dynamic_ttl.core.civil import instant
+from publisher.dynamic_ttl.core.replay.told import span
+from publisher.dynamic_ttl.core.ttl.activity import Activity, fold, histogram
+from publisher.dynamic_ttl.core.ttl.counts import EARLY_SECONDS, WARM_UP_DAYS, WARM_UP_UPDATES
+from publisher.dynamic_ttl.core.ttl.decision import build_moment, decide
+from publisher.dynamic_ttl.core.ttl.rule import TtlRule
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from publisher.publishing.signals import signals_at

@@ -15,9 +15,9 @@ from operator import itemgetter
 
 from sqlalchemy import select, update
 
-from publisher.core.ttl.activity import histogram
-from publisher.core.ttl.decision import Decision, decide
-from publisher.core.ttl.headers import Expiries
+from publisher.dynamic_ttl.core.ttl.activity import histogram
+from publisher.dynamic_ttl.core.ttl.decision import Decision, decide
+from publisher.dynamic_ttl.core.ttl.headers import Expiries
 from publisher.feeds.conditional import Freshness, Served
 from publisher.installation import Site
 from publisher.installation.settings import load_settings

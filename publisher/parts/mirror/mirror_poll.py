@@ -10,9 +10,9 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import InvalidData, NotFound, PublisherError
 from publisher.base.system.logs import get_logger
 from publisher.base.text import counted
-from publisher.core.civil import seconds
-from publisher.core.ttl.decision import build_moment, decide
-from publisher.core.ttl.rule import TtlRule
+from publisher.dynamic_ttl.core.civil import seconds
+from publisher.dynamic_ttl.core.ttl.decision import build_moment, decide
+from publisher.dynamic_ttl.core.ttl.rule import TtlRule
 from publisher.feed_fetching.answers import Validators
 from publisher.feed_reading.feed_document import announcing
 from publisher.installation import Site, public_address

@@ -16,16 +16,16 @@ from urllib.parse import urlsplit
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from publisher import dynamic_ttl
 from publisher.base.encryption import hash_token
 from publisher.base.errors import Conflict, InvalidData, InvalidInput, must_exist
 from publisher.base.net import OutgoingError, check_url
 from publisher.base.system.confined import Limits, Unreadable, read
 from publisher.base.system.logs import get_logger
 from publisher.base.text import number_up_to, split_address
-from publisher.core.ttl.activity import Activity, histogram
-from publisher.core.ttl.decision import Decision, build_moment, decide
-from publisher.core.ttl.reasons import explain
+from publisher.dynamic_ttl import advice
+from publisher.dynamic_ttl.core.ttl.activity import Activity, histogram
+from publisher.dynamic_ttl.core.ttl.decision import Decision, build_moment, decide
+from publisher.dynamic_ttl.core.ttl.reasons import explain
 from publisher.dynamic_ttl.feed_head import (
     ATOM,
     FEED_TYPES,
@@ -198,7 +198,7 @@ def unchanged_since(mirror: Mirror, decision: Decision, settings: Settings) -> d
     """Since when a mirror's feed has had the same ttl: a day back at most."""
     at = decision.decided_at
     known = activity_of(history_of(mirror), mirror.timezone, at)
-    return dynamic_ttl.unchanged_since(known, decision, settings.rule)
+    return advice.unchanged_since(known, decision, settings.rule)
 
 
 def activity_of(history: FeedHistory, zone: str, now: datetime) -> Activity:

@@ -12,8 +12,8 @@ from flask import Blueprint, Response, jsonify, make_response, render_template, 
 
 from publisher.base.encryption import hash_token
 from publisher.base.errors import Forbidden, NotFound, StorageUnavailable
-from publisher.core.civil import hour_start, seconds, zone_table
-from publisher.core.durations import update_rate
+from publisher.dynamic_ttl.core.civil import hour_start, seconds, zone_table
+from publisher.dynamic_ttl.core.durations import update_rate
 from publisher.installation.settings import load_settings
 from publisher.parts.mirror import mirror_poll, mirrors
 from publisher.parts.mirror.tables import Mirror

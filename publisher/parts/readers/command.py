@@ -12,7 +12,7 @@ from publisher.base.dates import format_rfc3339
 from publisher.base.errors import InvalidData, InvalidInput, PublisherError
 from publisher.base.text import counted, to_cell
 from publisher.cli.parameters import InputFile, echo_answer, echo_json, json_option, site
-from publisher.core.specs import known
+from publisher.dynamic_ttl.core.specs import known
 
 if TYPE_CHECKING:
     from publisher.parts.readers.access_logs.intake import Intake

@@ -20,8 +20,8 @@ from sqlalchemy import column, delete, inspect, select, table
 from sqlalchemy.orm import Session
 
 from publisher.base.net import network_of
-from publisher.core.ttl.headers import Expiries, with_news
-from publisher.core.validators import http_date, preferred_coding, renewal, unglued
+from publisher.dynamic_ttl.core.ttl.headers import Expiries, with_news
+from publisher.dynamic_ttl.core.validators import http_date, preferred_coding, renewal, unglued
 from publisher.feeds.conditional import Served
 from publisher.feeds.feed_answer import CODINGS
 from publisher.part import other_feed_at

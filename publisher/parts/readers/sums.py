@@ -13,8 +13,8 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from publisher.core.menu import band
-from publisher.core.replay.when_to_publish import ELEMENT, HEADERS
+from publisher.dynamic_ttl.core.menu import band
+from publisher.dynamic_ttl.core.replay.when_to_publish import ELEMENT, HEADERS
 from publisher.parts.readers.counter import BURST_MS
 from publisher.parts.readers.poll_batches import BROUGHT, PollGroup, bare, version_of
 from publisher.parts.readers.tables import ReaderCounts, ReaderFeed

@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from publisher.core.replay.when_to_publish import EITHER
+from publisher.dynamic_ttl.core.replay.when_to_publish import EITHER
 from publisher.storage.columns import Base
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.publishing import Delivery

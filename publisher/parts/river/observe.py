@@ -24,9 +24,9 @@ from sqlalchemy.orm import Session
 
 from publisher.base.dates import parse_rfc3339
 from publisher.base.errors import InvalidInput, must_exist
-from publisher.core.durations import duration
-from publisher.core.polling import Answer, Memory, PollPolicy, parse
-from publisher.core.polling.cho import ESTIMATED
+from publisher.dynamic_ttl.core.durations import duration
+from publisher.dynamic_ttl.core.polling import Answer, Memory, PollPolicy, parse
+from publisher.dynamic_ttl.core.polling.cho import ESTIMATED
 from publisher.parts.river.fetching import frontier
 from publisher.parts.river.options import RiverOptions
 from publisher.parts.river.stored.poll_rows import FeedRow

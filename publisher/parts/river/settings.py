@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from publisher.core.polling import parse
+from publisher.dynamic_ttl.core.polling import parse
 from publisher.installation.settings import choice, field_names, setting, whole
 
 

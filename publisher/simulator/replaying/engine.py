@@ -12,11 +12,11 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from publisher.core.civil import LAST_SECOND
-from publisher.core.polling import FOREVER, PollPolicy
-from publisher.core.randomness import GOLDEN_BITS, MASK, mixed
-from publisher.core.replay.announcements import RENEWED
-from publisher.core.replay.reader_polls import GOLDEN, PHASES, after_a_document
+from publisher.dynamic_ttl.core.civil import LAST_SECOND
+from publisher.dynamic_ttl.core.polling import FOREVER, PollPolicy
+from publisher.dynamic_ttl.core.randomness import GOLDEN_BITS, MASK, mixed
+from publisher.dynamic_ttl.core.replay.announcements import RENEWED
+from publisher.dynamic_ttl.core.replay.reader_polls import GOLDEN, PHASES, after_a_document
 from publisher.simulator.clients import ORACLE_RULE
 from publisher.simulator.replaying import compiled, counted, kernel
 from publisher.simulator.replaying.counted import WINDOW, Feeds, ttl_changes

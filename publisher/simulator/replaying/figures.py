@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import accumulate
 
-from publisher.core.replay import measure
-from publisher.core.ttl.rule import POLL_MINUTES
+from publisher.dynamic_ttl.core.replay import measure
+from publisher.dynamic_ttl.core.ttl.rule import POLL_MINUTES
 from publisher.simulator.replaying import counted
 
 DAY = 86400

@@ -9,10 +9,10 @@ counted after the last poll (`counted`).
 from collections.abc import MutableSequence, Sequence
 from typing import NamedTuple
 
-from publisher.core.polling.policy import ABSENT, NOT_MODIFIED, Ints, Numbers, State
-from publisher.core.replay.announcements import QUIET, RENEWED
-from publisher.core.ttl.headers import seconds_left, with_news
-from publisher.core.validators import RENEWAL_SECONDS, renewal
+from publisher.dynamic_ttl.core.polling.policy import ABSENT, NOT_MODIFIED, Ints, Numbers, State
+from publisher.dynamic_ttl.core.replay.announcements import QUIET, RENEWED
+from publisher.dynamic_ttl.core.ttl.headers import seconds_left, with_news
+from publisher.dynamic_ttl.core.validators import RENEWAL_SECONDS, renewal
 from publisher.simulator.replaying.compiled import scratch
 from publisher.simulator.replaying.counted import (
     FULL,
@@ -38,7 +38,7 @@ def answered(
     changed = 1 if new_items > 0 else 0
     said = ttl if document_sent else ABSENT
     hours = days = 0 if document_sent else ABSENT
-    # The columns of `publisher.core.polling.policy`, in their order.
+    # The columns of `publisher.dynamic_ttl.core.polling.policy`, in their order.
     return (
         status, new_items, changed, said, max_age,
         ABSENT, ABSENT, ABSENT, hours, days, 1, newest, 0,

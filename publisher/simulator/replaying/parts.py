@@ -11,12 +11,12 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from publisher.core.civil import DAY_SECONDS, HOUR_SECONDS, hour_end
-from publisher.core.replay.announcements import DOCUMENT, Announced, publish
-from publisher.core.ttl.choice import workspace
-from publisher.core.ttl.counts import SLOTS, History, Tables
-from publisher.core.ttl.mixture import after
-from publisher.core.ttl.rule import RuleNumbers
+from publisher.dynamic_ttl.core.civil import DAY_SECONDS, HOUR_SECONDS, hour_end
+from publisher.dynamic_ttl.core.replay.announcements import DOCUMENT, Announced, publish
+from publisher.dynamic_ttl.core.ttl.choice import workspace
+from publisher.dynamic_ttl.core.ttl.counts import SLOTS, History, Tables
+from publisher.dynamic_ttl.core.ttl.mixture import after
+from publisher.dynamic_ttl.core.ttl.rule import RuleNumbers
 from publisher.simulator.replaying.compiled import as_lists, specialise
 from publisher.simulator.replaying.counted import Array
 

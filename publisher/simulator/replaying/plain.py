@@ -6,10 +6,10 @@ It gives the same counts as `engine`, which replays many feeds at once.
 from math import floor
 from zlib import crc32
 
-from publisher.core.civil import LAST_SECOND
-from publisher.core.polling import PollPolicy
-from publisher.core.randomness import GOLDEN_BITS, MASK, mixed
-from publisher.core.replay.reader_polls import GOLDEN, after_a_document
+from publisher.dynamic_ttl.core.civil import LAST_SECOND
+from publisher.dynamic_ttl.core.polling import PollPolicy
+from publisher.dynamic_ttl.core.randomness import GOLDEN_BITS, MASK, mixed
+from publisher.dynamic_ttl.core.replay.reader_polls import GOLDEN, after_a_document
 from publisher.simulator.clients import ORACLE_RULE
 from publisher.simulator.replaying import compiled, counted, kernel
 from publisher.simulator.replaying.counted import Feeds, ttl_changes

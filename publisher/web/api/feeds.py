@@ -15,7 +15,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from publisher.base.errors import NotFound, StorageUnavailable
 from publisher.blog import archive, published
 from publisher.blog.writing.posts import path_of
-from publisher.core.validators import accepts_gzip
+from publisher.dynamic_ttl.core.validators import accepts_gzip
 from publisher.feeds import atom, rss
 from publisher.installation import content_state
 from publisher.publishing import snapshots

@@ -14,8 +14,8 @@ from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import Any
 
-from publisher.core.ttl.counts import SLOTS
-from publisher.core.ttl.headers import Expiries
+from publisher.dynamic_ttl.core.ttl.counts import SLOTS
+from publisher.dynamic_ttl.core.ttl.headers import Expiries
 from publisher.feeds.conditional import Freshness, Served
 from publisher.feeds.feed_answer import FeedAnswer
 from tests.parts.readers.polls import Counting

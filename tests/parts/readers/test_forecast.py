@@ -15,7 +15,7 @@ import pytest
 from flask import Flask
 
 from publisher.blog import update_log
-from publisher.core.replay.when_to_publish import Reach, hours_ahead, reach_now
+from publisher.dynamic_ttl.core.replay.when_to_publish import Reach, hours_ahead, reach_now
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
 from publisher.parts.readers.fold import fold

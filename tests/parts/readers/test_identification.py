@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from publisher.core.replay.when_to_publish import EITHER, ELEMENT, HEADERS
+from publisher.dynamic_ttl.core.replay.when_to_publish import EITHER, ELEMENT, HEADERS
 from publisher.parts.readers.reporting.report import make
 from publisher.parts.readers.sums import ReaderSums, count_interval, rhythm_after
 from publisher.parts.readers.tables import ReaderFeed

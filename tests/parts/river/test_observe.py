@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from publisher.base.errors import InvalidInput, NotFound
-from publisher.core.polling import Answer, parse
+from publisher.dynamic_ttl.core.polling import Answer, parse
 from publisher.installation import Site
 from publisher.parts.river.observe import Estimator, Observed, apply, history, observe, prune_visits
 from publisher.parts.river.tables import RiverCrawl, RiverCrawlVisit

@@ -196,7 +196,7 @@ def _polls(follower: Site, url: str) -> list[int]:
 
 def _simulated(publisher: Publisher, policy: str, begin: datetime, end: datetime) -> list[int]:
     """When the simulator's client polls, from the publisher's update log alone."""
-    from publisher.core.polling import parse
+    from publisher.dynamic_ttl.core.polling import parse
     from publisher.simulator.poll_trace import walk
     from publisher.simulator.publishers import parse_publisher
     from publisher.simulator.timelines import from_instants

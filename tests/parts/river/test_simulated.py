@@ -26,7 +26,7 @@ from tests.parts.river.test_worker import OPTIONS
 pytest.importorskip("numpy")
 
 
-from publisher.core.polling import PollPolicy, parse
+from publisher.dynamic_ttl.core.polling import PollPolicy, parse
 from publisher.simulator.poll_trace import walk
 from publisher.simulator.publishers import parse_publisher
 from publisher.simulator.replaying.parts import Documents

@@ -10,8 +10,8 @@ from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
 from publisher.access_logs.line_formats import LogLine
-from publisher.core.ttl.counts import SLOTS
-from publisher.core.ttl.headers import TICK_SECONDS
+from publisher.dynamic_ttl.core.ttl.counts import SLOTS
+from publisher.dynamic_ttl.core.ttl.headers import TICK_SECONDS
 from publisher.part import other_feed_at
 from publisher.parts.readers.poll_batches import (
     GivenDocument,

@@ -14,7 +14,12 @@ from sqlalchemy.orm import Session
 from publisher.base.text import whole_number
 from publisher.blog import update_log
 from publisher.blog.writing import posts
-from publisher.core.replay.when_to_publish import Reach, better_of, hours_ahead, reach_now
+from publisher.dynamic_ttl.core.replay.when_to_publish import (
+    Reach,
+    better_of,
+    hours_ahead,
+    reach_now,
+)
 from publisher.installation import Site
 from publisher.installation.settings import Settings, load_settings
 from publisher.parts.readers.pages.counted import count_polls

@@ -20,9 +20,9 @@ from sqlalchemy.orm import Session
 from publisher.base.dates import cities, find_zone
 from publisher.base.errors import InvalidData, InvalidInput, TooMany
 from publisher.blog import update_log
-from publisher.core.replay import measure
-from publisher.core.ttl.activity import histogram
-from publisher.core.ttl.decision import warming_up
+from publisher.dynamic_ttl.core.replay import measure
+from publisher.dynamic_ttl.core.ttl.activity import histogram
+from publisher.dynamic_ttl.core.ttl.decision import warming_up
 from publisher.feed_fetching.addresses import tidy_url
 from publisher.installation import Site
 from publisher.installation.settings import Settings, load_settings

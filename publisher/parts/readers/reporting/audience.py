@@ -17,7 +17,7 @@ from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
 from publisher.base.text import first_words
-from publisher.core.replay.when_to_publish import ExpectedReader, wait_told
+from publisher.dynamic_ttl.core.replay.when_to_publish import ExpectedReader, wait_told
 from publisher.parts.readers.agents import parse_agent
 from publisher.parts.readers.reporting import reach
 from publisher.parts.readers.reporting.programs import FEWEST

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, ParseError, SubElement, register_name
 from publisher.base import safe_xml
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.base.system.confined import Limits, read
-from publisher.core.specs import SpecError
+from publisher.dynamic_ttl.core.specs import SpecError
 from publisher.feed_fetching.addresses import tidy_url
 from publisher.feed_reading.character_sets import as_utf8
 from publisher.feed_reading.feed_document import web_address

@@ -19,11 +19,11 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import InvalidInput, PublisherError
 from publisher.base.text import counted, sentence, whole_number
 from publisher.blog.members import permissions
-from publisher.core.polling import RULES
-from publisher.core.replay.coming_hours import day_hours, ttl_by_hour
-from publisher.core.specs import SpecError
-from publisher.core.ttl.activity import Activity, fold
-from publisher.core.ttl.rule import TtlRule
+from publisher.dynamic_ttl.core.polling import RULES
+from publisher.dynamic_ttl.core.replay.coming_hours import day_hours, ttl_by_hour
+from publisher.dynamic_ttl.core.specs import SpecError
+from publisher.dynamic_ttl.core.ttl.activity import Activity, fold
+from publisher.dynamic_ttl.core.ttl.rule import TtlRule
 from publisher.parts.river import politeness, service
 from publisher.parts.river.following import feed_list, opml, reading_list, subscriptions
 from publisher.parts.river.following.feed_list import FeedQuery

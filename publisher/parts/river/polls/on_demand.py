@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base import encryption
 from publisher.base.errors import Conflict, InvalidData, TooMany
-from publisher.core.durations import duration
+from publisher.dynamic_ttl.core.durations import duration
 from publisher.feed_fetching import addresses
 from publisher.feed_fetching.addresses import work_unit_of
 from publisher.feed_fetching.answers import Credentials, Validators

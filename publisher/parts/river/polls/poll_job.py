@@ -17,7 +17,7 @@ from publisher.base.errors import InvalidData, StorageUnavailable
 from publisher.base.system.logs import get_logger
 from publisher.base.system.processes import in_own_thread
 from publisher.base.text import first_words, one_line
-from publisher.core.polling import Answer
+from publisher.dynamic_ttl.core.polling import Answer
 from publisher.feed_fetching.answers import (
     SLOW_DOWN,
     HttpResult,

@@ -16,7 +16,7 @@ from sqlalchemy import Table, bindparam, insert, select
 from sqlalchemy.orm import Session
 
 from publisher.base.system.logs import get_logger
-from publisher.core.durations import duration
+from publisher.dynamic_ttl.core.durations import duration
 from publisher.feed_fetching.fetch import BUSY
 from publisher.feed_reading import RULES
 from publisher.feed_reading.feed_document import MAX_ITEMS, FeedDocument, FeedItem, pack

@@ -7,8 +7,8 @@ import random
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from publisher.core.durations import duration
-from publisher.core.polling import Memory, PollPolicy
+from publisher.dynamic_ttl.core.durations import duration
+from publisher.dynamic_ttl.core.polling import Memory, PollPolicy
 from publisher.parts.river.following import subscriptions
 from publisher.parts.river.options import RiverOptions
 from publisher.parts.river.polls.poll_job import PollResult

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, cast
 from sqlalchemy import ColumnElement, Table, bindparam, delete, func, insert, select, update
 from sqlalchemy.orm import Session
 
-from publisher.core.durations import duration
+from publisher.dynamic_ttl.core.durations import duration
 from publisher.feed_reading.feed_document import FeedDocument, FeedItem, plausible, unpack
 from publisher.parts.river.stored.identity import recognised
 from publisher.parts.river.stored.poll_rows import FeedRow

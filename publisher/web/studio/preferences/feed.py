@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.blog import update_log
-from publisher.core.ttl.decision import build_moment
+from publisher.dynamic_ttl.core.ttl.decision import build_moment
 from publisher.installation.settings import load_settings
 from publisher.publishing import outbox, snapshots
 from publisher.publishing.rebuild import ADDRESSES, RSS

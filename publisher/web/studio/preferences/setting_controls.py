@@ -7,7 +7,7 @@ others are for people who write.
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from publisher.core.ttl.rule import PLANNERS, PROFILES
+from publisher.dynamic_ttl.core.ttl.rule import PLANNERS, PROFILES
 from publisher.installation.settings import category_names, names_of
 from publisher.part import Part
 

@@ -11,7 +11,7 @@ from publisher.base.dates import cities
 from publisher.base.errors import FieldErrors
 from publisher.base.text import counted
 from publisher.blog import update_log
-from publisher.core.replay.poll_worth_choices import POSITIONS
+from publisher.dynamic_ttl.core.replay.poll_worth_choices import POSITIONS
 from publisher.installation import public_address
 from publisher.installation.settings import (
     allow_invalid,

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select
 
 from publisher.base.environment import Environment
-from publisher.core.polling import RULES
+from publisher.dynamic_ttl.core.polling import RULES
 from publisher.installation import Site, open_site
 from publisher.parts.river.following import subscriptions
 from publisher.parts.river.tables import RiverHost, RiverVisit

@@ -1,0 +1,134 @@
+"""The forecast: expected updates in every five minutes ahead, from the counts."""
+
+from math import exp, sqrt
+from typing import NamedTuple
+
+from ..civil import end_of_hour, period, period_from, week_hour
+from .counts import (
+    AGES,
+    SLOTS,
+    STEP_MINUTES,
+    STEP_SECONDS,
+    Counts,
+    History,
+    age_class,
+    hour_rate,
+    silence_factor,
+    spread_within,
+)
+from .mixture import rates, seen_at, weights_at
+from .rule import DAY, WEEK_MINUTE, RuleNumbers
+
+
+class Curve(NamedTuple):
+    """Running sums at every five minutes from the curve's beginning on: `number[i]`, updates
+    expected in the first i steps; `waiting[i]`, minutes that they have waited by then, in sum."""
+
+    number: Counts
+    waiting: Counts
+
+
+def look_forward(
+    history: History, now: int, rule: RuleNumbers, within: Counts, begin: int, curve: Curve
+) -> None:
+    """Fill the `curve` from `begin` on, a multiple of five local minutes, with the forecast at
+    `now`: the forecasters of `mixture` by their weights. `within`: a buffer for `spread_within`.
+
+    The factor of the silence since the last update scales the rates of the habits only while that
+    silence lasts: `quiet` is P(no update yet).
+    """
+    tables, zone, last = history.tables, history.zone, history.past.last
+    number = curve.number
+    seen = seen_at(history, now, rule.half_life)
+    weights, fading = weights_at(history, now, seen), seen.habits.fading
+    if rule.profile == WEEK_MINUTE:
+        spread_within(tables, seen.total, fading, within)
+    number[0] = curve.waiting[0] = 0.0
+    quiet, step, at, steps = 1.0, 0, begin, len(number) - 1
+    clock = period(zone, begin)
+    while step < steps:
+        clock = period_from(zone, clock, at)
+        local = at + zone.offsets[clock]
+        slot, part = week_hour(local), local // STEP_SECONDS % (24 * SLOTS)
+        each = rates(history, slot, seen)
+        rate = each.habits if rule.profile != DAY else hour_rate(tables, slot % 24, seen.habits)
+        others = weights.recent * each.recent + weights.flat * each.flat
+        others += weights.daily * each.daily
+        hour = end_of_hour(zone, clock, at)
+        while at < hour and step < steps:
+            place = age_class(at - last)
+            factor = silence_factor(tables, fading, place)
+            end = min(hour, last + AGES[place + 1]) if place < len(AGES) - 2 else hour
+            more = min(-((at - end) // STEP_SECONDS), steps - step)
+            for later in range(more):
+                updates = rate / SLOTS
+                if rule.profile == WEEK_MINUTE:
+                    updates *= within[part + later]
+                number[step + 1 + later] = updates
+            mixed = weights.habits, others / SLOTS
+            quiet = integrate(curve, step, step + more, factor, quiet, mixed)
+            step += more
+            part += more
+            at += more * STEP_SECONDS
+
+
+def integrate(
+    curve: Curve, begin: int, end: int, factor: float, quiet: float, mixed: tuple[float, float]
+) -> float:
+    """Integrate the expected rate forward in five-minute steps, in place.
+
+    In: number[i], usual updates in step i, for each step after `begin` up to `end`. Out: number[i],
+    expected updates by the end of step i; waiting[i], their accumulated waiting in minutes. `quiet`
+    is P(no update by `begin`); returns P(no update by `end`). The silence `factor` scales the rate
+    only until the first update arrives: a silence that is broken predicts nothing more. `broken`,
+    P(the silence ends in the step), is `factor` times the share of the step's usual updates that it
+    replaces. `mixed`: the weight of these habits, and what the other forecasters add to each step.
+    """
+    number, waiting, (share, others) = curve.number, curve.waiting, mixed
+    expected, waited, surplus = number[begin], waiting[begin], share * (1.0 - 1.0 / factor)
+    for step in range(begin + 1, end + 1):
+        usual = number[step]
+        silent = exp(-usual * factor)
+        broken = quiet * (1.0 - silent)
+        updates = share * usual + surplus * broken + others
+        quiet *= silent
+        waited += (expected + updates / 2.0) * STEP_MINUTES
+        expected += updates
+        number[step], waiting[step] = expected, waited
+    return quiet
+
+
+def number_by(curve: Curve, minute: float) -> float:
+    """N: updates expected from the beginning of the curve to `minute`, interpolated linearly."""
+    number = curve.number
+    step = int(minute / STEP_MINUTES)
+    if step >= len(number) - 1:
+        return number[len(number) - 1]
+    return number[step] + (number[step + 1] - number[step]) * (minute / STEP_MINUTES - step)
+
+
+def waiting_by(curve: Curve, minute: float) -> float:
+    """W: integral of `number_by` up to `minute`, in minutes of waiting."""
+    number, waiting = curve.number, curve.waiting
+    step = int(minute / STEP_MINUTES)
+    if step >= len(number) - 1:
+        last = len(number) - 1
+        return waiting[last] + number[last] * (minute - last * STEP_MINUTES)
+    past = minute - step * STEP_MINUTES
+    slope = (number[step + 1] - number[step]) / STEP_MINUTES
+    return waiting[step] + number[step] * past + slope * past * past / 2.0
+
+
+def hides(curve: Curve, minute: float, ttl: float) -> float:
+    """Expected minutes of waiting while a copy fetched at `minute` is fresh, for `ttl` minutes."""
+    later = waiting_by(curve, minute + ttl)
+    return later - waiting_by(curve, minute) - ttl * number_by(curve, minute)
+
+
+def usual_cost(curve: Curve, shortest: float, longest: float, worth: float) -> float:
+    """Cost a minute of the best fixed interval (minutes) at the curve's mean rate: what planners
+    assume beyond their horizon."""
+    steps = len(curve.number) - 1
+    rate = max(curve.number[steps] / (STEP_MINUTES * steps), 1e-9)
+    ideal = min(max(sqrt(2.0 * worth / rate), shortest), longest)
+    return worth / ideal + rate * ideal / 2.0

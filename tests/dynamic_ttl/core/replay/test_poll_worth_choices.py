@@ -1,0 +1,84 @@
+"""The knob's positions: only those that differ, with figures that can be worked out by hand.
+
+That they are the simulator's holds `tests/test_same_figures.py`.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from publisher.dynamic_ttl.core.civil import instant, local_second, seconds, zone_table
+from publisher.dynamic_ttl.core.replay import poll_worth_choices
+from publisher.dynamic_ttl.core.replay.poll_worth_choices import (
+    POSITIONS,
+    OwnLog,
+    choices_for,
+    replayed_until,
+)
+from publisher.dynamic_ttl.core.ttl.rule import TtlRule
+
+END = datetime(2024, 5, 6, tzinfo=UTC)
+LOG = OwnLog(
+    sorted(
+        seconds(END.replace(hour=9) - timedelta(days=day) + timedelta(minutes=17 * (day % 9)))
+        for day in range(60, 0, -1)
+    ),
+    "UTC",
+    seconds(END),
+)
+
+
+@pytest.fixture(autouse=True)
+def _fewer_days(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(poll_worth_choices, "REPLAYED_DAYS", 6)
+
+
+def test_a_fixed_menu_makes_every_position_the_same() -> None:
+    """A feed that always says 60 has one choice: 24 visits a day, half an hour late."""
+    rule = TtlRule.parse(menu="60", freshness="ttl")
+    (choice,) = choices_for(LOG, rule, POSITIONS)
+    assert choice.headers is None
+    assert choice.element.per_day == pytest.approx(24.0)
+    assert choice.element.delay_minutes == pytest.approx(30.0, abs=8.0)
+
+
+def test_the_headers_make_the_knob_work_with_a_coarse_menu() -> None:
+    """Quieter means fewer visits and later news in the headers at each step that is offered."""
+    choices = choices_for(LOG, TtlRule(), (5.0, 20.0, 80.0))
+    assert len(choices) == 3
+    visits = [choice.headers.per_day for choice in choices if choice.headers]
+    delays = [choice.headers.delay_minutes or 0.0 for choice in choices if choice.headers]
+    assert visits == sorted(visits, reverse=True)
+    assert delays[0] < delays[-1]
+
+
+def test_a_finer_menu_is_told_where_it_gains_much() -> None:
+    """A post each morning: any minute costs readers of the element much less than 15/60/480; told
+    once, with the first position, and not where any minute is there already."""
+    first, *others = choices_for(LOG, TtlRule(), (10.0, 20.0, 80.0))
+    assert first.finer is not None
+    assert first.finer.per_day < 0.8 * first.element.per_day
+    assert [choice.finer for choice in others] == [None] * len(others)
+    (fine,) = choices_for(LOG, TtlRule.parse(menu="any"), (10.0,))
+    assert fine.finer is None
+
+
+def test_without_updates_there_are_no_figures() -> None:
+    """And without any that counts there are visits only: it came in the last day."""
+    assert choices_for(OwnLog([], "UTC", LOG.end), TtlRule(), POSITIONS) == []
+    late = OwnLog([LOG.end - 3600], "UTC", LOG.end)
+    (choice,) = choices_for(late, TtlRule.parse(menu="60"), (10.0,))
+    assert choice.element.delay_minutes is None
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Australia/Lord_Howe", "Africa/Cairo"])
+def test_a_log_is_replayed_until_midnight(zone: str) -> None:
+    """At any moment of a year: not later than now, less than 26 hours before, and the same for the
+    rest of the day."""
+    table = zone_table(zone)
+    for hour in range(0, 366 * 24, 5):
+        now = seconds(END) + hour * 3600 + 1234
+        end = replayed_until(table, now)
+        assert now - 26 * 3600 < end <= now
+        assert replayed_until(table, end) == end, instant(end)
+        assert local_second(table, end) % 86_400 in {0, 3600}  # clocks go forward at midnight

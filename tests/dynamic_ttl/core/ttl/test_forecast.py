@@ -1,0 +1,55 @@
+"""What the counts say of the hours to come, checked against a process that is played out."""
+
+from math import exp
+from random import Random
+
+import pytest
+
+from publisher.dynamic_ttl.core.ttl.forecast import Curve, integrate
+
+
+def summed(usual: list[float], factor: float) -> tuple[list[float], float]:
+    """The running sum of expected updates, and the chance that none comes at all."""
+    number = [0.0, *usual]
+    quiet = integrate(Curve(number, [0.0] * len(number)), 0, len(usual), factor, 1.0, (1.0, 0.0))
+    return number, quiet
+
+
+def played(usual: list[float], factor: float, rng: Random) -> int:
+    """Updates of one play: `factor` times the usual rate until the first one, then the usual."""
+    number, boost = 0, factor
+    for updates in usual:
+        at = 0.0
+        while updates > 0.0:
+            at += rng.expovariate(updates * boost)
+            if at >= 1.0:
+                break
+            number, boost = number + 1, 1.0
+    return number
+
+
+def test_an_ordinary_silence_changes_nothing() -> None:
+    """With the factor 1 what is expected is what is usual, dense or sparse."""
+    usual = [0.0, 0.001, 0.3, 4.0, 0.0, 1e-12]
+    number, quiet = summed(usual, 1.0)
+    assert number[-1] == pytest.approx(sum(usual))
+    assert quiet == pytest.approx(exp(-sum(usual)))
+
+
+def test_what_comes_every_night_comes_once() -> None:
+    """However sure a silence makes it, one update is not expected to be ten."""
+    number, quiet = summed([0.9, 0.0, 0.0], 50.0)
+    assert 1.0 < number[-1] < 1.9
+    assert quiet < 1e-9
+
+
+@pytest.mark.parametrize("factor", [0.1, 3.0, 12.0])
+def test_the_expectation_is_that_of_the_process(factor: float) -> None:
+    """The sum is the mean of many plays, within four standard errors."""
+    usual, rng, plays = [0.2, 0.0, 0.8, 0.05], Random(11), 20_000
+    seen = [played(usual, factor, rng) for _ in range(plays)]
+    mean = sum(seen) / plays
+    error = (sum((one - mean) ** 2 for one in seen) / plays / plays) ** 0.5
+    number, quiet = summed(usual, factor)
+    assert number[-1] == pytest.approx(mean, abs=4 * error)
+    assert quiet == pytest.approx(seen.count(0) / plays, abs=0.02)

@@ -1,0 +1,150 @@
+"""The planners against what can be worked out by hand, and habits that they must learn."""
+
+from datetime import UTC, datetime, timedelta
+from math import sqrt
+
+import pytest
+
+from publisher.dynamic_ttl.core.menu import parse_menu
+from publisher.dynamic_ttl.core.ttl.activity import histogram
+from publisher.dynamic_ttl.core.ttl.choice import planned_table
+from publisher.dynamic_ttl.core.ttl.decision import build_moment, decide
+from publisher.dynamic_ttl.core.ttl.forecast import Curve, hides
+from publisher.dynamic_ttl.core.ttl.planner import (
+    CELL_MINUTES,
+    CELLS,
+    Cells,
+    ServedSpan,
+    follow,
+    hidden,
+    look_ahead,
+    planned,
+    serve,
+    value_at,
+)
+from publisher.dynamic_ttl.core.ttl.rule import TtlRule, numbers, planner_for
+
+NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
+
+
+def even(per_minute: float, minutes: int = 6000) -> Curve:
+    """Running sums of a constant rate, as `look_forward` writes them."""
+    steps = range(minutes // 5 + 1)
+    number = [per_minute * 5.0 * step for step in steps]
+    waiting = [per_minute * (5.0 * step) ** 2 / 2.0 for step in steps]
+    return Curve(number, waiting)
+
+
+@pytest.mark.parametrize(("per_day", "worth"), [(6, 10), (20, 10), (20, 40), (2, 60)])
+def test_at_a_constant_rate_both_planners_find_the_square_root(per_day: int, worth: float) -> None:
+    """The best interval of a Poisson stream is sqrt(2 worth / rate)."""
+    rate = per_day / 1440.0
+    problem = ServedSpan(even(rate), 0.0, 60.0, worth)
+    rule = numbers(TtlRule.parse(menu="any"), 90)
+    ideal = sqrt(2.0 * worth / rate)
+    assert look_ahead(problem, rule.menu) == int(ideal)
+    assert planned(problem, rule, planned_table(rule)) == pytest.approx(ideal, rel=0.25)
+
+
+def test_copies_that_end_in_the_middle_of_a_cell_cost_what_the_sums_say() -> None:
+    """The table's own sums at its cells give, to the bit, what `hides` gives at those minutes."""
+    number, waiting = [0.0], [0.0]
+    for step in range(400):
+        waiting.append(waiting[-1] + number[-1] * 5.0 + (step % 7) * 0.01)
+        number.append(number[-1] + (step % 11) * 0.003)
+    curve, rule = Curve(number, waiting), numbers(TtlRule(), 90)
+    problem = ServedSpan(curve, 0.0, 35.0, 12.0)
+    size = (30 + 8 + 2) * CELLS
+    cells = Cells(*([0.0] * size for _ in Cells._fields))
+    planned(problem, rule, cells)
+    value = list(cells.value)
+    for hour in (29, 14, 0):
+        for ttl in rule.menu:
+            follow(problem, cells, hour, ttl, 1e300)
+            for cell in range(hour * CELLS, hour * CELLS + CELLS):
+                at = 35.0 + (cell + 0.5) * CELL_MINUTES
+                then = cells.value[cell + ttl // 15]
+                assert cells.value[cell] == 12.0 + hides(curve, at, float(ttl)) + then
+            cells.value[:] = value
+
+
+def test_hidden_waiting_of_a_constant_rate() -> None:
+    """rate x ttl squared / 2, wherever the copy is fetched."""
+    assert hidden(ServedSpan(even(0.01), 3.0, 47.0, 10.0), 120.0) == pytest.approx(
+        0.01 * 120**2 / 2
+    )
+
+
+def test_auto_plans_with_few_values_and_looks_ahead_with_many() -> None:
+    """A named planner stays what it is."""
+    assert planner_for("auto", parse_menu("15/60/480")) == "planned"
+    assert planner_for("auto", parse_menu("any")) == "look-ahead"
+    assert planner_for("planned", parse_menu("any")) == "planned"
+
+
+def daily(days: int = 60) -> list[datetime]:
+    """One post a day, at some time between 9 and 10 h."""
+    return [
+        NOON.replace(hour=9, minute=day * 17 % 60) - timedelta(days=day)
+        for day in range(days, 0, -1)
+    ]
+
+
+def test_after_todays_post_a_daily_author_is_left_in_peace() -> None:
+    """Before the post of the day readers come often; after it less so, and then they sleep."""
+    rule = TtlRule.parse(menu="any")
+    activity = histogram(daily(), NOON, "UTC")
+    before = decide(activity, NOON.replace(hour=9), rule)
+    posted = NOON.replace(hour=9, minute=10)
+    after = decide(histogram([*daily(), posted], posted, "UTC"), posted, rule)
+    assert before.ttl_minutes <= 40
+    assert after.ttl_minutes > before.ttl_minutes
+    later = decide(histogram([*daily(), posted], NOON, "UTC"), NOON, rule)
+    assert later.ttl_minutes >= 18 * 60
+
+
+def test_a_weekly_author_is_expected_on_the_day() -> None:
+    """With the week profile the eve of the usual weekday differs from other eves."""
+    weekly = [NOON.replace(hour=9) - timedelta(days=7 * week) for week in range(30, 0, -1)]
+    activity = histogram(weekly, NOON - timedelta(days=1), "UTC")
+    rule = TtlRule.parse(menu="any")
+    eve = NOON.replace(hour=8)
+    other = eve - timedelta(days=3)
+    activity_then = histogram(weekly, other, "UTC")
+    then, now = decide(activity_then, other, rule), decide(activity, eve, rule)
+    assert then.ttl_minutes > 4 * now.ttl_minutes
+
+
+def test_the_busy_hours_of_a_busy_author_never_sleep() -> None:
+    """Ten updates an hour: the smallest value of any menu, whatever was said of the silence."""
+    busy = [NOON - timedelta(minutes=6 * k) for k in range(24 * 10 * 14, 0, -1)]
+    for menu in ("15/60/480", "any", "5/30"):
+        rule = TtlRule.parse(menu=menu)
+        activity = histogram(busy, NOON, "UTC")
+        built = build_moment(activity.last_update, NOON, "UTC")
+        assert decide(activity, built, rule).ttl_minutes == rule.menu.smallest
+
+
+def test_a_document_is_fetched_at_any_minute_of_its_span() -> None:
+    """The cost of a ttl is the mean over four fetches spread over the span, of all that a copy
+    fetched then hides and leaves to come; where copies end sooner, of each fetch until its end."""
+    numbers_by, waiting = [0.0], [0.0]
+    for step in range(60):
+        waiting.append(waiting[-1] + (numbers_by[-1] + step * 0.01) * 5.0)
+        numbers_by.append(numbers_by[-1] + step * 0.02)
+    curve, value = Curve(numbers_by, waiting), [float(cell * cell) for cell in range(20)]
+    problem, at = ServedSpan(curve, 20.0, 60.0, 7.0), (25.0, 35.0, 45.0, 55.0)
+    assert hidden(problem, 90.0) == pytest.approx(sum(hides(curve, one, 90.0) for one in at) / 4)
+    cost = sum(7.0 + hides(curve, one, 90.0) + value_at(value, one + 30.0) for one in at) / 4
+    assert serve(problem, 90.0, value) == pytest.approx(cost)
+    twice = [(25.0, 45.0), (35.0, 55.0), (45.0,), (55.0,)]
+    cost = sum(
+        sum(7.0 + hides(curve, one, 20.0) for one in fetches)
+        + value_at(value, fetches[-1] + 20.0 - 60.0)
+        for fetches in twice
+    )
+    assert serve(problem, 20.0, value) == pytest.approx(cost / 4)
+    middles = [value_at(value, 15.0 * (cell + 0.5)) for cell in range(19)]
+    assert middles == pytest.approx(value[:19])
+    assert value_at(value, 0.0) == value_at(value, 7.5) == 0.0
+    assert value_at(value, 30.0) == pytest.approx(2.5)  # between 1 and 4
