@@ -31,7 +31,7 @@ from publisher.parts.readers.counter import PollCounter
 from publisher.parts.readers.fold import fold
 from publisher.parts.readers.sums import DAY_SECONDS, ReaderSums, TtlClassCounts
 from publisher.parts.readers.tables import reader_days
-from publisher.storage.postgresql import overwrite
+from publisher.storage.upserts import overwrite
 from publisher.web.application import create_app
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

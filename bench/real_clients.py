@@ -31,7 +31,7 @@ from publisher.reader_test.command_runs import (
 )
 from publisher.reader_test.scorecard import GOOD, NOT_SEEN, PARTLY, Scorecard, score
 from publisher.reader_test.script import FEEDS, WEEK_HOURS, changed_at, posts_at, stretch_at
-from publisher.reader_test.tester_trace import ONE_SHOT, Asked, Trace, read_trace
+from publisher.reader_test.tester_trace import ONE_SHOT, Trace, TracedRequest, read_trace
 from publisher.simulator.clients import parse_client
 
 ROOT = Path(__file__).parent.parent
@@ -253,7 +253,7 @@ def replay(title: str, spec: str) -> Trace:
     while at < 150 * 3600:  # what a rule does after the end of a feed it does not say
         path, served = FEEDS[0], WeekAnswer(0)
         for _ in range(3):
-            trace.asked.append(Asked(at, "GET", path, dict(kept)))
+            trace.requests.append(TracedRequest(at, "GET", path, dict(kept)))
             served = answer(place, at / 3600, "GET", path, kept)
             if served.status not in (301, 302, 307, 308):
                 break

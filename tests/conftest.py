@@ -88,7 +88,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     for file in files[int(number) * share :][:share]:
         # What is wrong with a file is said when it is collected.
         with suppress(Exception, pytest.skip.Exception):
-            import_module(".".join(file.relative_to(HERE.parent).with_suffix("").parts))
+            import_module(".".join(file.relative_to(TESTS.parent).with_suffix("").parts))
 
 
 # What starts browsers, servers, generators, other machines or whole programs, or replays weeks of
@@ -122,7 +122,7 @@ SYSTEM = (
     "operations/test_backup.py::test_a_restore_that_is_killed_anywhere_leaves_a_whole_site",
     "web/studio/test_moving.py", "web/test_blog_clients.py",
 )  # fmt: skip
-HERE = Path(__file__).parent
+TESTS = Path(__file__).parent
 
 
 # They take a minute and more, mostly waiting: begun last, they would be waited for alone.
@@ -134,10 +134,10 @@ LONG = (
 
 def left_out(file: Path, config: pytest.Config) -> bool:
     """Whether none of a file's tests is of those that `-m` asks for: it is not even read then."""
-    name, asked = file.relative_to(HERE).as_posix(), config.getoption("markexpr")
-    if asked == "system":
+    name, expression = file.relative_to(TESTS).as_posix(), config.getoption("markexpr")
+    if expression == "system":
         return not name.startswith(SYSTEM) and not any(one.startswith(name) for one in SYSTEM)
-    return asked == "not system" and name.startswith(SYSTEM)
+    return expression == "not system" and name.startswith(SYSTEM)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -325,15 +325,15 @@ class SharedStatements(dict[Any, Any]):
     """
 
     def get(self, key: Any, default: Any = None) -> Any:
-        dialect, *rest = key
-        return super().get((type(dialect), *rest)) or super().get(key, default)
+        dialect, *parts_of_key = key
+        return super().get((type(dialect), *parts_of_key)) or super().get(key, default)
 
     def __setitem__(self, key: Any, compiled: Any) -> None:
-        dialect, *rest = key
+        dialect, *parts_of_key = key
         types = [bind.type for bind in compiled.binds.values()]
         types += [column.type for column in compiled._result_columns]
         secret = any(isinstance(one, EncryptedText) for one in types)
-        super().__setitem__(key if secret else (type(dialect), *rest), compiled)
+        super().__setitem__(key if secret else (type(dialect), *parts_of_key), compiled)
 
 
 STATEMENTS = SharedStatements()

@@ -65,9 +65,9 @@ def rows_of(instance: Path, statement: str, **values: Any) -> list[Any]:
     """What a query finds in the database of an instance folder, past the product."""
     engine = create_engine(database_url(instance))
     with engine.connect() as connection:
-        found = [tuple(row) for row in connection.execute(text(statement), values)]
+        rows = [tuple(row) for row in connection.execute(text(statement), values)]
     engine.dispose()
-    return found
+    return rows
 
 
 def check_whole(instance: Path) -> None:

@@ -14,17 +14,17 @@ def imports_of(source: str, module: str) -> tuple[str, ...]:
 
     Of `from a import b` both `a` and `a.b` are given, as `b` may be a module.
     """
-    package, found = module.split("."), []
+    package, names = module.split("."), []
     if Path(*package).is_dir():  # the module is a package's own: "." is this package
         package.append("__init__")
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names]
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = ".".join(package[: -node.level]) if node.level else ""
             name = ".".join(part for part in (base, node.module or "") if part)
-            found += [name, *(f"{name}.{alias.name}" for alias in node.names)]
-    return tuple(found)
+            names += [name, *(f"{name}.{alias.name}" for alias in node.names)]
+    return tuple(names)
 
 
 def called_names(source: str) -> set[str]:
@@ -47,10 +47,10 @@ def circle(graph: dict[str, set[str]]) -> list[str]:
         path: list[str] = []
         stack = [(start, iter(sorted(graph[start])))] if start not in done else []
         while stack:
-            node, rest = stack[-1]
+            node, following = stack[-1]
             if len(path) < len(stack):
                 path.append(node)
-            target = next(rest, None)
+            target = next(following, None)
             if target is None:
                 done.add(node)
                 path.pop()

@@ -59,12 +59,12 @@ def running_server(*settings: str) -> Iterator[Server]:
     """A server until the block ends; a skip where PostgreSQL is not installed.
 
     `settings`: further ones, as `NAME=VALUE`."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    candidates = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     named = shutil.which("initdb")
-    if not found and not named:
+    if not candidates and not named:
         pytest.skip("PostgreSQL's server is not installed")
     pytest.importorskip("psycopg", reason="the extra postgres is not installed")
-    programs = found[-1].parent if found else Path(str(named)).parent
+    programs = candidates[-1].parent if candidates else Path(str(named)).parent
     # Not one of pytest's folders, which are closed to other users; in memory where there is room:
     # to make and drop a database there takes a fifth of the processor time.
     memory = Path("/dev/shm")  # noqa: S108, mkdtemp makes a folder of its own in it

@@ -143,10 +143,10 @@ def lines_until_killed(program: str, instance: Path, name: str, seconds: float) 
     first = process.stdout.readline()
     time.sleep(seconds)
     process.kill()
-    rest = process.stdout.read()
+    output = process.stdout.read()
     process.wait()
     process.stdout.close()
-    return (first + rest).decode().splitlines()
+    return (first + output).decode().splitlines()
 
 
 def wait_until(condition: object, seconds: float, what: object = "", pause: float = 0.02) -> None:
@@ -173,11 +173,11 @@ def free_port() -> int:
 
 def descendants(pid: int) -> list[int]:
     """The processes below `pid`, from /proc."""
-    found = []
+    children = []
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         for child in map(int, task.read_text().split()):
-            found += [child, *descendants(child)]
-    return found
+            children += [child, *descendants(child)]
+    return children
 
 
 def alive(pid: int) -> bool:

@@ -150,14 +150,14 @@ def room_of(module: str) -> str:
     return ".".join(names[:2] if names[:1] == ["parts"] else names[:1])
 
 
-def may_import(room: str, other: str) -> bool:
+def may_import(room: str, imported: str) -> bool:
     """Whether modules of a room may import another room."""
-    floor, others = room.split(".", maxsplit=1)[0], other.split(".", maxsplit=1)[0]
-    if floor == others == "parts":
+    floor, imported_floor = room.split(".", maxsplit=1)[0], imported.split(".", maxsplit=1)[0]
+    if floor == imported_floor == "parts":
         part = known().get(room.partition(".")[2])
-        return part is not None and other.partition(".")[2] in part.needs
-    below = FLOOR_OF.get(others, 99) < FLOOR_OF.get(floor, -1)
-    return below and others in KNOWS_ONLY.get(floor, FLOOR_OF)
+        return part is not None and imported.partition(".")[2] in part.needs
+    below = FLOOR_OF.get(imported_floor, 99) < FLOOR_OF.get(floor, -1)
+    return below and imported_floor in KNOWS_ONLY.get(floor, FLOOR_OF)
 
 
 def belongs(module: str, owners: list[str]) -> bool:
@@ -574,11 +574,11 @@ def test_the_architecture_page_lists_the_rooms() -> None:
 def test_migrations_are_one_chain_in_the_order_of_their_numbers() -> None:
     """Two that were written at the same time must not both follow the same one."""
     names = sorted(path.stem for path in MIGRATIONS.glob("[0-9]*.py"))
-    told = [
+    messages = [
         (found["revision"], found["down_revision"])
         for found in (literals(MIGRATIONS / f"{name}.py") for name in names)
     ]
-    assert [down for _, down in told] == [None, *(own for own, _ in told[:-1])]
+    assert [down for _, down in messages] == [None, *(own for own, _ in messages[:-1])]
     assert [name[:4] for name in names] == [f"{28 + number:04}" for number in range(len(names))]
 
 

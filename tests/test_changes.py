@@ -88,9 +88,9 @@ def test_the_changelog_takes_in_the_files(project: Project) -> None:
     project.write("changes/b.running.md", "It runs.")
     project.write("changes/a.upgrade.md", "Stop it first.")
     project.commit("More", "2020-05-02")
-    told = ["build", "--yes", "--version", "9.9.9", "--date", "1 May 2030"]
+    arguments = ["build", "--yes", "--version", "9.9.9", "--date", "1 May 2030"]
     subprocess.run(
-        [sys.executable, "-m", "towncrier", *told],
+        [sys.executable, "-m", "towncrier", *arguments],
         cwd=project.folder,
         check=True,
         capture_output=True,

@@ -34,15 +34,15 @@ def instructions() -> list[tuple[str, str]]:
     """The Containerfile: each instruction and what follows it, continued lines joined."""
     text = (ROOT / "Containerfile").read_text("utf-8").replace("\\\n", " ")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-    return [(word, rest.strip()) for word, _, rest in (line.partition(" ") for line in lines)]
+    return [(word, tail.strip()) for word, _, tail in (line.partition(" ") for line in lines)]
 
 
 def final(name: str) -> str:
     """What the last stage says to one instruction."""
     stage = instructions()
     stage = stage[max(place for place, (word, _) in enumerate(stage) if word == "FROM") :]
-    (found,) = [rest for word, rest in stage if word == name]
-    return found
+    (matches,) = [words_left for word, words_left in stage if word == name]
+    return matches
 
 
 def compose() -> dict[str, Any]:
@@ -53,7 +53,7 @@ def compose() -> dict[str, Any]:
 def machines() -> dict[str, Service]:
     """The services that are made of our image."""
     services: dict[str, Service] = compose()["services"]
-    return {name: one for name, one in services.items() if one["image"] == "publisher"}
+    return {name: service for name, service in services.items() if service["image"] == "publisher"}
 
 
 def address(service: Service) -> str:
@@ -63,13 +63,13 @@ def address(service: Service) -> str:
 def understood(words: list[str]) -> str:
     """The command's path when the command line takes these words; it is not run."""
     command: click.Command = cli
-    rest, path = list(words), []
+    words_left, path = list(words), []
     while isinstance(command, click.Group):
-        path.append(rest.pop(0))
-        found = command.get_command(click.Context(command), path[-1])
-        assert found is not None, words
-        command = found
-    command.make_context(path[-1], rest)
+        path.append(words_left.pop(0))
+        matches = command.get_command(click.Context(command), path[-1])
+        assert matches is not None, words
+        command = matches
+    command.make_context(path[-1], words_left)
     return " ".join(path)
 
 
@@ -82,12 +82,12 @@ def health_check() -> list[str]:
 def test_the_image_copies_what_is_there() -> None:
     """Each source of a COPY exists, and .dockerignore lets it through."""
     let = set(re.findall(r"^!(.+)$", (ROOT / ".dockerignore").read_text("utf-8"), re.MULTILINE))
-    copied = [rest.split()[:-1] for word, rest in instructions() if word == "COPY"]
+    copied = [words_left.split()[:-1] for word, words_left in instructions() if word == "COPY"]
     ours = [name for sources in copied if "--from=build" not in sources for name in sources]
     assert {Path(name).parts[0] for name in ours} == let
     for name in ours:
         assert (ROOT / name).exists(), name
-    runs = " ".join(rest for word, rest in instructions() if word == "RUN")
+    runs = " ".join(words_left for word, words_left in instructions() if word == "RUN")
     assert re.findall(r"--require-hashes -r (\S+)", runs) == ["requirements/image.txt"]
 
 
@@ -111,9 +111,9 @@ def test_the_health_check_asks_a_route(tmp_path: Path) -> None:
     """It asks our port, and ends as the answer says: 0 for 200, else not."""
     app = Flask(__name__)
     app.register_blueprint(blueprint)
-    (found,) = re.findall(r"http://127\.0\.0\.1:(\d+)(/\w+)", health_check()[-1])
-    assert int(found[0]) == PORT
-    assert app.url_map.bind("").match(found[1])[0] == "healthz.healthz"
+    (matches,) = re.findall(r"http://127\.0\.0\.1:(\d+)(/\w+)", health_check()[-1])
+    assert int(matches[0]) == PORT
+    assert app.url_map.bind("").match(matches[1])[0] == "healthz.healthz"
 
     class Answers(BaseHTTPRequestHandler):
         status = 200
@@ -140,23 +140,23 @@ def test_the_health_check_asks_a_route(tmp_path: Path) -> None:
 
 def test_each_machine_has_a_command_settings_and_places() -> None:
     """Two for the web and two for the river; everything that they name exists."""
-    known, roles = compose(), []
-    for name, one in machines().items():
-        roles.append(understood(one["command"]))
-        assert one["environment"].keys() <= KNOWN.keys()
+    services, roles = compose(), []
+    for name, service in machines().items():
+        roles.append(understood(service["command"]))
+        assert service["environment"].keys() <= KNOWN.keys()
         settings = {key: re.sub(r"\$\{.*?\}", "x", str(value))
-                    for key, value in one["environment"].items()}  # fmt: skip
+                    for key, value in service["environment"].items()}  # fmt: skip
         settings["PUBLISHER_SITE_URL"] = "https://blog.example"
         read_environment(settings)
-        assert one["read_only"] is True
-        assert "user" not in one  # the image's
-        places = dict(volume.split(":") for volume in one["volumes"])
-        assert places.keys() <= known["volumes"].keys()
+        assert service["read_only"] is True
+        assert "user" not in service  # the image's
+        places = dict(volume.split(":") for volume in service["volumes"])
+        assert places.keys() <= services["volumes"].keys()
         assert places[name] == final("VOLUME")
         assert all(f"{place}/".startswith(f"{final('VOLUME')}/") for place in places.values())
-        assert ("media" in places) == ("serve" in one["command"])
-        assert ROOT.samefile(COMPOSE_FILE.parent / one["build"]["context"])
-        assert (ROOT / one["build"]["dockerfile"]).is_file()
+        assert ("media" in places) == ("serve" in service["command"])
+        assert ROOT.samefile(COMPOSE_FILE.parent / service["build"]["context"])
+        assert (ROOT / service["build"]["dockerfile"]).is_file()
     assert sorted(roles) == ["river run", "river run", "serve", "serve"]
 
 
@@ -164,18 +164,18 @@ def test_the_machines_find_their_database_and_nginx_finds_them() -> None:
     """Names, addresses and ports agree between the compose file, nginx's file and the settings."""
     services = compose()["services"]
     database, proxy = services["database"]["environment"], services["proxy"]
-    webs = [one for one in machines().values() if "serve" in one["command"]]
-    for one in machines().values():
-        url = make_url(re.sub(r"\$\{.*?\}", "x", one["environment"]["PUBLISHER_DATABASE_URL"]))
+    webs = [service for service in machines().values() if "serve" in service["command"]]
+    for service in machines().values():
+        url = make_url(re.sub(r"\$\{.*?\}", "x", service["environment"]["PUBLISHER_DATABASE_URL"]))
         assert url.host in services
         assert (url.username, url.database) == (database["POSTGRES_USER"], database["POSTGRES_DB"])
-        assert one["environment"]["PUBLISHER_TRUSTED_PROXIES"] == address(proxy)
-    asked = re.findall(r"^ +server ([\d.:]+);", NGINX_FILE.read_text("utf-8"), re.MULTILINE)
-    assert asked == [f"{address(one)}:{PORT}" for one in webs]
+        assert service["environment"]["PUBLISHER_TRUSTED_PROXIES"] == address(proxy)
+    addresses = re.findall(r"^ +server ([\d.:]+);", NGINX_FILE.read_text("utf-8"), re.MULTILINE)
+    assert addresses == [f"{address(service)}:{PORT}" for service in webs]
     (plan,) = compose()["networks"]["default"]["ipam"]["config"]
-    for one in (proxy, *webs):
-        assert ipaddress.ip_address(address(one)) in ipaddress.ip_network(plan["subnet"])
-        assert ipaddress.ip_address(address(one)) not in ipaddress.ip_network(plan["ip_range"])
+    for service in (proxy, *webs):
+        assert ipaddress.ip_address(address(service)) in ipaddress.ip_network(plan["subnet"])
+        assert ipaddress.ip_address(address(service)) not in ipaddress.ip_network(plan["ip_range"])
     mounted = [volume.split(":")[0] for volume in proxy["volumes"]]
     assert (COMPOSE_FILE.parent / mounted[0]).samefile(NGINX_FILE)
 
@@ -192,19 +192,21 @@ def test_the_configuration_of_nginx_is_the_tested_one() -> None:
 def test_what_is_secret_is_asked_for_and_documented() -> None:
     """No secret has a value here, and .env as documented names everything that is asked for."""
     text = re.sub(r"#.*", "", COMPOSE_FILE.read_text("utf-8"))
-    asked = set(re.findall(r"\$\{(\w+):\?\}", text))
-    assert len(asked) == len(set(re.findall(r"\$\{(\w+)", text)))
+    addresses = set(re.findall(r"\$\{(\w+):\?\}", text))
+    assert len(addresses) == len(set(re.findall(r"\$\{(\w+)", text)))
     (written,) = re.findall(r"> \.env <<END\n(.*?)END\n", DEPLOY, re.DOTALL)
-    assert set(re.findall(r"^(\w+)=", written, re.MULTILINE)) == asked
+    assert set(re.findall(r"^(\w+)=", written, re.MULTILINE)) == addresses
     assert not re.search(r"(PASSWORD|SECRET_KEY): (?!\"\$\{)", text)
 
 
 def test_the_documented_commands_exist() -> None:
     """What the page runs inside a machine is a command, and its machine a service."""
     services = compose()["services"]
-    found = re.findall(r"docker compose exec ((?:-\S+ (?:[A-Z_]+ )?)*)(\w+) publisher (.+)", DEPLOY)
-    assert len(found) >= 3
-    for _, service, words in found:
+    matches = re.findall(
+        r"docker compose exec ((?:-\S+ (?:[A-Z_]+ )?)*)(\w+) publisher (.+)", DEPLOY
+    )
+    assert len(matches) >= 3
+    for _, service, words in matches:
         assert service in services
         understood(shlex.split(words))
     for line in re.findall(r"docker compose (?:up|stop) ([^`\n#]+)", DEPLOY):

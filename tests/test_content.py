@@ -61,7 +61,7 @@ def word(name: str) -> str:
 
 def unusual(column: Any) -> Any:
     """A value that is not the default of this column."""
-    known = {
+    known_fields = {
         "kind": "page",
         "source_format": "html",
         "source": f"<p>Some {word('source')} here.</p>",
@@ -73,8 +73,8 @@ def unusual(column: Any) -> Any:
         "image_focus": "left",
         "gallery": "off",
     }
-    if column.name in known:
-        return known[column.name]
+    if column.name in known_fields:
+        return known_fields[column.name]
     if isinstance(column.type, Boolean):
         return not (column.default and column.default.arg)
     if isinstance(column.type, Integer):
@@ -160,19 +160,19 @@ class Controls(HTMLParser):
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = {name: value or "" for name, value in attrs}
+        values = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self.form = found if found.get("id") == "editor" else {}
+            self.form = values if values.get("id") == "editor" else {}
         elif not self._in_editor or tag not in ("input", "textarea", "select", "option"):
             return
         elif tag == "textarea":
-            self._area = found["name"]
+            self._area = values["name"]
         elif tag == "select":
-            self._choice = found["name"]
-        elif tag == "option" and "selected" in found:
-            self.values[self._choice] = found["value"]
-        elif "name" in found and found.get("type") not in ("file", "checkbox", "radio"):
-            self.values[found["name"]] = found.get("value", "")
+            self._choice = values["name"]
+        elif tag == "option" and "selected" in values:
+            self.values[self._choice] = values["value"]
+        elif "name" in values and values.get("type") not in ("file", "checkbox", "radio"):
+            self.values[values["name"]] = values.get("value", "")
 
     def handle_data(self, data: str) -> None:
         if self._area:
@@ -302,14 +302,14 @@ def test_the_order_of_tags_is_no_change(blog: Site) -> None:
     assert "http" not in "".join(added)
 
 
-def take(site: Site, folder: Path) -> planning.Plan:
+def import_folder(site: Site, folder: Path) -> planning.Plan:
     """Import an export into a site."""
     place = sources.located(str(folder), io.BytesIO(), allow_private=False)
-    _, found = confined_reading.read_posts(
+    _, values = confined_reading.read_posts(
         place, None, Settings().zone, site.clock(), site.environment.instance
     )
     with site.database.write() as db:
-        plan = planning.make_plan(db, found, None)
+        plan = planning.make_plan(db, values, None)
         writer.store(db, plan, site.clock(), count_updates=False)
     return plan
 
@@ -328,16 +328,16 @@ def exported(blog: Site, tmp_path: Path) -> Path:
 def test_export_and_import(blog: Site, exported: Path, clock: FakeClock, tmp_path: Path) -> None:
     """Another site has the post whole, its versions too, and finds its words."""
     url = database_url(tmp_path / "other")
-    other = open_site(Environment(tmp_path / "other", url, SITE_URL, "another key"), clock)
-    take(other, exported)
-    assert row(other) == WHOLE
-    with blog.database.read() as here, other.database.read() as there:
-        ours = [revisions.get(here, posts.get(here, 1), n).content for n in (2, 3)]
+    second_site = open_site(Environment(tmp_path / "other", url, SITE_URL, "another key"), clock)
+    import_folder(second_site, exported)
+    assert row(second_site) == WHOLE
+    with blog.database.read() as first_db, second_site.database.read() as there:
+        ours = [revisions.get(first_db, posts.get(first_db, 1), n).content for n in (2, 3)]
         theirs = [revisions.get(there, posts.get(there, 1), n).content for n in (2, 3)]
         assert ours == theirs
         for name in prose():
             assert [hit.number for hit in published.search(there, word(name))] == [1], name
-    other.database.close()
+    second_site.database.close()
 
 
 @pytest.mark.parametrize("name", [*NAMES, "tags"])
@@ -348,7 +348,7 @@ def test_import_sees_a_change_of_one_column(blog: Site, exported: Path, name: st
             assign(db, posts.get(db, 1), TAGS[1:], blog.clock())
     else:
         set_row(blog, {name: BLANK[name]})
-    plan = take(blog, exported)
+    plan = import_folder(blog, exported)
     assert (plan.known, plan.kept) == ((1, 0) if name == "slug" else (0, 1))
 
 

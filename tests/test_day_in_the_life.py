@@ -59,13 +59,13 @@ class Reader:
 def test_24_hourly_decisions(app: Flask, client: FlaskClient, site: Site, clock: FakeClock) -> None:
     """Without a post all day: 15 in the morning, 60 in the afternoon, 15 before and in the evening,
     480 when the day is done; never a value that sleeps past 8 h, in document or headers."""
-    said: dict[int, int] = {}
+    announced: dict[int, int] = {}
     for _ in range(24):
         refresh(site)
         app.extensions["front"].refresh()
         answer = client.get("/rss.xml")
         (minutes,) = re.findall(r"<ttl>(\d+)</ttl>", answer.text)
-        said[clock().astimezone(ZoneInfo(NEW_YORK)).hour] = int(minutes)
+        announced[clock().astimezone(ZoneInfo(NEW_YORK)).hour] = int(minutes)
         (seconds,) = re.findall(r"max-age=(\d+)", answer.headers["Cache-Control"])
         fresh_until = clock().astimezone(ZoneInfo(NEW_YORK)) + timedelta(seconds=int(seconds))
         assert not 8 <= fresh_until.hour < 14 or int(seconds) < 3600
@@ -73,9 +73,9 @@ def test_24_hourly_decisions(app: Flask, client: FlaskClient, site: Site, clock:
     wanted = dict.fromkeys(range(7, 14), 15) | dict.fromkeys(range(14, 18), 60)
     wanted |= {19: 15, 20: 15, 22: 480}
     wanted[17] = 15  # updates at 18:00 each day of this history: an hour would hide one
-    assert {hour: said[hour] for hour in wanted} == wanted
+    assert {hour: announced[hour] for hour in wanted} == wanted
     for hour in (-2, -1, 0, 1, 2, 3, 4, 5, 6):  # a copy is read until the next build
-        assert hour + 1 + said[hour % 24] / 60 <= 8, said
+        assert hour + 1 + announced[hour % 24] / 60 <= 8, announced
 
 
 def test_what_an_obedient_reader_learns(app: Flask, site: Site, clock: FakeClock) -> None:

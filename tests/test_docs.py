@@ -37,10 +37,13 @@ def misunderstood(words: list[str]) -> str | None:
     try:
         context = cli.make_context("publisher", words)
         while isinstance(command, click.Group):
-            rest = [*context._protected_args, *context.args]
-            name, found, rest = command.resolve_command(context, rest)
-            assert found is not None
-            command, context = found, found.make_context(name, rest, parent=context)
+            arguments_left = [*context._protected_args, *context.args]
+            name, subcommand, arguments_left = command.resolve_command(context, arguments_left)
+            assert subcommand is not None
+            command, context = (
+                subcommand,
+                subcommand.make_context(name, arguments_left, parent=context),
+            )
     except click.UsageError as error:
         return error.format_message()
     return None

@@ -34,12 +34,12 @@ SMALLER = {"--feeds 100000": "--feeds 100", "--last-days 1500": "--last-days 5"}
 
 def command_lines() -> list[tuple[str, str]]:
     """Each `publisher ...` of a block, by page, in order."""
-    found = []
+    commands = []
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         for block in re.findall(r"^```\w*\n(.*?)^```", path.read_text("utf-8"), re.S | re.M):
             lines = re.findall(r"^(?:\$ )?publisher (.+)$", block, re.M)
-            found += [(path.name, line) for line in lines]
-    return found
+            commands += [(path.name, line) for line in lines]
+    return commands
 
 
 def elsewhere(page: str, line: str) -> str | None:
@@ -56,10 +56,10 @@ def test_what_is_run_elsewhere_is_there() -> None:
         assert (ROOT / "tests" / test).is_file()
 
 
-HERE = {page for page, line in command_lines() if not elsewhere(page, line)}
+RUN_HERE = {page for page, line in command_lines() if not elsewhere(page, line)}
 
 
-@pytest.mark.parametrize("page", sorted(HERE))
+@pytest.mark.parametrize("page", sorted(RUN_HERE))
 def test_the_commands_of_a_page_work(
     page: str,
     environment: Environment,
@@ -94,8 +94,8 @@ def run(line: str) -> None:
         line = line.replace(large, small)
     words: list[str] = []
     for word in shlex.split(line):
-        here = [str(path) for path in sorted(Path().glob(word))] if "*" in word else []
-        words += here or [word]
+        paths = [str(path) for path in sorted(Path().glob(word))] if "*" in word else []
+        words += paths or [word]
     main(words)
 
 

@@ -44,14 +44,16 @@ print(*(client.get(page).status_code for page in pages))
 def needed(name: str, seen: set[str]) -> set[str]:
     """The distributions that `name` brings, without extras; `seen` gathers them."""
     try:
-        asked = [Requirement(line) for line in requires(name) or ()]
+        requirements = [Requirement(line) for line in requires(name) or ()]
     except PackageNotFoundError:
         return seen  # not for this Python
-    for one in asked:
-        known = canonicalize_name(one.name)
-        if known not in seen and (one.marker is None or one.marker.evaluate({"extra": ""})):
-            seen.add(known)
-            needed(known, seen)
+    for requirement in requirements:
+        dependency = canonicalize_name(requirement.name)
+        if dependency not in seen and (
+            requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+        ):
+            seen.add(dependency)
+            needed(dependency, seen)
     return seen
 
 
@@ -91,13 +93,13 @@ def test_an_installed_wheel_serves_pages(tmp_path: Path) -> None:
 
 def test_a_blog_needs_few_packages() -> None:
     """What `make run` installs: no more than it did, and nothing that only development needs."""
-    found: set[str] = set()
+    packages: set[str] = set()
     text = (ROOT / "pyproject.toml").read_bytes()
     for line in tomllib.loads(text.decode())["project"]["dependencies"]:
         name = canonicalize_name(Requirement(line).name)
-        found |= needed(name, {name})
-    assert len(found) <= 47
-    assert not found & {"numba", "numpy", "matplotlib", "playwright", "mypy", "pytest", "ruff"}
+        packages |= needed(name, {name})
+    assert len(packages) <= 47
+    assert not packages & {"numba", "numpy", "matplotlib", "playwright", "mypy", "pytest", "ruff"}
 
 
 def test_a_site_runs_with_what_a_blog_needs(tmp_path: Path) -> None:
@@ -134,8 +136,8 @@ def test_make_installs_for_each_purpose_what_it_needs() -> None:
 def test_simulate_says_what_to_type(tmp_path: Path) -> None:
     """Without the numeric libraries: one line, exit 1."""
     hide = "import importlib.util as u; old = u.find_spec; u.find_spec = lambda n, *a: None"
-    asked = "import sys; sys.argv[1:] = ['simulate', '--synthetic', 'winer']"
-    code = f"{hide}; {asked}; import publisher.cli as c"
+    requirements = "import sys; sys.argv[1:] = ['simulate', '--synthetic', 'winer']"
+    code = f"{hide}; {requirements}; import publisher.cli as c"
     done = subprocess.run(
         [sys.executable, "-c", f"{code}; c.main()"],
         cwd=ROOT, capture_output=True, text=True, check=False,

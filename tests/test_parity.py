@@ -58,9 +58,9 @@ class Reader:
         self.http, self.policy = http, parse(policy)
         self.memory = self.policy.start()
         self.validators: dict[str, str] = {}
-        self.known: set[bytes] = set()
+        self.seen_guids: set[bytes] = set()
         self.polls: list[int] = []
-        self.told: list[tuple[int | None, int]] = []
+        self.announcements: list[tuple[int | None, int]] = []
 
     def poll(self, now: datetime) -> datetime:
         """One conditional request; when the next one is due."""
@@ -72,15 +72,15 @@ class Reader:
         if answer.status_code == 200:
             self.validators = {"If-None-Match": answer.headers["ETag"]}
         self.polls.append(at)
-        self.told.append((int(ttl[0]) if ttl else None, fresh))
-        told = Answer(
+        self.announcements.append((int(ttl[0]) if ttl else None, fresh))
+        announced = Answer(
             answer.status_code,
-            new_items=len(guids - self.known),
+            new_items=len(guids - self.seen_guids),
             ttl_minutes=int(ttl[0]) if ttl else None,
             max_age_seconds=fresh,
         )
-        self.known |= guids
-        self.memory = self.policy.remember(self.memory, told, at)
+        self.seen_guids |= guids
+        self.memory = self.policy.remember(self.memory, announced, at)
         return now + timedelta(seconds=self.policy.decide(self.memory, at).wait_seconds)
 
 
@@ -122,7 +122,7 @@ def test_48_hours_live_and_simulated_are_the_same(
     for reader in readers:
         polls = list(walk(line, documents, reader.policy, int(start.timestamp())))
         assert [poll.at for poll in polls] == reader.polls
-        told = [(poll.answer.ttl_minutes, poll.answer.max_age_seconds) for poll in polls]
-        assert told == reader.told
-        assert len(set(told)) > 8
+        announced = [(poll.answer.ttl_minutes, poll.answer.max_age_seconds) for poll in polls]
+        assert announced == reader.announcements
+        assert len(set(announced)) > 8
     assert len(log) == len(history()) + len(POSTS)

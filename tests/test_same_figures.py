@@ -45,21 +45,21 @@ def log_of(blog: str, now: datetime) -> list[datetime]:
     """When that author published, up to `now`."""
     rng = Random(blog)
     if blog == "flat":
-        found = [now - timedelta(minutes=rng.randrange(60 * 24 * 60)) for _ in range(180)]
+        instants = [now - timedelta(minutes=rng.randrange(60 * 24 * 60)) for _ in range(180)]
     elif blog == "steady":
         days = [(now - timedelta(days=day)).astimezone(NEW_YORK) for day in range(60, 0, -1)]
-        found = [day.replace(hour=9, minute=rng.randrange(60)) for day in days]
+        instants = [day.replace(hour=9, minute=rng.randrange(60)) for day in days]
     elif blog == "sparse":
-        found = [now - timedelta(hours=37 + 61 * number) for number in range(30)]
+        instants = [now - timedelta(hours=37 + 61 * number) for number in range(30)]
     elif blog == "moved":
-        found = [
+        instants = [
             now - timedelta(days=day, hours=3 if day > 5 else 9, minutes=rng.randrange(90))
             for day in range(50, 0, -1)
             for _ in range(3)
         ]
     else:
-        found = [now - timedelta(hours=5 * number + rng.random()) for number in range(1, 20)]
-    return sorted(at.astimezone(UTC).replace(microsecond=0) for at in found)
+        instants = [now - timedelta(hours=5 * number + rng.random()) for number in range(1, 20)]
+    return sorted(at.astimezone(UTC).replace(microsecond=0) for at in instants)
 
 
 @pytest.fixture(autouse=True)
@@ -99,8 +99,8 @@ def test_the_knob_and_the_simulator_are_one_replay(environment: Environment, blo
         for client, visits in (("ttl", choice["element"]), ("max-age", choice["headers"])):
             if visits is not None:
                 row = simulated[client]
-                told = visits["per_day"], visits["delay_minutes"]
-                assert told == pytest.approx(
+                figures = visits["per_day"], visits["delay_minutes"]
+                assert figures == pytest.approx(
                     (row["polls_per_day"], row["delay_mean_minutes"]), abs=1e-6
                 )
     site.database.close()
@@ -144,18 +144,18 @@ def test_every_page_says_what_the_decision_says(
     front = app.extensions["front"]
     front.refresh()
     at = clock().strftime("%Y-%m-%dT%H:%M:%SZ")
-    told = printed(site.environment, "ttl", "--at", at, "--json")
+    figures = printed(site.environment, "ttl", "--at", at, "--json")
     answer = author.get("/rss.xml", headers={"User-Agent": "Reader/1"})
-    assert f"max-age={told['max_age_seconds']}" in answer.headers["Cache-Control"]
-    assert f"<ttl>{told['ttl_minutes']}</ttl>" in answer.text
-    back = parse_rfc3339(at) + timedelta(seconds=told["max_age_seconds"] + 59)
-    here = f"{clock().astimezone(NEW_YORK):%H:%M}"
+    assert f"max-age={figures['max_age_seconds']}" in answer.headers["Cache-Control"]
+    assert f"<ttl>{figures['ttl_minutes']}</ttl>" in answer.text
+    back = parse_rfc3339(at) + timedelta(seconds=figures["max_age_seconds"] + 59)
+    local_time = f"{clock().astimezone(NEW_YORK):%H:%M}"
     until = f"{back.astimezone(NEW_YORK):%H:%M}"
-    sentence = f"looks now, at {here}, is told to wait until {until}"
+    sentence = f"looks now, at {local_time}, is told to wait until {until}"
     for page in ("/studio/", "/studio/settings/visits", "/studio/feed", "/subscribe"):
         assert sentence in author.get(page).text, page
     feed = author.get("/studio/feed").text
-    for reason in told["reasons"]:
+    for reason in figures["reasons"]:
         assert reason in feed.replace("&#39;", "'")
     clock.moment = back
     author.get("/rss.xml", headers={"User-Agent": "Reader/1"})
@@ -164,7 +164,7 @@ def test_every_page_says_what_the_decision_says(
     with site.database.read() as db:
         report = make(db, clock() + timedelta(minutes=1), 2, 15)
     (reader,) = [reader for reader in report.readers if reader.agent == "Reader"]
-    minutes = told["max_age_seconds"] / 60
+    minutes = figures["max_age_seconds"] / 60
     assert reader.to_dict(15)["told_minutes"] == pytest.approx(minutes, abs=30)  # it rounds
 
 
@@ -179,13 +179,15 @@ def test_settings_and_the_simulators_page_show_the_simulators_figures(
         keys = update_log.replay_choices_key(db, clock()), update_log.replay_key(db, clock())
         publisher = update_log.as_publisher(load_settings(db))
     monkeypatch.setattr(
-        background_commands, "run", lambda here, *asked: printed(here.environment, *asked)
+        background_commands,
+        "run",
+        lambda site, *words: printed(site.environment, *words),
     )
-    for name, key, found in (
+    for name, key, instants in (
         ("knob", keys[0], background_commands.run(site, "ttl", "--choices", "--json")),
         (worth.NAME, keys[1], worth.simulate(site, publisher, 10.0, "")),
     ):
-        background_commands.save(site, background_commands.State(name, key, rows=tuple(found)))
+        background_commands.save(site, background_commands.State(name, key, rows=tuple(instants)))
     rows = printed(
         site.environment, "simulate", "--mine", "--format", "json", "--client", "ttl",
         "--client", "max-age",
@@ -194,14 +196,14 @@ def test_settings_and_the_simulators_page_show_the_simulators_figures(
         next(row for row in rows if (row["publisher"], row["client"]) == (publisher, client))
         for client in ("ttl", "max-age")
     )
-    visits, known = round(headers["polls_per_day"]), f"{headers['delay_mean_minutes']:.0f}"
+    visits, delay = round(headers["polls_per_day"]), f"{headers['delay_mean_minutes']:.0f}"
     page = author.get("/studio/settings/visits").text
     assert re.search(
-        rf'value="10" checked[^>]*> <span>Fresher: people wait {known} minutes on average, {visits}'
+        rf'value="10" checked[^>]*> <span>Fresher: people wait {delay} minutes on average, {visits}'
         rf" visits a day \(by simple programs: {element['delay_mean_minutes']:.0f} minutes,"
         rf" {round(element['polls_per_day'])} visits a day\)",
         page,
     )
     page = author.get("/readers/worth").text
-    assert f"tells it to has it after {known} minutes" in page
+    assert f"tells it to has it after {delay} minutes" in page
     assert f">{headers['polls_per_day']:.1f}<" in page

@@ -11,19 +11,19 @@ import pytest
 from tests.running_site import serving
 
 PAGE = Path(__file__).parent.parent / "docs" / "tutorial.md"
-HERE = "127.0.0.1:8000"
+ADDRESS = "127.0.0.1:8000"
 
 
 def session() -> list[tuple[str, list[str]]]:
     """Every command of the page, with the lines that it is said to print."""
-    found: list[tuple[str, list[str]]] = []
+    blocks: list[tuple[str, list[str]]] = []
     for block in re.findall(r"```console\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL):
         for line in block.splitlines():
             if line.startswith("$ "):
-                found.append((line[2:], []))
+                blocks.append((line[2:], []))
             else:
-                found[-1][1].append(line)
-    return found
+                blocks[-1][1].append(line)
+    return blocks
 
 
 def pattern(lines: list[str]) -> str:
@@ -43,7 +43,7 @@ def test_every_command_prints_what_the_page_says(tmp_path: Path) -> None:
     publisher.chmod(0o755)
     with serving(tmp_path / "instance") as server:
         lines = [
-            f"echo '>>> {number}'\n{command.replace(HERE, f'127.0.0.1:{server.port}')}"
+            f"echo '>>> {number}'\n{command.replace(ADDRESS, f'127.0.0.1:{server.port}')}"
             for number, (command, _) in enumerate(commands)
         ]
         environment = server.environment | {"PATH": f"{publisher.parent}:{os.environ['PATH']}"}
@@ -51,7 +51,7 @@ def test_every_command_prints_what_the_page_says(tmp_path: Path) -> None:
             ["bash", "-c", "set -e\n" + "\n".join(lines)],
             env=environment, cwd=tmp_path, capture_output=True, text=True, check=False,
         )  # fmt: skip
-        printed = ran.stdout.replace(f"127.0.0.1:{server.port}", HERE)
+        printed = ran.stdout.replace(f"127.0.0.1:{server.port}", ADDRESS)
     assert ran.returncode == 0, ran.stderr
     outputs = re.split(r"^>>> \d+\n", printed, flags=re.MULTILINE)[1:]
     for (command, expected), output in zip(commands, outputs, strict=True):

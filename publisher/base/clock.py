@@ -57,26 +57,26 @@ class AskedClock:
     the other clock has gone back by more than a second.
     """
 
-    def __init__(self, ask: Clock) -> None:
-        self._ask = ask
-        seconds, self._known = self._read()
+    def __init__(self, source: Clock) -> None:
+        self._source = source
+        seconds, self._reading = self._read()
         while seconds > _MOST_BACK.total_seconds():  # too slow to be exact to a second
             before = seconds
             seconds, again = self._read()
             if seconds >= before:
                 break
-            self._known = again
-        self._latest, here = self._known
-        self._ask_at = here + _ASK_SECONDS
+            self._reading = again
+        self._latest, running = self._reading
+        self._ask_at = running + _ASK_SECONDS
 
     def __call__(self) -> datetime:
         """The other clock's present moment."""
-        here = time.clock_gettime(_RUNNING)
-        if here >= self._ask_at:
-            self._ask_at = here + _ASK_SECONDS
+        running = time.clock_gettime(_RUNNING)
+        if running >= self._ask_at:
+            self._ask_at = running + _ASK_SECONDS
             threading.Thread(target=self.ask_again, daemon=True).start()
-        known, at = self._known
-        moment = known + timedelta(seconds=here - at)
+        reading, at = self._reading
+        moment = reading + timedelta(seconds=running - at)
         if not timedelta(0) < self._latest - moment <= _MOST_BACK:
             self._latest = moment
         return self._latest
@@ -84,14 +84,14 @@ class AskedClock:
     def ask_again(self) -> None:
         """Read the other clock now; a failure or an answer after more than a second is ignored."""
         with suppress(StorageUnavailable):
-            seconds, known = self._read()
+            seconds, reading = self._read()
             if seconds <= _MOST_BACK.total_seconds():
-                self._known = known
+                self._reading = reading
 
     def _read(self) -> tuple[float, tuple[datetime, float]]:
         """Call `ask`: how many seconds it took; its time and ours (`_RUNNING`) in the middle."""
         before = time.clock_gettime(_RUNNING)
-        moment = self._ask()
+        moment = self._source()
         after = time.clock_gettime(_RUNNING)
         return after - before, (moment, (before + after) / 2)
 

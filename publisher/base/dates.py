@@ -129,13 +129,13 @@ def find_zone(text: str) -> str:
     wanted = text.strip()
     if wanted in zone_names():
         return wanted
-    known = _known()
-    if found := known.get(_plain(wanted)):
-        return found
+    zones = _zones_by_name()
+    if zone := zones.get(_plain(wanted)):
+        return zone
     from difflib import get_close_matches  # late, as few commands need it
 
-    near = get_close_matches(_plain(wanted), known, n=3, cutoff=0.75)
-    names = ", ".join(dict.fromkeys(_called(name, known[name]) for name in near))
+    near = get_close_matches(_plain(wanted), zones, n=3, cutoff=0.75)
+    names = ", ".join(dict.fromkeys(_called(name, zones[name]) for name in near))
     hint = f"did you mean {names}?" if names else "try the largest city nearby, such as Berlin"
     raise InvalidInput(f"no time zone is called {wanted[:60]!r}; {hint}")
 
@@ -156,16 +156,16 @@ def _place(name: str) -> bool:
 
 
 @cache
-def _known() -> dict[str, str]:
+def _zones_by_name() -> dict[str, str]:
     """Plain name -> zone: whole IANA names, their last parts, other cities, countries."""
-    known = {_plain(name): name for name in zone_names()}
+    zones = {_plain(name): name for name in zone_names()}
     # Of two zones with the same last part the shorter name is the usual one.
     for name in sorted(cities(), key=lambda name: (len(name), name)):
-        known.setdefault(_plain(name.rpartition("/")[2]), name)
+        zones.setdefault(_plain(name.rpartition("/")[2]), name)
     for name, places in _CITIES.items():
         for place in places.split(", "):
-            known.setdefault(place, name)
-    return {**known, **_countries()}
+            zones.setdefault(place, name)
+    return {**zones, **_countries()}
 
 
 def _countries() -> dict[str, str]:

@@ -142,10 +142,10 @@ def _purge(template: str, header: str) -> Purge | None:
     parts = urlsplit(template)
     if parts.scheme != "https" and parts.hostname not in ("localhost", "127.0.0.1"):
         raise InvalidInput("PUBLISHER_PURGE_URL: an https address is needed: it gets a secret")
-    found = re.fullmatch(r"([A-Za-z0-9-]{1,60}): *([!-~][ -~]*)", header.strip())
-    if found is None:
+    match = re.fullmatch(r"([A-Za-z0-9-]{1,60}): *([!-~][ -~]*)", header.strip())
+    if match is None:
         raise InvalidInput("PUBLISHER_PURGE_HEADER: a header such as Authorization: Bearer ...")
-    return Purge(template, found[1], found[2])
+    return Purge(template, match[1], match[2])
 
 
 def tls_files(certificate: str | None, key: str | None) -> tuple[Path, Path] | None:

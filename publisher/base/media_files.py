@@ -156,8 +156,8 @@ class Bucket:
         try:
             yield store
         except (BaseError, FileNotFoundError) as error:
-            said = str(error)
-            fitting = next((words for symptom, words in _TROUBLES.items() if symptom in said), None)
+            text = str(error)
+            fitting = next((words for symptom, words in _TROUBLES.items() if symptom in text), None)
             if fitting is None and isinstance(error, FileNotFoundError):
                 raise
             raise StorageUnavailable(f"the media: {fitting or _SILENT}") from error
@@ -183,8 +183,8 @@ class _Parts(RawIOBase):
         return self._place
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        begin = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._size}[whence]
-        self._place = max(0, begin + offset)
+        origin = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._size}[whence]
+        self._place = max(0, origin + offset)
         return self._place
 
     def readinto(self, buffer: Any) -> int:

@@ -143,8 +143,8 @@ def failure_of(problem: BaseException) -> tuple[str, str]:
         (name, words) for kind, name, words in kinds
         if kind is True or (isinstance(kind, type) and isinstance(problem, kind))
     )  # fmt: skip
-    said = str(problem).splitlines()
-    return name, words or (said[0] if said else type(problem).__name__)
+    lines = str(problem).splitlines()
+    return name, words or (lines[0] if lines else type(problem).__name__)
 
 
 def request_public(
@@ -227,10 +227,10 @@ def is_trusted(text: str, trusted: Sequence[ipaddress.IPv4Network | ipaddress.IP
 def network_of(address: str) -> str:
     """The place that an address is counted as: of IPv6 the network of a household (/64), which has
     addresses without number; IPv4, and what is no address, as it is."""
-    found = ip_of(address) if ":" in address else None
-    if found is not None and found.version == 6:
-        found = ipaddress.IPv6Address(int(found) >> 64 << 64)
-    return str(found or address)
+    ip = ip_of(address) if ":" in address else None
+    if ip is not None and ip.version == 6:
+        ip = ipaddress.IPv6Address(int(ip) >> 64 << 64)
+    return str(ip or address)
 
 
 def is_public(address: str) -> bool:

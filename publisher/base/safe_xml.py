@@ -31,7 +31,7 @@ def first_element(
     """
     name, namespaces = "", set[str]()
 
-    def begin(tag: str, _: object) -> None:
+    def start(tag: str, _: object) -> None:
         nonlocal name
         name = tag.rpartition("}")[2]
         raise _Begins
@@ -40,7 +40,7 @@ def first_element(
     parser.EntityDeclHandler = parser.AttlistDeclHandler = _refuse
     parser.StartDoctypeDeclHandler = None if doctype else _refuse
     parser.StartNamespaceDeclHandler = lambda _, address: namespaces.add(address)
-    parser.StartElementHandler = begin
+    parser.StartElementHandler = start
     size = _PIECE_BYTES
     try:
         while piece := stream.read(size):

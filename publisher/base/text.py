@@ -86,8 +86,8 @@ def first_words(markup: str, limit: int = TITLE_LENGTH) -> str:
 
 def first_picture(markup: str) -> str:
     """The address of the first picture in some markup; empty when there is none."""
-    found = re.search(r'<img\b[^>]*?\bsrc="([^"]+)"', markup)
-    return unescape(found[1]) if found else ""
+    match = re.search(r'<img\b[^>]*?\bsrc="([^"]+)"', markup)
+    return unescape(match[1]) if match else ""
 
 
 def shorten(text: str, limit: int = TITLE_LENGTH) -> str:
@@ -147,9 +147,9 @@ def number_up_to(most: int, text: str) -> int | None:
     return most if number is None else number
 
 
-def counted(number: int, one: str, several: str = "") -> str:
+def counted(number: int, noun: str, plural: str = "") -> str:
     """0 readers, 1 reader, 1,200 readers: `several` where that is not `one` and an s."""
-    return f"{number:,} {one if number == 1 else several or one + 's'}"
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 MOST_LINKS, LONGEST_LABEL, LONGEST_TARGET = 20, 40, 500

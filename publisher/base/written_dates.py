@@ -192,8 +192,8 @@ def parse_iso(text: str) -> datetime:
 
 def _plain_form(line: str, zone: tzinfo) -> datetime | None:
     """The moment of a date in one of the two usual forms, else None."""
-    if found := _INTERNET.fullmatch(line):
-        day, name, year, hour, minute, second, sign, hours, minutes = found.groups()
+    if match := _INTERNET.fullmatch(line):
+        day, name, year, hour, minute, second, sign, hours, minutes = match.groups()
         month = _MONTHS.get(name.lower())
         if month is None:
             return None
@@ -229,8 +229,8 @@ def _read(line: str, zone: tzinfo, usage: Usage) -> datetime:
     if shift is None and zones:
         shift = _hours(zones[0], usage)
     clock = _CLOCK.search(line)
-    rest = line.replace(clock[0], " ", 1) if clock else line
-    if _NUMBER.search(rest):
+    remaining = line.replace(clock[0], " ", 1) if clock else line
+    if _NUMBER.search(remaining):
         raise ValueError  # something else than a date and a time
     half = halves[0] if halves and clock and not clock[0].endswith("m") else ""
     time = f"{clock[0]} {half}" if clock else ""
@@ -288,9 +288,9 @@ def _civil_date(line: str, usage: Usage) -> tuple[str, date]:
     if len(triples) != 1:
         raise ValueError
     first, mark, second, last = triples[0]
-    rest = _TRIPLE.sub(" ", line)
+    remaining = _TRIPLE.sub(" ", line)
     if len(first) == 4:
-        return rest, date(int(first), int(second), int(last))
+        return remaining, date(int(first), int(second), int(last))
     if len(first) == 3 or len(last) not in (2, 4):
         raise ValueError
     year = _year(last)
@@ -307,7 +307,7 @@ def _civil_date(line: str, usage: Usage) -> tuple[str, date]:
         if order is None:
             raise AmbiguousDate(f"the day and the month could be either: {line[:60]!r}")
         days = {order: days[order]}
-    return rest, next(iter(days.values()))
+    return remaining, next(iter(days.values()))
 
 
 def _month_and_day(first: str, second: str, day_first: bool) -> tuple[int, int]:
@@ -335,9 +335,9 @@ def _order_in(language: str) -> bool | None:
 
 def _with_a_name(line: str, month: str) -> tuple[str, date]:
     """The line without its date, and the date, whose month is a name."""
-    if (found := _NAMED.search(line)) and found[2] == month:
-        day, year = found[1], found[3]
-        return line.replace(found[0], " ", 1), date(_year(year), _MONTHS[month], int(day))
+    if (match := _NAMED.search(line)) and match[2] == month:
+        day, year = match[1], match[3]
+        return line.replace(match[0], " ", 1), date(_year(year), _MONTHS[month], int(day))
     before, _, after = line.partition(month)
     numbers = _NUMBER.findall(_CLOCK.sub(" ", _offset(after)[0]))
     if before.strip(" .,-")[-4:].isdigit() and len(numbers) == 1:  # 2006 January 02
@@ -347,9 +347,9 @@ def _with_a_name(line: str, month: str) -> tuple[str, date]:
         )
     if len(numbers) != 2 or len(numbers[1]) != 4 or len(numbers[0]) > 2:  # November 20, 2026
         raise ValueError
-    rest = after.replace(numbers[0], " ", 1)
-    at = rest.rindex(numbers[1])
-    return f"{before} {rest[:at]} {rest[at + 4 :]}", date(
+    remaining = after.replace(numbers[0], " ", 1)
+    at = remaining.rindex(numbers[1])
+    return f"{before} {remaining[:at]} {remaining[at + 4 :]}", date(
         int(numbers[1]), _MONTHS[month], int(numbers[0])
     )
 
@@ -362,11 +362,11 @@ def _year(digits: str) -> int:
 
 def _offset(line: str) -> tuple[str, float | None]:
     """The line without its offset from GMT, and that in hours; None when there is none."""
-    found = _OFFSET.search(line)
-    if found is None or not _CLOCK.search(line):
+    match = _OFFSET.search(line)
+    if match is None or not _CLOCK.search(line):
         return line, None
-    hours = int(found[2] or found[4] or found[6]) + int(found[3] or found[5] or 0) / 60
-    return line[: found.start()] + " " + line[found.end() :], -hours if found[1] == "-" else hours
+    hours = int(match[2] or match[4] or match[6]) + int(match[3] or match[5] or 0) / 60
+    return line[: match.start()] + " " + line[match.end() :], -hours if match[1] == "-" else hours
 
 
 def _hours(name: str, usage: Usage) -> float:
@@ -379,7 +379,7 @@ def _hours(name: str, usage: Usage) -> float:
         for hours, tags in _SEVERAL[name]
         if usage.language in tags.split() or usage.language.partition("-")[0] in tags.split()
     ]
-    for found in (near, spoken):
-        if len(found) == 1:
-            return found[0]
+    for candidates in (near, spoken):
+        if len(candidates) == 1:
+            return candidates[0]
     raise AmbiguousDate(f"the zone {name.upper()} is the name of several")

@@ -29,10 +29,10 @@ def add(name: str, role: str | None, password_stdin: bool) -> None:
     from publisher.blog.members import authors
 
     wanted = authors.role_called(role) if role is not None else None
-    here = site()
+    blog = site()
     secret = authors.hashed(password(password_stdin))
-    with here.database.write() as db:
-        new = authors.add(db, name, secret, wanted, here.clock())
+    with blog.database.write() as db:
+        new = authors.add(db, name, secret, wanted, blog.clock())
     click.echo(f"{new.name} ({new.role})")
 
 
@@ -44,11 +44,11 @@ def reset(name: str, password_stdin: bool, keep_tokens: bool) -> None:
     """Set a new password; this ends the author's sessions, tokens and passkeys."""
     from publisher.blog.members import authors, tokens
 
-    here = site()
-    with here.database.read() as db:
+    blog = site()
+    with blog.database.read() as db:
         authors.named(db, name)  # an unknown name fails before a password is asked for
     secret = authors.hashed(password(password_stdin))
-    with here.database.write() as db:
+    with blog.database.write() as db:
         who = authors.named(db, name)
         authors.set_password(db, who, secret)
         ended = 0 if keep_tokens else tokens.end_other_logins(db, who)
@@ -74,9 +74,9 @@ def remove(name: str) -> None:
     """Suspend an author: they cannot log in, and their tokens stop working. Their posts stay."""
     from publisher.blog.members import authors
 
-    here = site()
-    with here.database.write() as db:
-        authors.disable(db, authors.named(db, name), here.clock())
+    blog = site()
+    with blog.database.write() as db:
+        authors.disable(db, authors.named(db, name), blog.clock())
     click.echo(f"{name} can no longer log in; their posts stay")
 
 
@@ -116,10 +116,10 @@ def add_token(name: str, scope: str | None, label: str, until: datetime | None) 
     from publisher.blog.members import authors, tokens
 
     scopes = tokens.checked_scopes(tokens.SCOPES if scope is None else scope.split())
-    here = site()
-    with here.database.write() as db:
+    blog = site()
+    with blog.database.write() as db:
         who = authors.named(db, name)
-        secret = tokens.create(db, who, scopes, here.clock(), label, until)
+        secret = tokens.create(db, who, scopes, blog.clock(), label, until)
     click.echo(secret)
 
 

@@ -28,12 +28,12 @@ def build_feed(at: datetime | None) -> None:
     """Build the feed once, as the hourly job does."""
     from publisher.publishing.rebuild import document_at, rebuild
 
-    here = site()
+    blog = site()
     if at is not None:
-        with here.database.read() as db:
-            sys.stdout.buffer.write(document_at(db, here.site_url, at, here.parts))
+        with blog.database.read() as db:
+            sys.stdout.buffer.write(document_at(db, blog.site_url, at, blog.parts))
         return
-    snapshot = rebuild(here)
+    snapshot = rebuild(blog)
     click.echo(f"built {len(snapshot.body)} bytes, ttl {counted(snapshot.ttl_minutes, 'minute')}")
 
 
@@ -49,25 +49,25 @@ if TYPE_CHECKING:
 @json_option
 def ttl(at: datetime | None, choices: bool, as_json: bool) -> None:
     """Show the ttl that the feed carries (minutes until readers should come back), and why."""
-    here = site()
+    blog = site()
     if choices:
-        _show_choices(here, at or here.clock(), as_json)
+        _show_choices(blog, at or blog.clock(), as_json)
         return
-    answer = _answer(here, at or here.clock())
-    said = f"{counted(answer['ttl_minutes'], 'minute')} ({answer['phase']})"
-    told = (f"  {sentence}" for sentence in answer.pop("told") if sentence)
+    answer = _answer(blog, at or blog.clock())
+    first_line = f"{counted(answer['ttl_minutes'], 'minute')} ({answer['phase']})"
+    sentences = (f"  {sentence}" for sentence in answer.pop("told") if sentence)
     figures = (f"    {reason}" for reason in answer["reasons"])
-    echo_answer(as_json, answer, [said, *told, "  The figures behind it:", *figures])
+    echo_answer(as_json, answer, [first_line, *sentences, "  The figures behind it:", *figures])
 
 
 KINDS = ("headers", "element", "finer")
 
 
-def _show_choices(here: "Site", at: datetime, as_json: bool) -> None:
+def _show_choices(blog: "Site", at: datetime, as_json: bool) -> None:
     """Print the figures that the settings page shows for each choice of `poll_minutes`."""
     from publisher.blog import update_log
 
-    with here.database.read() as db:
+    with blog.database.read() as db:
         rows = [asdict(choice) for choice in update_log.replay_choices(db, at)]
     lines = [] if rows else ["no updates before today: there is nothing to replay yet"]
     for row in rows:
@@ -78,11 +78,11 @@ def _show_choices(here: "Site", at: datetime, as_json: bool) -> None:
 
 def _in_figures(visits: dict[str, float | None]) -> str:
     delay = visits["delay_minutes"]
-    known = "" if delay is None else f", {delay:.1f} minutes"
-    return f"{visits['per_day']:.1f} visits a day{known}"
+    wait = "" if delay is None else f", {delay:.1f} minutes"
+    return f"{visits['per_day']:.1f} visits a day{wait}"
 
 
-def _answer(here: "Site", at: datetime) -> dict[str, Any]:
+def _answer(blog: "Site", at: datetime) -> dict[str, Any]:
     from publisher.blog import update_log
     from publisher.dynamic_ttl.core.replay.coming_hours import (
         day_hours,
@@ -94,13 +94,13 @@ def _answer(here: "Site", at: datetime) -> dict[str, Any]:
     from publisher.dynamic_ttl.core.ttl.rule import WINER
     from publisher.publishing.signals import signals_at
 
-    with here.database.read() as db:
+    with blog.database.read() as db:
         signals = signals_at(db, at)
-        decision, known = signals.decision, signals.known
+        decision, activity = signals.decision, signals.known
         queue = update_log.scheduled(db, decision.decided_at)
-    change = next_change_at(known, decision.decided_at, decision.rule, queue)
+    change = next_change_at(activity, decision.decided_at, decision.rule, queue)
     winers = decision.rule.planner == WINER
-    days = (at - known.first_update).total_seconds() / 86_400 if known.first_update else 0.0
+    days = (at - activity.first_update).total_seconds() / 86_400 if activity.first_update else 0.0
     return {
         "at": format_rfc3339(at),
         "ttl_minutes": decision.ttl_minutes,
@@ -108,16 +108,16 @@ def _answer(here: "Site", at: datetime) -> dict[str, Any]:
         "max_age_by_minute": max_age_by_minute(decision),
         "phase": decision.phase,
         "reasons": signals.reasons,
-        "told": astuple(told_at(decision, at, day_hours(known, at), min(queue, default=None))),
+        "told": astuple(told_at(decision, at, day_hours(activity, at), min(queue, default=None))),
         "expected_updates": decision.expected_updates,
         "next_change_at": format_rfc3339(change) if change else None,
-        "histogram": list(known.tables.winer if winers else known.decayed(at)),
+        "histogram": list(activity.tables.winer if winers else activity.decayed(at)),
         "timezone": decision.zone,
         "menu": decision.rule.menu.text,
         "warm_up": {
             "days": round(days, 2),
             "days_needed": counts.WARM_UP_DAYS,
-            "updates": known.updates,
+            "updates": activity.updates,
             "updates_needed": counts.WARM_UP_UPDATES,
         },
     }
@@ -141,15 +141,15 @@ def load_updates(file: Path) -> None:
     from publisher.publishing.rebuild import rebuild
     from publisher.storage.tables.blog import Update
 
-    here = site()
-    now = here.clock()
+    blog = site()
+    now = blog.clock()
     instants = instants_of(file, now)
     rows, distinct = len(instants), set(instants)
     del instants  # may be millions: free the memory
-    with here.database.read() as db:
+    with blog.database.read() as db:
         distinct.difference_update(db.scalars(select(Update.at)).yield_per(_ROWS_AT_ONCE))
-    update_log.record_history(here.database, ((at, "loaded", None) for at in sorted(distinct)))
-    rebuild(here)
+    update_log.record_history(blog.database, ((at, "loaded", None) for at in sorted(distinct)))
+    rebuild(blog)
     click.echo(f"loaded {len(distinct)}, skipped {rows - len(distinct)}")
 
 
@@ -171,10 +171,10 @@ def instants_of(file: Path, now: datetime) -> list[datetime]:
     """The column `updated_at`, read in a confined process; InvalidData names what is wrong."""
     from publisher.base.system.confined import Limits, stream
 
-    found: list[datetime] = []
+    instants: list[datetime] = []
     for part in stream(_parts, Limits(seconds=60.0), file.absolute(), now):
-        found += [EPOCH + timedelta(microseconds=number) for number in array("q", part)]
-    return found
+        instants += [EPOCH + timedelta(microseconds=number) for number in array("q", part)]
+    return instants
 
 
 def _parts(file: Path, now: datetime) -> Iterator[bytes]:

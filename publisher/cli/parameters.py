@@ -36,12 +36,12 @@ STOPPED = 130  # the exit code that shells give for Ctrl-C
 def _teller(_ctx: click.Context, _param: click.Parameter, wanted: bool) -> Tell:
     """A function that prints progress: each step with `--progress`, else on a terminal only, at
     most every `TOLD_EVERY_SECONDS`."""
-    told = monotonic()
+    shown_at = monotonic()
 
     def tell(words: str) -> None:
-        nonlocal told
-        if wanted or (sys.stderr.isatty() and monotonic() >= told + TOLD_EVERY_SECONDS):
-            told = monotonic()
+        nonlocal shown_at
+        if wanted or (sys.stderr.isatty() and monotonic() >= shown_at + TOLD_EVERY_SECONDS):
+            shown_at = monotonic()
             click.echo(f"progress: {words}", err=True)
 
     return tell
@@ -146,8 +146,8 @@ def password(from_stdin: bool) -> str:
     """A password: typed twice on a terminal, without echo, or a line of standard input."""
     if from_stdin or not on_terminal():
         return sys.stdin.readline().rstrip("\r\n")
-    asked: str = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
-    return asked
+    typed: str = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+    return typed
 
 
 def on_terminal() -> bool:
@@ -193,10 +193,10 @@ def site() -> "Site":
     from publisher.base.environment import read_environment
     from publisher.installation import open_site
 
-    here = open_site(read_environment())
+    opened = open_site(read_environment())
     if command := click.get_current_context(silent=True):
-        command.call_on_close(here.database.close)
-    return here
+        command.call_on_close(opened.database.close)
+    return opened
 
 
 def run(command: click.Command, name: str, arguments: list[str] | None = None) -> None:

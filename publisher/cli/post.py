@@ -51,27 +51,27 @@ def add(
     from publisher.publishing.rebuild import rebuild
 
     fields, body = _read(file)
-    here = site()
-    now = here.clock()
-    with here.database.read() as db:
+    blog = site()
+    now = blog.clock()
+    with blog.database.read() as db:
         zone = load_settings(db).zone
-    found = front_matter.typed("the text", fields, body, zone)
+    draft = front_matter.typed("the text", fields, body, zone)
     own = replace(
-        found.content,
-        title=title or found.content.title,
+        draft.content,
+        title=title or draft.content.title,
         slug=str(fields.get("slug") or ""),
-        tags=(*tags, *found.content.tags),
+        tags=(*tags, *draft.content.tags),
     )
     value = content.checked(own)
-    names = [author_name] if author_name else found.by
-    moment = at or found.published_at or now
-    with here.database.write() as db:
+    names = [author_name] if author_name else draft.by
+    moment = at or draft.published_at or now
+    with blog.database.write() as db:
         who = authors.named(db, names[0]) if names else authors.oldest_admin(db)
         new = posts.create(db, value, who.id if who else None, now)
         posts.publish_or_schedule(db, new, moment, now)
         path = posts.path(new)
-    rebuild(here)
-    click.echo(here.site_url + path)
+    rebuild(blog)
+    click.echo(blog.site_url + path)
 
 
 @post.command("list")
@@ -84,13 +84,13 @@ def list_(state: str | None, limit: int | None, as_json: bool) -> None:
     from publisher.storage.tables.blog import STATUSES
 
     wanted = overview.Filter(state=known(state, "state", STATUSES) if state else "")
-    here = site()
-    with here.database.read() as db:
+    blog = site()
+    with blog.database.read() as db:
         rows = [
             {
                 "state": row.status,
                 "at": row.when,
-                "address": here.site_url + posts.path_of(row.kind, row.slug),
+                "address": blog.site_url + posts.path_of(row.kind, row.slug),
                 "title": row.title or row.began,
                 **({"author": row.author, "tags": list(row.tags)} if as_json else {}),
             }
@@ -118,22 +118,22 @@ def edit(title: str | None, tags: tuple[str, ...], minor: bool, address: str, fi
     from publisher.exchange import front_matter
     from publisher.publishing.rebuild import rebuild
 
-    here = site()
-    now = here.clock()
-    with here.database.read() as db:
-        before = _at(db, here, address)
+    blog = site()
+    now = blog.clock()
+    with blog.database.read() as db:
+        before = _at(db, blog, address)
         old, number, version = posts.content(db, before), before.id, before.version
     fields, body = _typed(old.source) if str(file) == "-" and on_terminal() else _read(file)
     if not body.strip():
         raise InvalidInput("the new text is empty; the post is as it was")
-    given: dict[str, Any] = {"title": title, "tags": tags}
-    said = front_matter.said(fields) | {name: value for name, value in given.items() if value}
-    value = content.checked(replace(old, **said, source=body))
-    with here.database.write() as db:
+    options: dict[str, Any] = {"title": title, "tags": tags}
+    changes = front_matter.said(fields) | {name: value for name, value in options.items() if value}
+    value = content.checked(replace(old, **changes, source=body))
+    with blog.database.write() as db:
         saved = posts.save(db, number, value, version, before.author_id, now, minor)
         path = posts.path(saved)
-    rebuild(here)
-    click.echo(here.site_url + path)
+    rebuild(blog)
+    click.echo(blog.site_url + path)
 
 
 @post.command("unpublish")
@@ -148,14 +148,14 @@ def unpublish(address: str, as_if_never: bool) -> None:
     from publisher.blog.writing import posts
     from publisher.publishing.rebuild import rebuild
 
-    here = site()
-    now = here.clock()
-    with here.database.write() as db:
-        found = _at(db, here, address)
-        posts.unpublish(db, found, now, as_if_never)
-        path = posts.path(found)
-    rebuild(here)
-    click.echo(f"a draft again: {here.site_url}{path}")
+    blog = site()
+    now = blog.clock()
+    with blog.database.write() as db:
+        published = _at(db, blog, address)
+        posts.unpublish(db, published, now, as_if_never)
+        path = posts.path(published)
+    rebuild(blog)
+    click.echo(f"a draft again: {blog.site_url}{path}")
 
 
 @post.command("delete")
@@ -165,17 +165,17 @@ def delete(address: str) -> None:
     from publisher.blog.writing import posts
     from publisher.publishing.rebuild import rebuild
 
-    here = site()
-    now = here.clock()
-    with here.database.write() as db:
-        found = _at(db, here, address)
-        posts.delete(db, found, now)
-        path = posts.path(found)
-    rebuild(here)
-    click.echo(f"deleted {here.site_url}{path}")
+    blog = site()
+    now = blog.clock()
+    with blog.database.write() as db:
+        target = _at(db, blog, address)
+        posts.delete(db, target, now)
+        path = posts.path(target)
+    rebuild(blog)
+    click.echo(f"deleted {blog.site_url}{path}")
 
 
-def _at(db: "Session", here: "Site", address: str) -> "Post":
+def _at(db: "Session", blog: "Site", address: str) -> "Post":
     """The post with this address, path or slug; NotFound when there is none."""
     from publisher.blog.post_addresses import post_at
     from publisher.blog.writing.posts import path_of
@@ -184,8 +184,8 @@ def _at(db: "Session", here: "Site", address: str) -> "Post":
     if "/" not in address:
         spellings = [path_of(kind, address) for kind in ("post", "page")]
     for spelling in spellings:
-        if found := post_at(db, here.site_url, spelling):
-            return found
+        if post := post_at(db, blog.site_url, spelling):
+            return post
     raise NotFound(f"there is no post at {address[:200]!r} (see `publisher post list`)")
 
 

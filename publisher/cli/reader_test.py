@@ -89,8 +89,8 @@ def reader_test(
     card = score(trace)
     echo_answer(as_json, card.to_dict(), lines(card))
     if fail_under is not None and (card.score is None or card.score < fail_under):
-        said = "too little was seen for a score" if card.score is None else f"{card.score} of 100"
-        raise InvalidData(f"{said}; --fail-under {fail_under}")
+        result = "too little was seen for a score" if card.score is None else f"{card.score} of 100"
+        raise InvalidData(f"{result}; --fail-under {fail_under}")
 
 
 def _read(file: Path) -> "Trace":
@@ -128,7 +128,7 @@ def _serve(host: str, port: int, address: str, speed: float) -> "Trace":
     with tempfile.TemporaryDirectory(prefix="reader-test-") as folder:
         desk = ReaderTests(Path(folder), utc_now, speed)
         with serving(desk, host, port, address) as base:
-            word = desk.begin("")
+            word = desk.new_word("")
             click.echo(f"Subscribe a reader to {base}/{word}/feed.xml", err=True)
             click.echo(f"Its score: {base}/{word}/score   More tests: {base}/", err=True)
             click.echo("Ctrl-C ends the test and prints the score.", err=True)

@@ -64,8 +64,8 @@ def serve(
     if clock_start is not None or clock_speed is not None:
         started = utc_now()
         clock = ShiftedClock(started, clock_start or started, clock_speed or 1.0)
-    told = {"PUBLISHER_TLS_CERT": tls_cert, "PUBLISHER_TLS_KEY": tls_key}
-    os.environ.update({name: file for name, file in told.items() if file})  # the workers' too
+    files = {"PUBLISHER_TLS_CERT": tls_cert, "PUBLISHER_TLS_KEY": tls_key}
+    os.environ.update({name: path for name, path in files.items() if path})  # the workers' too
     run(read_environment(), host, port, workers, clock)
 
 
@@ -88,19 +88,19 @@ def settings(key: str | None, value: str | None, as_json: bool) -> None:
 
     if key is not None:
         check_name(key)
-    here = site()
+    blog = site()
     if key is not None:
-        check_name(key, here.parts)
+        check_name(key, blog.parts)
     if key is not None and value is not None:
         from publisher.publishing.rebuild import rebuild
 
-        if key == "site_url" and here.environment.site_url:
+        if key == "site_url" and blog.environment.site_url:
             raise InvalidInput("site_url is fixed by PUBLISHER_SITE_URL; change it there")
-        with here.database.write() as db:
+        with blog.database.write() as db:
             store_setting(db, key, value)
-        rebuild(here)
-    with here.database.read() as db:
-        values = values_of_all(db, here.parts) | {"site_url": public_address(db, here.environment)}
+        rebuild(blog)
+    with blog.database.read() as db:
+        values = values_of_all(db, blog.parts) | {"site_url": public_address(db, blog.environment)}
     if key is not None:
         echo_answer(as_json, {key: values[key]}, [str(values[key])])
     else:
@@ -121,27 +121,27 @@ def doctor(url: str | None, rebuild: bool, dates: bool, as_json: bool) -> None:
     if dates:
         from publisher.operations import future_dates
 
-        here = site()
-        rows = future_dates.mend(here)
+        blog = site()
+        rows = future_dates.mend(blog)
         click.echo(
-            f"{counted(rows, 'row')} dated after {here.clock():%Y-%m-%d %H:%M} UTC: now then"
+            f"{counted(rows, 'row')} dated after {blog.clock():%Y-%m-%d %H:%M} UTC: now then"
         )
     from publisher.operations.doctor import examine
 
     if url is not None and not (urlsplit(url).scheme in ("http", "https") and urlsplit(url).netloc):
         raise click.BadParameter("an address looks like https://blog.example", param_hint="--url")
     logs.configure(logging.CRITICAL)  # problems are printed below instead
-    failed, found = 0, []
+    failed, findings = 0, []
     for finding in examine(read_environment(), url):
         failed += not finding.good
         if as_json:
-            found.append(asdict(finding))
+            findings.append(asdict(finding))
             continue
         click.echo(f"{'ok  ' if finding.good else 'BAD '} {finding.what}: {finding.detail}")
         if finding.mend and not finding.good:
             click.echo(f"     to fix it: {finding.mend}")
     if as_json:
-        echo_json({"good": not failed, "findings": found})
+        echo_json({"good": not failed, "findings": findings})
     else:
         click.echo("all is well" if not failed else f"{counted(failed, 'problem')} to fix")
     sys.exit(1 if failed else 0)
@@ -180,8 +180,8 @@ def restore(file: Path) -> None:
     """Replace the site's data with the backup FILE; the old database is kept beside it."""
     from publisher.operations import backup as copies
 
-    kept = copies.restore(read_environment(), file)
-    click.echo(f"restored {file}" + (f"; the previous database is {kept}" if kept else ""))
+    former = copies.restore(read_environment(), file)
+    click.echo(f"restored {file}" + (f"; the previous database is {former}" if former else ""))
 
 
 @click.group()
@@ -212,9 +212,9 @@ def export(destination: Path, tell: Tell) -> None:
     from publisher.exchange.export import export as write_everything
     from publisher.exchange.export import target
 
-    here = site()
-    with target(destination) as write, here.database.read() as db:
-        kept, now = here.environment.media, here.clock()
-        done = write_everything(db, write, kept, here.site_url, now, tell)
+    blog = site()
+    with target(destination) as write, blog.database.read() as db:
+        media, now = blog.environment.media, blog.clock()
+        done = write_everything(db, write, media, blog.site_url, now, tell)
     posts, updates = counted(done.posts, "post"), counted(done.updates, "update")
     click.echo(f"{posts}, {updates}, {counted(done.files, 'file')}: {destination}")

@@ -109,8 +109,8 @@ class Channel:
     def history_links(self, name: str) -> list[tuple[str, str]]:
         """RFC 5005's links, as relation and address, for documents with the file name `name`."""
         links = [("prev-archive", self.older), ("next-archive", self.newer)]
-        found = [(relation, folder + name) for relation, folder in links if folder]
-        return [*found, ("current", self.current_url)] if self.current_url else found
+        addresses = [(relation, folder + name) for relation, folder in links if folder]
+        return [*addresses, ("current", self.current_url)] if self.current_url else addresses
 
     @property
     def is_podcast(self) -> bool:
@@ -141,7 +141,7 @@ def _plain(value: Any) -> object:
     if not is_dataclass(value):
         return str(value) if isinstance(value, datetime) else dict(value)
     values = ((field, getattr(value, field.name)) for field in fields(value))
-    return {field.name: known for field, known in values if known != field.default}
+    return {field.name: value for field, value in values if value != field.default}
 
 
 def fingerprint(data: bytes) -> str:
@@ -158,14 +158,14 @@ def relative_addresses(html: str) -> tuple[str, ...]:
     parser = _Addresses()
     parser.feed(html)
     parser.close()
-    wrong = (text for text in parser.found if not (_SCHEME.match(text) or text.startswith("#")))
+    wrong = (text for text in parser.addresses if not (_SCHEME.match(text) or text.startswith("#")))
     return tuple(wrong)
 
 
 class _Addresses(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[str] = []
+        self.addresses: list[str] = []
 
     def handle_starttag(self, _tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found += [(value or "").strip() for name, value in attrs if name in ("href", "src")]
+        self.addresses += [(v or "").strip() for name, v in attrs if name in ("href", "src")]

@@ -87,11 +87,11 @@ class PreparedAnswers:
         self._make = make
         self._made: dict[int, FeedAnswer] = {}
 
-    def answer(self, kind: int) -> FeedAnswer:
-        """The answer of this `Served.kind`; the same object each time."""
-        answer = self._made.get(kind)
+    def answer(self, variant: int) -> FeedAnswer:
+        """The answer of this `Served.variant`; the same object each time."""
+        answer = self._made.get(variant)
         if answer is None:  # threads that make it at once make equal ones; the first one stays
-            answer = self._made.setdefault(kind, self._make(kind))
+            answer = self._made.setdefault(variant, self._make(variant))
         return answer
 
 
@@ -100,8 +100,8 @@ class Served:
 
     `second_shared`: two builds share the second of `last_modified`, so that a reader that names it
     may hold the older one. `links` are values of the Link header. `max_age_seconds` is the
-    document's own ttl; `history` says which of its items are new. `foreign`: a stranger's document,
-    sent with headers that keep browsers from running it, and compressed by gzip only.
+    document's own ttl; `history` says which of its items are new. `untrusted`: a stranger's
+    document, sent with headers that keep browsers from running it, and compressed by gzip only.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Served:
         links: tuple[str, ...] = (),
         freshness: Freshness = Freshness(),
         history: deltas.History | None = None,
-        foreign: bool = False,
+        untrusted: bool = False,
     ) -> None:
         self.etag = etag
         self.last_modified = last_modified.replace(microsecond=0)
@@ -129,7 +129,7 @@ class Served:
         self._places = {"": 0, GZIP: 1}
         self._history = history
         self._deltas: Mapping[str, deltas.Delta] = {}
-        self.is_packed = foreign
+        self.is_packed = untrusted
         self._second_shared = second_shared
         # Shared caches get a short max-age, so that they do not hide an unexpected post. Not by
         # s-maxage, which some readers take for their own: by CDN-Cache-Control (RFC 9213) and
@@ -140,7 +140,7 @@ class Served:
             ("Vary", "Accept-Encoding"),
             *SHARED,
             *(("Link", link) for link in links),
-            *(SANDBOX if foreign else ()),
+            *(SANDBOX if untrusted else ()),
         ]
         self._content_type = content_type
         self._second: PreparedAnswers | None = None
@@ -182,15 +182,15 @@ class Served:
 
     def respond(self, environ: dict[str, Any], now: datetime) -> FeedAnswer:
         """The answer to one request; it is 200, 204 (OPTIONS), 226, 304, 405 or 412."""
-        if (other := without_document(environ)) is not None:
-            return other
+        if (answer_without := without_document(environ)) is not None:
+            return answer_without
         if environ.get("HTTP_IF_MATCH", "*").strip() != "*":
             return NOT_THE_SAME  # RFC 9110 wants strong comparison, which our weak tags never pass
         unmodified = http_date(environ.get("HTTP_IF_UNMODIFIED_SINCE", ""))
         if unmodified and unmodified < self.last_modified and "HTTP_IF_MATCH" not in environ:
             return NOT_THE_SAME
         second = self.second(now)
-        answer = second.answer(self.kind(environ, second.etag))
+        answer = second.answer(self.variant(environ, second.etag))
         if answer.code == 304:
             return answer
         if environ["REQUEST_METHOD"] == "HEAD":
@@ -204,23 +204,23 @@ class Served:
         No shared cache may keep it: it is valid for this tag only.
         """
         held = tags_in(environ.get("HTTP_IF_NONE_MATCH", ""))
-        known = [tag for tag in held if tag[: deltas.CONTENT_DIGITS] in self._deltas]
-        if not known or not deltas.wanted(environ):
+        usable = [tag for tag in held if tag[: deltas.CONTENT_DIGITS] in self._deltas]
+        if not usable or not deltas.wanted(environ):
             return None
-        delta = self._deltas[known[-1][: deltas.CONTENT_DIGITS]]
+        delta = self._deltas[usable[-1][: deltas.CONTENT_DIGITS]]
         coding = preferred_coding(environ.get("HTTP_ACCEPT_ENCODING", ""), (GZIP,))
         body = delta.body_gzip if coding else delta.body
         headers = [
             *((name, value) for name, value in answer.headers if name not in _FOR_ALL),
             *_FOR_ONE,
             ("Cache-Control", dict(answer.headers)["Cache-Control"].replace("public", "private")),
-            ("Delta-Base", f'W/"{known[-1]}"'),
+            ("Delta-Base", f'W/"{usable[-1]}"'),
             *([("Content-Encoding", coding)] if coding else []),
             ("Content-Length", str(len(body))),
         ]
         return FeedAnswer(226, "226 IM Used", headers, [body], len(body))
 
-    def kind(self, environ: dict[str, Any], etag: str) -> int:
+    def variant(self, environ: dict[str, Any], etag: str) -> int:
         """Which answer a request gets while the tag is `etag`: 0 for a 304, then a 200 for each
         coding, then those for readers whose tag names other content, with a shorter max-age."""
         tags = environ.get("HTTP_IF_NONE_MATCH")
@@ -246,12 +246,12 @@ class Served:
         if self.freshness.renewed and (block := renewal(seconds, at)):
             etag = f'{etag[:-1]};{block}"'
 
-        def make(kind: int) -> FeedAnswer:
-            news = kind > len(self._bodies) and expiries is not None
+        def make(variant: int) -> FeedAnswer:
+            news = variant > len(self._bodies) and expiries is not None
             headers = self._headers(etag, begins, with_news(seconds) if news else seconds)
-            if kind == 0:
+            if variant == 0:
                 return FeedAnswer(304, "304 Not Modified", headers, [])
-            return self._whole(headers, (kind - 1) % len(self._bodies))
+            return self._whole(headers, (variant - 1) % len(self._bodies))
 
         # Threads that prepare the same second at once make equal values; the last one stays.
         self._second = PreparedAnswers(begins, etag, make)

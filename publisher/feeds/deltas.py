@@ -46,8 +46,8 @@ def followed(before: History | None, content_hash: str, content_type: str, body:
         if came == items:
             return {"contents": contents, "items": items}
         contents = {}  # the same content in other bytes: which of them a reader holds is unknown
-    kept = [(name, at) for name, at in contents.items() if name != content]
-    return {"contents": dict([*kept, (content, number)][-MOST_CONTENTS:]), "items": came}
+    earlier = [(name, at) for name, at in contents.items() if name != content]
+    return {"contents": dict([*earlier, (content, number)][-MOST_CONTENTS:]), "items": came}
 
 
 def deltas(history: History | None, content_type: str, body: bytes) -> dict[str, Delta]:

@@ -68,10 +68,10 @@ def is_browser_navigation(environ: dict[str, Any]) -> bool:
 
     Browsers say so (Fetch Metadata), except over plain http; there their `Accept` begins with HTML.
     """
-    told = environ.get("HTTP_SEC_FETCH_DEST")
-    if told is None:
+    destination = environ.get("HTTP_SEC_FETCH_DEST")
+    if destination is None:
         return bool(environ.get("HTTP_ACCEPT", "").startswith("text/html,application/xhtml+xml"))
-    return bool(told == "document")
+    return bool(destination == "document")
 
 
 def as_page(answer: FeedAnswer) -> FeedAnswer:
@@ -111,8 +111,8 @@ class Moved:
 
     def respond(self, environ: dict[str, Any], _now: datetime) -> FeedAnswer:
         """The redirect; 405 for other methods than GET, HEAD and OPTIONS."""
-        if (other := without_document(environ)) is not None:
-            return other
+        if (answer := without_document(environ)) is not None:
+            return answer
         if environ["REQUEST_METHOD"] == "HEAD":
             return FeedAnswer(301, self._answer.status, self._answer.headers, [])
         return self._answer

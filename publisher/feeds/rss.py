@@ -193,5 +193,5 @@ def add_links(target: Any, home_url: str) -> None:
 
 def styled(document: bytes) -> bytes:
     """Insert the instruction after the XML declaration, the only place where it may stand."""
-    declaration, end, rest = document.partition(b"?>\n")
-    return declaration + end + _SHEET + rest
+    declaration, end, body = document.partition(b"?>\n")
+    return declaration + end + _SHEET + body

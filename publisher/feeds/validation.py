@@ -55,12 +55,12 @@ def examine(
     `render` is called again, to check that it gives the same bytes.
     """
     again = [("R13", "rendered again from the same values, its bytes differ")]
-    found = [] if render(channel) == body else again
+    violations = [] if render(channel) == body else again
     try:
-        found += _EXAMINERS[name](body, channel, now)
+        violations += _EXAMINERS[name](body, channel, now)
     except (ParseError, ValueError) as error:
-        found.append(("R1", f"it cannot be parsed: {error}"))
-    return [Problem(name, rule, message) for rule, message in found]
+        violations.append(("R1", f"it cannot be parsed: {error}"))
+    return [Problem(name, rule, message) for rule, message in violations]
 
 
 _MULTI = "multi-byte encodings"  # expat's word for GBK, Shift_JIS and their like
@@ -72,12 +72,12 @@ def inspect(body: bytes, now: datetime) -> list[Problem]:
     try:
         if name == "rss" and safe_xml.tree(body).tag == f"{{{ATOM}}}feed":
             name = "atom"
-        found = list(_EXAMINERS[name](body, None, now))
+        violations = list(_EXAMINERS[name](body, None, now))
     except (ParseError, ValueError) as error:
         reason = "only UTF-8 is read everywhere" if _MULTI in str(error) else str(error)
-        found = [("R1", f"it cannot be parsed: {reason}")]
+        violations = [("R1", f"it cannot be parsed: {reason}")]
     kinds: dict[tuple[str, str], Problem] = {}
-    for rule, message in found:
+    for rule, message in violations:
         kind = re.sub(r"^item \d+: ", "", message).partition(": ")[0]  # without an example
         kinds.setdefault((rule, kind), Problem(name, rule, message))
     return list(kinds.values())[:MOST_PROBLEMS]
@@ -206,9 +206,9 @@ def _syndication(
     if channel is None and (not ttl or period is None):
         return
     wanted = update_rate(ttl)
-    said = None if period is None and frequency is None else (period, frequency)
-    if said != (None if wanted is None else (wanted[0], str(wanted[1]))):
-        yield "R12", f"sy says {said}, the ttl is {ttl} minutes"
+    rate = None if period is None and frequency is None else (period, frequency)
+    if rate != (None if wanted is None else (wanted[0], str(wanted[1]))):
+        yield "R12", f"sy says {rate}, the ttl is {ttl} minutes"
 
 
 def _atom(body: bytes, channel: Channel | None, now: datetime) -> Iterator[tuple[str, str]]:
@@ -235,8 +235,8 @@ def _atom(body: bytes, channel: Channel | None, now: datetime) -> Iterator[tuple
 def _json(body: bytes, channel: Channel | None, now: datetime) -> Iterator[tuple[str, str]]:
     document: dict[str, Any] = json.loads(body)
     versions = ("1.1",) if channel is not None else ("1", "1.1")
-    known = document.get("version") in [f"https://jsonfeed.org/version/{one}" for one in versions]
-    if not known or not document.get("title"):
+    named = [f"https://jsonfeed.org/version/{version}" for version in versions]
+    if document.get("version") not in named or not document.get("title"):
         yield "R1", "it is not JSON Feed 1.1 with a title"
     if channel is not None and document.get("feed_url") != channel.feed_url:
         yield "R9", f"feed_url must be {channel.feed_url}"

@@ -58,19 +58,19 @@ class Acceptor:
         if hasattr(socket, "TCP_CORK"):
             self._listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
         self._open = True
-        self._loop.add_reader(self._listener, self._take)
+        self._loop.add_reader(self._listener, self._accept_waiting)
 
     async def close(self) -> None:
         """Accept the connections that wait in the kernel's queue, then stop listening."""
         self._loop.remove_reader(self._listener)
         self._open = False
-        while self._take():
+        while self._accept_waiting():
             pass
         if self._waiting:
             await asyncio.wait(self._waiting, timeout=LAST_SECONDS)
         self._listener.close()
 
-    def _take(self) -> bool:
+    def _accept_waiting(self) -> bool:
         """Accept waiting connections, AT_ONCE at most; returns whether there may be more."""
         now = self._worker.app.moment()
         for _ in range(AT_ONCE):
@@ -88,7 +88,7 @@ class Acceptor:
 
     def _again(self) -> None:
         if self._open:
-            self._loop.add_reader(self._listener, self._take)
+            self._loop.add_reader(self._listener, self._accept_waiting)
 
     def _answer_remembered(self, taken: int, peer: str, now: datetime) -> None:
         """Answer a remembered request with `Connection: close`; else hand the connection over."""
@@ -130,16 +130,16 @@ class Acceptor:
         connected.setblocking(False)
         if hasattr(socket, "TCP_CORK"):  # further answers must not be held back
             connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
-        task = self._loop.create_task(self._begin(connected, data, unsent))
+        task = self._loop.create_task(self._connect_transport(connected, data, unsent))
         self._waiting.add(task)
         self._of_address.add(peer, 1)
-        task.add_done_callback(partial(self._begun, peer))
+        task.add_done_callback(partial(self._release, peer))
 
-    def _begun(self, peer: str, task: "asyncio.Task[None]") -> None:
+    def _release(self, peer: str, task: "asyncio.Task[None]") -> None:
         self._waiting.discard(task)
         self._of_address.add(peer, -1)
 
-    async def _begin(self, taken: socket.socket, data: bytes, unsent: bytes) -> None:
+    async def _connect_transport(self, taken: socket.socket, data: bytes, unsent: bytes) -> None:
         """Make a `Connection` on the event loop, with the bytes that were read or are unsent."""
         try:
             await self._loop.connect_accepted_socket(

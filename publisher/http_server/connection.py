@@ -29,13 +29,14 @@ class Connection(asyncio.Protocol):
     """
 
     __slots__ = (
-        "_descriptor", "_ended", "_first", "_last", "_page", "_paused", "_peer", "_queue", "_raw",
-        "_requests", "_rest", "_transport", "_unsent", "_worker", "_working", "since", "used",
+        "_descriptor", "_ended", "_first", "_last", "_page", "_paused", "_peer", "_pending",
+        "_queue", "_raw", "_requests", "_transport", "_unsent", "_worker", "_working",
+        "since", "used",
     )  # fmt: skip
 
     def __init__(self, worker: WorkerState, first: bytes = b"", unsent: bytes = b"") -> None:
         self._worker = worker
-        self._first, self._rest = first, memoryview(unsent)
+        self._first, self._pending = first, memoryview(unsent)
         self.used = False
         self._last = False  # no further request is taken
         self._ended = False  # the peer sends no more
@@ -52,7 +53,7 @@ class Connection(asyncio.Protocol):
     def at_rest(self) -> bool:
         """Whether no request has begun and none waits for its answer."""
         begun = self._requests is not None and self._requests.begun
-        waits = self._queue or self._first or self._rest
+        waits = self._queue or self._first or self._pending
         return not (begun or self._page is not None or waits)
 
     @property
@@ -72,11 +73,11 @@ class Connection(asyncio.Protocol):
         self._peer = name[0] if name else ""
         if not self._worker.take(self, self._peer):
             self._refuse(Refused("503 Service Unavailable", "Too many connections."))
-        elif self._rest:
+        elif self._pending:
             self._send_rest()
             self._finish()
         elif self._first:  # not here: the transport is not reading yet
-            self._worker.soon(self._begin)
+            self._worker.soon(self._parse_first)
 
     def data_received(self, data: bytes) -> None:
         """Answer at once if the same bytes are remembered; else parse."""
@@ -101,7 +102,7 @@ class Connection(asyncio.Protocol):
         """The peer sends no more; what it has asked for is still answered."""
         if self._first:  # read together with the end, and not parsed yet
             self.data_received(b"")
-        ours = self._page is not None or self._queue or self._rest
+        ours = self._page is not None or self._queue or self._pending
         if not ours or not self._transport.can_write_eof():
             return False
         self._ended = True
@@ -196,28 +197,28 @@ class Connection(asyncio.Protocol):
 
     def _send(self, answer: ResponseBytes) -> None:
         """Send an answer; a long one over TLS in pieces, as the peer reads it."""
-        transport, rest = self._transport, answer.data
+        transport, unsent = self._transport, answer.data
         if self._descriptor >= 0:  # the bytes that wait in the transport go first
             if not transport.get_write_buffer_size() and not transport.is_closing():
                 try:
-                    rest = answer.send(self._descriptor)
+                    unsent = answer.send(self._descriptor)
                 except OSError:
-                    rest = answer.data  # the loop's own write waits, or ends the connection
-            if rest:
-                transport.write(rest)
-        elif len(rest) <= PIECE_BYTES:
-            transport.write(rest)
+                    unsent = answer.data  # the loop's own write waits, or ends the connection
+            if unsent:
+                transport.write(unsent)
+        elif len(unsent) <= PIECE_BYTES:
+            transport.write(unsent)
         else:
             transport.set_write_buffer_limits(PIECE_BYTES)
-            self._rest = memoryview(rest)
+            self._pending = memoryview(unsent)
             self._send_rest()
 
     def _send_rest(self) -> None:
-        while self._rest and not self._waits():
-            piece, self._rest = self._rest[:PIECE_BYTES], self._rest[PIECE_BYTES:]
+        while self._pending and not self._waits():
+            piece, self._pending = self._pending[:PIECE_BYTES], self._pending[PIECE_BYTES:]
             self._transport.write(piece)
 
-    def _begin(self) -> None:
+    def _parse_first(self) -> None:
         """Parse the bytes that were read already, unless newer bytes have done so meanwhile."""
         if self._first and not self._transport.is_closing():
             self.data_received(b"")
@@ -235,10 +236,10 @@ class Connection(asyncio.Protocol):
         if self._requests is None:
             sender = "" if self._worker.trusts(self._peer) else self._peer
             self._requests = RequestParser(self, self._worker.limit, self._worker.spool, sender)
-        data, rest = data[:SLICE_BYTES], data[SLICE_BYTES:]
+        data, remaining = data[:SLICE_BYTES], data[SLICE_BYTES:]
         self._raw = data if self.at_rest and _one_plain_head(data) else b""
         try:
-            return self._requests.feed(data) + rest
+            return self._requests.feed(data) + remaining
         except Refused as refused:
             if not self._last:  # bytes after `Connection: close` are ignored
                 self._refuse(refused)
@@ -298,9 +299,9 @@ class Connection(asyncio.Protocol):
 
     def _work(self, work: Any) -> None:
         self._working = True
-        self._worker.pages.run(work, self._made)
+        self._worker.pages.run(work, self._page_part_made)
 
-    def _made(self, part: Part | None) -> None:
+    def _page_part_made(self, part: Part | None) -> None:
         """Called in the loop with a part of the page's answer; None if making it failed."""
         self._working = False
         if self._worker.lost(self):
@@ -352,7 +353,7 @@ class Connection(asyncio.Protocol):
     def _finish(self) -> None:
         """Close, after the rest of an answer if there is one (see `_go_on`)."""
         self._last = True
-        if not self._rest:
+        if not self._pending:
             self._transport.close()
 
 

@@ -82,8 +82,8 @@ def _target(method: str, target: bytes) -> tuple[bytes | None, bytes, bytes]:
     host = None
     if method == "CONNECT":
         raise Refused("405 Method Not Allowed", "This is not a proxy.", _ALLOWED)
-    if found := _ABSOLUTE.fullmatch(target):
-        host, target = found[1], found[2]
+    if match := _ABSOLUTE.fullmatch(target):
+        host, target = match[1], match[2]
         target = target if target.startswith(b"/") else b"/" + target
     elif target == b"*" and method == "OPTIONS":
         raise Refused("204 No Content", "", (("Allow", "GET, HEAD, POST, OPTIONS"),))
@@ -106,13 +106,13 @@ def _add_headers(environ: Environ, headers: list[tuple[bytes, bytes]]) -> None:
         environ[key] = value
 
 
-def _check_host(environ: Environ, host: bytes | None, given: list[bytes]) -> None:
+def _check_host(environ: Environ, host: bytes | None, values: list[bytes]) -> None:
     """RFC 9112 3.2: exactly one Host in HTTP/1.1; an authority in the target overrides it.
 
     An empty Host is allowed: it is sent where the address has none.
     """
     least = 1 if environ["SERVER_PROTOCOL"] == "HTTP/1.1" else 0
-    hosts = [value.strip() for value in given]
+    hosts = [value.strip() for value in values]
     if not least <= len(hosts) <= 1 or not all(not one or _is_host(one) for one in hosts):
         raise Refused("400 Bad Request", "A request needs exactly one valid Host header.")
     if host is not None:
@@ -128,10 +128,10 @@ def _is_host(text: bytes) -> bool:
     A last label that is a number makes it an IPv4 address for browsers and resolvers: octal, hex
     and short forms of one are refused, since they are another spelling of an address.
     """
-    found = _HOST.fullmatch(text)
-    if found is None or len(text) > 253 + len(":65535") or int(found[3] or 0) > 65_535:
+    match = _HOST.fullmatch(text)
+    if match is None or len(text) > 253 + len(":65535") or int(match[3] or 0) > 65_535:
         return False
-    v6, name = found[1], found[2]
+    v6, name = match[1], match[2]
     try:
         if v6 is not None:
             ipaddress.IPv6Address(v6.decode())

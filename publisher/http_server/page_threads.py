@@ -161,16 +161,16 @@ class Page:
             self._headers.append((name, value))
 
     def _head(self) -> bytes:
-        kept = self._headers[:]
+        headers = self._headers[:]
         if self._chunked:
-            kept.append(("Transfer-Encoding", "chunked"))
+            headers.append(("Transfer-Encoding", "chunked"))
         if not self._header("date"):
-            kept.append(("Date", format_rfc822(self._now)))
+            headers.append(("Date", format_rfc822(self._now)))
         if not self._keep:
-            kept.append(("Connection", "close"))
+            headers.append(("Connection", "close"))
         elif self._environ["SERVER_PROTOCOL"] == "HTTP/1.0":
-            kept.append(("Connection", "keep-alive"))
-        lines = [f"HTTP/1.1 {self._status}", *(f"{name}: {value}" for name, value in kept)]
+            headers.append(("Connection", "keep-alive"))
+        lines = [f"HTTP/1.1 {self._status}", *(f"{name}: {value}" for name, value in headers)]
         return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")
 
     def _part(self, head: bytes, data: bytes, over: bool) -> Part:
@@ -220,14 +220,14 @@ class PageThreads:
     def run(self, work: Work, then: Then) -> None:
         """Do `work` in a thread, then call `then` with its result in the event loop."""
         self._queue.append((work, then))
-        self._begin()
+        self._start_waiting()
 
     def close(self) -> None:
         """Start no more work; running work goes on."""
         self._queue.clear()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _begin(self) -> None:
+    def _start_waiting(self) -> None:
         while self._queue and self._running < THREADS:
             self._running += 1
             self._threads.submit(self._do, *self._queue.popleft())
@@ -235,20 +235,20 @@ class PageThreads:
     def _do(self, work: Work, then: Then) -> None:
         key = threading.get_ident()
         self._begun[key] = monotonic_seconds()
-        found = None
+        part = None
         try:
-            found = work()
+            part = work()
         except Exception:  # the thread must become free in any case
             log.exception("a page failed")
         finally:
             del self._begun[key]
         with suppress(RuntimeError):  # the loop has been closed: nobody waits
-            self._tell(self._done, then, found)
+            self._tell(self._done, then, part)
 
-    def _done(self, then: Then, found: Part | None) -> None:
+    def _done(self, then: Then, part: Part | None) -> None:
         self._running -= 1
-        self._begin()  # first: what `then` raises must not leave the others waiting
-        then(found)
+        self._start_waiting()  # first: what `then` raises must not leave the others waiting
+        then(part)
 
 
 def _failure() -> Part:

@@ -43,19 +43,19 @@ def encoded(answer: Answer, connection: str, clock: Clock) -> ResponseBytes:
 
     An answer with a Date header is valid for one second: its bytes are kept for the next request.
     """
-    kept: ResponseBytes | None = answer.encoded.get(connection)
-    if kept is not None:
-        return kept
+    response: ResponseBytes | None = answer.encoded.get(connection)
+    if response is not None:
+        return response
     headers = answer.headers
     dated = any(name == "Date" for name, _ in headers)
     if not dated:
         headers = [*headers, ("Date", format_rfc822(clock()))]
     if connection:
         headers = [*headers, ("Connection", connection)]
-    made = ResponseBytes(_head(answer.status, headers) + b"".join(answer.body))
+    response = ResponseBytes(_head(answer.status, headers) + b"".join(answer.body))
     if dated:
-        answer.encoded[connection] = made
-    return made
+        answer.encoded[connection] = response
+    return response
 
 
 def refusal(refused: Refused, clock: Clock) -> bytes:

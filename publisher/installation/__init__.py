@@ -146,8 +146,8 @@ def claim_key(site: Site) -> None:
     if not site.database.on_server:
         return
     with site.database.write() as session:
-        known = recall(session, "secret_key_hash")
-        if known not in (None, mine) and not site.environment.secret_key:
+        recorded = recall(session, "secret_key_hash")
+        if recorded not in (None, mine) and not site.environment.secret_key:
             raise InvalidInput(
                 "this site signs with another key: set PUBLISHER_SECRET_KEY to the same on all "
                 "machines that share its database"
@@ -257,12 +257,12 @@ def has_author(session: Session) -> bool:
     return session.scalar(select(Author.id).limit(1)) is not None
 
 
-def keep_address(database: Database, environment: Environment, here: str) -> None:
+def keep_address(database: Database, environment: Environment, address: str) -> None:
     """Store where the site is served first; later what PUBLISHER_SITE_URL says, which a command
     that is run by hand may lack."""
     with database.read() as session:
-        known = recall(session, "site_url")
-    if known is None or (environment.site_url and known != environment.site_url):
+        stored = recall(session, "site_url")
+    if stored is None or (environment.site_url and stored != environment.site_url):
         with database.write() as session:
-            address = environment.site_url or recall(session, "site_url") or here
-            remember(session, "site_url", address)
+            known_address = environment.site_url or recall(session, "site_url") or address
+            remember(session, "site_url", known_address)

@@ -127,12 +127,12 @@ def whole(minimum: int, maximum: int) -> Callable[[str], int]:
     return check
 
 
-def choice(*known: str) -> Check:
+def choice(*words: str) -> Check:
     """One of the known words."""
 
     def check(text: str) -> str:
-        if text not in known:
-            raise InvalidInput(f"{text[:40]!r} is none of {', '.join(known)}")
+        if text not in words:
+            raise InvalidInput(f"{text[:40]!r} is none of {', '.join(words)}")
         return text
 
     return check
@@ -447,6 +447,6 @@ def store_settings(session: Session, texts: Mapping[str, str]) -> Settings:
 def _keep_former_address(session: Session, new: str) -> None:
     """Store the site's former address, so that programs find posts by their old addresses."""
     before, former = session.get(Preference, "site_url"), session.get(Meta, "former_site_urls")
-    known = former.value.split() if former else []
-    if before and before.value and before.value != new and before.value not in known:
-        session.merge(Meta(name="former_site_urls", value=" ".join([*known, before.value])))
+    addresses = former.value.split() if former else []
+    if before and before.value and before.value != new and before.value not in addresses:
+        session.merge(Meta(name="former_site_urls", value=" ".join([*addresses, before.value])))

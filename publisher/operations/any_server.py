@@ -80,11 +80,11 @@ class FirstRequest:
         if self._begun_in != os.getpid():  # a server may have forked this one
             with self._lock:
                 if self._begun_in != os.getpid():
-                    self._begin(environ["SERVER_PORT"])
+                    self._start_jobs(environ["SERVER_PORT"])
                     self._begun_in = os.getpid()
         return self._app(environ, start_response)
 
-    def _begin(self, port: str) -> None:
+    def _start_jobs(self, port: str) -> None:
         """Keep the address of the site where none is known, as `serve` does, and begin the jobs."""
         environment = self._site.environment
         try:

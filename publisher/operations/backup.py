@@ -89,7 +89,7 @@ def restore(environment: Environment, source: Path) -> Path | None:
                 _read_archive(source, room)
                 _check_database(room / DATABASE, "the database in the backup")
                 _bring_media(room / MEDIA, environment.media)
-                kept = _keep(database)
+                former = _keep(database)
                 whole_files.put_in_place(room / DATABASE, database)
             except OSError as error:
                 raise StorageUnavailable(
@@ -97,7 +97,7 @@ def restore(environment: Environment, source: Path) -> Path | None:
                 ) from error
             finally:
                 shutil.rmtree(room, ignore_errors=True)
-    return kept
+    return former
 
 
 def cut_off(environment: Environment) -> str | None:
@@ -188,20 +188,20 @@ def _keep(database: Path) -> Path | None:
     if not database.exists():
         return None
     number = 1
-    kept = database.with_name(f"{database.name}.before-restore")
-    while kept.exists():
+    copy = database.with_name(f"{database.name}.before-restore")
+    while copy.exists():
         number += 1
-        kept = database.with_name(f"{database.name}.before-restore-{number}")
+        copy = database.with_name(f"{database.name}.before-restore-{number}")
     try:
         free = sqlite_file.fold_log(database)
     except sqlite3.DatabaseError:
         free = True
     if not free:
         raise Conflict("another command is using the database; wait for it, then restore again")
-    os.link(database, kept)
+    os.link(database, copy)
     for log in sqlite_file.LOGS:
         left = database.with_name(database.name + log)
         if left.exists():
-            left.replace(kept.with_name(kept.name + log))
+            left.replace(copy.with_name(copy.name + log))
     whole_files.sync(database.parent)
-    return kept
+    return copy

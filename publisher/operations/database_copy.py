@@ -112,9 +112,9 @@ def _refers_to(column: Column[Any], table: Table) -> bool:
 
 def _compare(old: Session, new: Session, table: Table) -> None:
     """PublisherError, which undoes the copy, unless both sides hold the same rows."""
-    with closing(_rows(old, table)) as here, closing(_rows(new, table)) as there:
+    with closing(_rows(old, table)) as old_rows, closing(_rows(new, table)) as new_rows:
         missing: Row = {}
-        for number, pair in enumerate(zip_longest(here, there, fillvalue=missing), 1):
+        for number, pair in enumerate(zip_longest(old_rows, new_rows, fillvalue=missing), 1):
             if _comparable(pair[0]) != _comparable(pair[1]):
                 raise PublisherError(
                     f"row {number} of {table.name} came out different; nothing was copied"
@@ -141,8 +141,8 @@ def _rows(session: Session, table: Table) -> Generator[Row, None, None]:
         for column in table.primary_key
     ]
     query = select(table).order_by(*order)
-    with session.execute(query, execution_options={"yield_per": ROWS}) as found:
-        for row in found.mappings():
+    with session.execute(query, execution_options={"yield_per": ROWS}) as rows:
+        for row in rows.mappings():
             yield dict(row)
 
 

@@ -47,26 +47,26 @@ def expendable(names: Iterable[str]) -> bool:
 
 
 def _damaged(connection: sqlite3.Connection) -> list[str]:
-    tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
-    found: dict[str, None] = {}
-    for (name,) in connection.execute(tables).fetchall():
+    query = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
+    tables: dict[str, None] = {}
+    for (name,) in connection.execute(query).fetchall():
         try:
             verdict = connection.execute(f"PRAGMA quick_check('{name}')").fetchone()[0]
         except sqlite3.DatabaseError as error:
             verdict = str(error)
         if verdict != "ok":
             whole = (index for index in _SEARCH if name.startswith(f"{index}_"))
-            found[next(whole, name)] = None
+            tables[next(whole, name)] = None
     for index in _SEARCH:
         try:
             connection.execute(f"INSERT INTO {index}({index}) VALUES ('integrity-check')")  # noqa: S608  # nosec B608 - our names
         except sqlite3.DatabaseError as error:
             # The check is a write: where none is possible now, it says nothing of the index.
             if error.sqlite_errorcode & 0xFF not in _NO_WRITE:
-                found[index] = None
+                tables[index] = None
         finally:
             connection.rollback()
-    return list(found)
+    return list(tables)
 
 
 def mend_file(path: Path) -> list[str]:
@@ -118,20 +118,20 @@ class _UndoneError(Exception):
 def differing(site: Site) -> list[str]:
     """What is not as a rebuild makes it: the search of the newest posts, the histogram. Nothing is
     said where the database cannot be written now."""
-    found: list[str] = []
+    differences: list[str] = []
     with suppress(_UndoneError, StorageUnavailable), site.database.write(quiet=True) as session:
         newest = published.newest(session, _LOOKED_AT)
         numbers = [post.id for post in newest]
-        texts, known = POSTS.stored(session, numbers), update_log.load(session)
+        texts, activity = POSTS.stored(session, numbers), update_log.load(session)
         POSTS.remove(session, numbers)
         index_posts(session, newest)
         update_log.fold_again(session)
         if texts != POSTS.stored(session, numbers):
-            found.append("the search")
-        if _rounded(known) != _rounded(update_log.load(session)):
-            found.append("the histogram")
+            differences.append("the search")
+        if _rounded(activity) != _rounded(update_log.load(session)):
+            differences.append("the histogram")
         raise _UndoneError
-    return found
+    return differences
 
 
 def _rounded(activity: Activity) -> object:
@@ -149,7 +149,7 @@ _TREES = text(
 def damaged_on_server(site: Site) -> list[str] | None:
     """The indexes whose entries are not in order; None where amcheck, which looks at them, is not
     there for this user."""
-    found = []
+    indexes = []
     with site.database.engine.connect() as connection:
         if not connection.scalar(text(f"SELECT to_regprocedure('{_CHECK}') IS NOT NULL")):
             return None
@@ -162,8 +162,8 @@ def damaged_on_server(site: Site) -> list[str] | None:
             except DBAPIError as error:
                 if getattr(error.orig, "sqlstate", None) not in ("XX001", "XX002"):
                     raise
-                found.append(str(name))
-    return found
+                indexes.append(str(name))
+    return indexes
 
 
 def rebuild(site: Site) -> None:

@@ -57,36 +57,36 @@ class Finding:
     mend: str = ""
 
 
-Ask = Callable[[str, str, Mapping[str, str]], Reply]
+Send = Callable[[str, str, Mapping[str, str]], Reply]
 
 
-def examine_http(ask: Ask, url: str | None = None) -> Iterator[Finding]:
+def examine_http(send: Send, url: str | None = None) -> Iterator[Finding]:
     """The checks of the feed; with `url`, also those that only the public address can show."""
-    plain = ask("GET", FEED, {})
-    found = f"{plain.status}, {len(plain.body):,} bytes"
-    yield Finding("feed is served", plain.status == 200, found, "look into the log of `serve`")
+    plain = send("GET", FEED, {})
+    size = f"{plain.status}, {len(plain.body):,} bytes"
+    yield Finding("feed is served", plain.status == 200, size, "look into the log of `serve`")
     if plain.status != 200:
         return
     media_type = plain.headers.get("content-type", "(none)")
     right = media_type == "application/rss+xml; charset=utf-8"
     yield Finding("its content type", right, media_type, _THROUGH)
     yield from _address(plain, url)
-    yield from _conditional(ask, plain)
-    head = ask("HEAD", FEED, {})
+    yield from _conditional(send, plain)
+    head = send("HEAD", FEED, {})
     yield Finding("HEAD", head.status == 200 and not head.body, f"{head.status}", _THROUGH)
-    packed = ask("GET", FEED, {"Accept-Encoding": "gzip"})
+    packed = send("GET", FEED, {"Accept-Encoding": "gzip"})
     same = packed.headers.get("etag") == plain.headers.get("etag")
     gzip = packed.headers.get("content-encoding") == "gzip" and same
     detail = f"{len(packed.body):,} bytes, {'the same' if same else 'another'} ETag"
     yield Finding("compression", gzip, detail, _THROUGH)
-    post = ask("POST", FEED, {})
+    post = send("POST", FEED, {})
     refused = post.status == 405 and "GET" in post.headers.get("allow", "")
     detail = f"{post.status}, Allow: {post.headers.get('allow')}"
     yield Finding("other methods are refused", refused, detail, _THROUGH)
-    garbage = ask("GET", FEED, {"If-None-Match": '"', "If-Modified-Since": "yesterday"})
+    garbage = send("GET", FEED, {"If-None-Match": '"', "If-Modified-Since": "yesterday"})
     yield Finding("garbage is ignored", garbage.status == 200, f"{garbage.status}", _THROUGH)
     if url and not is_loopback(url):
-        yield _behind_proxy(ask)
+        yield _behind_proxy(send)
     if url:
         yield _clock(plain)
 
@@ -105,19 +105,19 @@ def _address(plain: Reply, url: str | None) -> Iterator[Finding]:
     yield Finding("its address", own == wanted, detail, mend)
 
 
-def _conditional(ask: Ask, plain: Reply) -> Iterator[Finding]:
+def _conditional(send: Send, plain: Reply) -> Iterator[Finding]:
     """Whether a reader that has the feed already gets a 304."""
     etag, modified = plain.headers.get("etag", ""), plain.headers.get("last-modified", "")
     detail = f"{etag} {modified}".strip() or "(none)"
     yield Finding("its validators", bool(etag), detail, _THROUGH)
-    matched = ask("GET", FEED, {"If-None-Match": etag})
+    matched = send("GET", FEED, {"If-None-Match": etag})
     good = matched.status == 304 and not matched.body
     yield Finding("304 for its ETag", good, f"{matched.status}", _THROUGH)
     for name in ("etag", "cache-control", "vary"):
         same = matched.headers.get(name) == plain.headers.get(name) is not None
         detail = matched.headers.get(name, "(none)")
         yield Finding(f"{name} on the 304", same, detail, _THROUGH)
-    glued = ask("GET", FEED, {"If-None-Match": etag.removesuffix('"') + '-gzip"'})
+    glued = send("GET", FEED, {"If-None-Match": etag.removesuffix('"') + '-gzip"'})
     # A cache may send the whole document: that wastes bytes, but is correct.
     whole = glued.status == 200 and glued.body == plain.body
     detail = "200: a cache answers in full, which costs bytes alone" if whole else f"{glued.status}"
@@ -126,7 +126,7 @@ def _conditional(ask: Ask, plain: Reply) -> Iterator[Finding]:
         # Two builds within one second: a date cannot tell them apart, so it is left out.
         yield Finding("Last-Modified", True, "left out: two versions share its second")
         return
-    since = ask("GET", FEED, {"If-Modified-Since": modified})
+    since = send("GET", FEED, {"If-Modified-Since": modified})
     yield Finding("304 for its Last-Modified", since.status == 304, f"{since.status}", _THROUGH)
     date, last = http_date(plain.headers.get("date")), http_date(modified)
     ordered = date is not None and last is not None and last <= date
@@ -134,9 +134,9 @@ def _conditional(ask: Ask, plain: Reply) -> Iterator[Finding]:
     yield Finding("Last-Modified before Date", ordered, detail, "set the machine's clock (NTP)")
 
 
-def _behind_proxy(ask: Ask) -> Finding:
+def _behind_proxy(send: Send) -> Finding:
     """Whether the proxy forwards the visitor's address: /metrics is open to this machine only."""
-    status = ask("GET", "/metrics", {}).status
+    status = send("GET", "/metrics", {}).status
     if status == 200:
         detail = "/metrics takes a stranger for this machine: no X-Forwarded-For reaches the site"
         mend = "let the proxy send X-Forwarded-For and set PUBLISHER_TRUSTED_PROXIES"
@@ -152,40 +152,42 @@ def _clock(plain: Reply) -> Finding:
 
 
 @contextmanager
-def ask_app(environment: Environment) -> Iterator[Ask]:
+def ask_app(environment: Environment) -> Iterator[Send]:
     """Send requests to an application in this process, which is closed at the block's end."""
     app = create_app(environment)
     client = app.test_client()
 
-    def ask(method: str, path: str, headers: Mapping[str, str]) -> Reply:
-        got = client.open(path, method=method, headers={"User-Agent": DOCTOR, **headers})
+    def send(method: str, path: str, headers: Mapping[str, str]) -> Reply:
+        answer = client.open(path, method=method, headers={"User-Agent": DOCTOR, **headers})
         return Reply(
-            path, got.status_code, {k.lower(): v for k, v in got.headers.items()}, got.data
+            path, answer.status_code, {k.lower(): v for k, v in answer.headers.items()}, answer.data
         )
 
     try:
-        yield ask
+        yield send
     finally:
         close_app(app)
 
 
-def ask_url(url: str) -> Ask:
+def ask_url(url: str) -> Send:
     """Send requests to a running server at `url`."""
     parts = urlsplit(url)
     secure = parts.scheme == "https"
     kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
 
-    def ask(method: str, path: str, headers: Mapping[str, str]) -> Reply:
+    def send(method: str, path: str, headers: Mapping[str, str]) -> Reply:
         connection = kind(parts.netloc, timeout=TIMEOUT_SECONDS)
         try:
             own = {"User-Agent": DOCTOR, **headers}
             connection.request(method, parts.path.rstrip("/") + path, headers=own)
-            got = connection.getresponse()
-            return Reply(path, got.status, {k.lower(): v for k, v in got.getheaders()}, got.read())
+            answer = connection.getresponse()
+            return Reply(
+                path, answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read()
+            )
         finally:
             connection.close()
 
-    return ask
+    return send
 
 
 LEAST_FREE_BYTES = 200 * 1024 * 1024
@@ -212,8 +214,8 @@ def _examine_site(site: Site, url: str | None) -> Iterator[Finding]:
     yield from examine_bucket(environment)
     try:
         site.database.check_listening()
-        tables, *others = examine_database(site)
-        yield from (tables, *others)
+        tables, *checks = examine_database(site)
+        yield from (tables, *checks)
         if not tables.good:  # what reads them would only say the same once more
             return
         detail = f"{environment.instance}, site address {site.site_url}"
@@ -226,8 +228,8 @@ def _examine_site(site: Site, url: str | None) -> Iterator[Finding]:
         return
     try:
         secret_key(environment)  # said before an application is opened with it
-        with nullcontext(ask_url(url)) if url else ask_app(environment) as ask:
-            yield from examine_http(ask, url)
+        with nullcontext(ask_url(url)) if url else ask_app(environment) as send:
+            yield from examine_http(send, url)
     except PublisherError as error:
         yield Finding("web server", False, str(error))
     except (OSError, http.client.HTTPException) as error:
@@ -272,14 +274,14 @@ def _shared(path: Path) -> bool:
 def examine_database(site: Site) -> Iterator[Finding]:
     """Whether tables and columns of this version exist; on SQLite also the file's integrity."""
     inspector = inspect(site.database.engine)
-    there = set(inspector.get_table_names())
-    known = all_rooms().tables
-    missing = sorted(set(known) - there)
-    for name in sorted(there & set(known)):
+    present = set(inspector.get_table_names())
+    expected = all_rooms().tables
+    missing = sorted(set(expected) - present)
+    for name in sorted(present & set(expected)):
         columns = {column["name"] for column in inspector.get_columns(name)}
-        wanted = {column.name for column in known[name].columns}
+        wanted = {column.name for column in expected[name].columns}
         missing += [f"{name}.{column}" for column in sorted(wanted - columns)]
-    detail = f"missing: {', '.join(missing)}" if missing else f"all {len(there)} are there"
+    detail = f"missing: {', '.join(missing)}" if missing else f"all {len(present)} are there"
     yield Finding("tables", not missing, detail, RESTORE)
     if site.database.on_server:
         open_ = site.database.takes_writes()
@@ -287,8 +289,8 @@ def examine_database(site: Site) -> Iterator[Finding]:
         mend = "name the primary server, and let default_transaction_read_only be off"
         yield Finding("database", open_, detail, mend)
         bad = derived.damaged_on_server(site)
-        said = "not looked at: the server's extension amcheck is not there for this user"
-        detail = said if bad is None else ", ".join(bad) or "in order"
+        unchecked = "not looked at: the server's extension amcheck is not there for this user"
+        detail = unchecked if bad is None else ", ".join(bad) or "in order"
         yield Finding("indexes", not bad, detail, "make them anew: REINDEX INDEX ..., with psql")
     differing = [] if missing else derived.differing(site)
     detail = ", ".join(differing) or "as their sources say"
@@ -326,7 +328,7 @@ def examine_processes(site: Site) -> Iterator[Finding]:
         snapshot = db.get(Snapshot, RSS)
         current = moment_of(db, site.clock())
         silent = silent_seconds(db, site.environment.instance)
-        ahead = future_dates.found(db, site.clock() + CLOCK_TOLERANCE)
+        ahead = future_dates.rows_after(db, site.clock() + CLOCK_TOLERANCE)
     yield Finding("passwords", not trouble, trouble or "all can be checked")
     running = "is `publisher serve` running?"
     if snapshot is None:

@@ -20,11 +20,11 @@ _PLANS = {
     "scheduled_at", "next_at", "next_poll_at", "expires_at", "hub_until", "not_before", "free_at",
     "rested_at", "leased_until", "ends_at", "asked_back_at",
 }  # fmt: skip
-_OTHERS = {"leaders.renewed_at", "river_items.published_at"}  # the server's and strangers' dates
+_NOT_OURS = {"leaders.renewed_at", "river_items.published_at"}  # the server's and strangers' dates
 _SECONDS = {"day": 86_400, "hour": 3_600}  # counts have a row for each, since 1970
 
 
-def found(session: Session, moment: datetime) -> dict[str, int]:
+def rows_after(session: Session, moment: datetime) -> dict[str, int]:
     """How many rows of each table are dated after `moment`."""
     counts = {}
     for table in all_rooms().sorted_tables:
@@ -40,7 +40,7 @@ def mend(site: Site) -> int:
     rows had one. Counts of days and hours to come are deleted."""
     now = site.clock()
     with site.database.write() as session:
-        count = sum(found(session, now).values())
+        count = sum(rows_after(session, now).values())
         for table in all_rooms().sorted_tables:
             for column, value in _ahead(table, now):
                 if column.primary_key:  # two rows may not become one
@@ -59,7 +59,7 @@ def _ahead(table: Table, moment: datetime) -> list[tuple[Column[Any], object]]:
     at: list[tuple[Column[Any], object]] = []
     for column in table.columns:
         name = column.name
-        if name in _PLANS or f"{table.name}.{name}" in _OTHERS:
+        if name in _PLANS or f"{table.name}.{name}" in _NOT_OURS:
             continue
         if isinstance(column.type, UtcDateTime):
             at.append((column, moment))

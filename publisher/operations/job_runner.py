@@ -77,12 +77,12 @@ class JobRunner:
             with suppress(StorageUnavailable), site.database.write() as session:
                 jobs.get(session, job.id).told = words
 
-        result, trouble = self._run(command(site, job), tell, site)
+        report, trouble = self._run(command(site, job), tell, site)
         if job.file and job.options.get("source"):  # show the name that its owner gave the file
             trouble = trouble.replace(job.file, job.options["source"])
         while True:
             try:
-                _end(site, job.id, result, trouble)
+                _end(site, job.id, report, trouble)
                 break
             except StorageUnavailable:
                 if self._stopped:
@@ -132,25 +132,25 @@ class JobRunner:
         return _report(printed), ""
 
 
-def _end(site: Site, number: int, result: dict[str, Any], trouble: str) -> None:
+def _end(site: Site, number: int, report: dict[str, Any], trouble: str) -> None:
     """Store the result of a job; raises StorageUnavailable."""
     with site.database.write() as session:
         row = jobs.get(session, number)
         if trouble:
             jobs.fail(row, trouble, site.clock())
         else:
-            jobs.succeed(row, result, site.clock())
+            jobs.succeed(row, report, site.clock())
         jobs.forget_old(session, site.environment, site.clock())
 
 
 def command(site: Site, job: Job) -> list[str]:
     """The command that does a job."""
     place = jobs.folder(site.environment) / job.file
-    asked = (ask(job, str(place)) for ask in hooked(site.parts, "long_job"))
-    return next(filter(None, asked), [job.kind, str(place), "--progress"])
+    commands = (long_job(job, str(place)) for long_job in hooked(site.parts, "long_job"))
+    return next(filter(None, commands), [job.kind, str(place), "--progress"])
 
 
-def begin(site: Site) -> None:
+def clean_up_at_start(site: Site) -> None:
     """At the scheduler's start: fail jobs left unfinished, and make the log's checkpoint exact."""
     try:
         with site.database.write() as session:
@@ -182,7 +182,7 @@ def _follow(child: subprocess.Popen[str], tell: Callable[[str], None]) -> str:
 def _report(printed: list[str]) -> dict[str, Any]:
     text = "".join(printed)
     try:
-        found = json.loads(text)
+        report = json.loads(text)
     except ValueError:
         return {"facts": [line.strip() for line in printed]}
-    return found if isinstance(found, dict) else {}
+    return report if isinstance(report, dict) else {}

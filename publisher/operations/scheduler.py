@@ -64,10 +64,10 @@ def refresh_feeds(site: Site) -> float:
     with site.database.read() as session:
         due = posts.next_due(session)
     # In every time zone, an hour begins at a quarter of an hour of UTC.
-    rest = QUARTER_SECONDS - now.timestamp() % QUARTER_SECONDS
+    seconds = QUARTER_SECONDS - now.timestamp() % QUARTER_SECONDS
     if due is not None:  # a post that is still due could not be published: try again soon
-        rest = min(rest, (due - now).total_seconds() if due > now else AGAIN_SECONDS)
-    return rest
+        seconds = min(seconds, (due - now).total_seconds() if due > now else AGAIN_SECONDS)
+    return seconds
 
 
 def send_pings(site: Site) -> float:
@@ -102,7 +102,7 @@ class RepeatingJob(threading.Thread):
         super().__init__(name=job.__name__, daemon=True)
         self._job, self._most_seconds, self._rest_seconds = job, most_seconds, rest_seconds
         self._site = site
-        self._asked, self._over = threading.Event(), False
+        self._requested, self._over = threading.Event(), False
         self._begun_at: float | None = None
 
     @property
@@ -112,31 +112,31 @@ class RepeatingJob(threading.Thread):
         hangs = begun_at is not None and monotonic_seconds() - begun_at > self._most_seconds
         return self.is_alive() and not hangs
 
-    def ask(self) -> None:
+    def run_soon(self) -> None:
         """Run the job soon."""
-        self._asked.set()
+        self._requested.set()
 
     def end(self) -> None:
         """End the thread, after its present job."""
         self._over = True
-        self._asked.set()
+        self._requested.set()
         self.join()
 
     def run(self) -> None:
         """Run the job again and again."""
         while not self._over:
-            self._asked.clear()
+            self._requested.clear()
             self._begun_at = monotonic_seconds()
             try:
-                rest = real_seconds(self._site.clock, 1.0) * self._job(self._site)
+                seconds = real_seconds(self._site.clock, 1.0) * self._job(self._site)
             except PublisherError as error:
                 log.warning("a job is postponed", job=self.name, reason=str(error))
-                rest = AGAIN_SECONDS
+                seconds = AGAIN_SECONDS
             except Exception:
                 log.exception("a job failed", job=self.name)
-                rest = AGAIN_SECONDS
+                seconds = AGAIN_SECONDS
             self._begun_at = None
-            self._asked.wait(max(SHORTEST_REST_SECONDS, min(rest, self._rest_seconds)))
+            self._requested.wait(max(SHORTEST_REST_SECONDS, min(seconds, self._rest_seconds)))
 
 
 def tidy_up(site: Site) -> None:
@@ -179,7 +179,7 @@ def make_scheduler(site: Site, refreshing: RepeatingJob) -> BackgroundScheduler:
         executors={"default": ThreadPoolExecutor(2)},
         job_defaults={"max_instances": 1, "coalesce": True, "misfire_grace_time": None},
     )
-    scheduler.add_job(refreshing.ask, "cron", minute="*/15", id="hour")  # see `refresh_feeds`
+    scheduler.add_job(refreshing.run_soon, "cron", minute="*/15", id="hour")  # see `refresh_feeds`
     return scheduler
 
 
@@ -216,7 +216,7 @@ class Jobs:
 
     def _work(self, lease: Lease | None, goes_on: Callable[[], bool]) -> None:
         site, stop = self._site, self._stop
-        job_runner.begin(site)
+        job_runner.clean_up_at_start(site)
         worker = job_runner.JobRunner()
         jobs = (send_pings, *(part.load(job) for part in site.parts for job in part.jobs))
         short = [
@@ -243,7 +243,7 @@ class Jobs:
             # The clock may be set, and a machine that was asleep has counted no seconds.
             if came or abs(passed - (now_at - before_at)) > JUMP_SECONDS:
                 for job in repeating:
-                    job.ask()
+                    job.run_soon()
         stop.set()
         site.database.wake()  # what listens in the workers' threads
         worker.stop()

@@ -203,13 +203,13 @@ class Supervisor:
 
     def _fork(self, name: str, work: Callable[..., None], *arguments: object) -> BaseProcess:
         """Start a process that calls `work(*arguments, parent_pid)`, with no input."""
-        process = forks.Process(target=self._begin, args=[name, work, *arguments, os.getpid()])
+        process = forks.Process(target=self._run_child, args=[name, work, *arguments, os.getpid()])
         before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # until `_begin`
         process.start()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         return process
 
-    def _begin(self, name: str, work: Callable[..., None], *arguments: object) -> None:
+    def _run_child(self, name: str, work: Callable[..., None], *arguments: object) -> None:
         """In the new process: give back what is its parent's, and work."""
         signal.set_wakeup_fd(-1)
         for number in SIGNALS:
@@ -263,13 +263,13 @@ def serve(
     logs.configure()
     read_tls = partial(server_context, *environment.tls) if environment.tls else lambda: None
     read_tls()  # so that files that cannot be used are said before anything is opened
-    here = f"{'https' if environment.tls else 'http'}://{_name(host)}:{port}"
+    address = f"{'https' if environment.tls else 'http'}://{_name(host)}:{port}"
     with _bound(host, port) as listener, ExitStack() as places:
-        site = open_site(environment, first_url=here)
+        site = open_site(environment, first_url=address)
         with serving_lock(environment):
             make_ready(site)
             _set_up_metrics_folder(places, environment.instance / "metrics")
-            greeting = _greeting(site, here)
+            greeting = _greeting(site, address)
             site.database.close()
             log.info("serving starts", host=host, port=port, workers=workers)
             Supervisor(listener, workers, partial(say, greeting), read_tls).run()
@@ -325,11 +325,11 @@ def _bound(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _greeting(site: Site, here: str) -> str:
+def _greeting(site: Site, address: str) -> str:
     """The site's address, and the link to create the first author while there is none."""
-    text = f"Publisher is on {here}  (feed: /rss.xml, studio: /studio/)"
+    text = f"Publisher is on {address}  (feed: /rss.xml, studio: /studio/)"
     if path := setup_path(site):
-        base = site.environment.site_url or here
+        base = site.environment.site_url or address
         text += f"\nCreate the first author (this link works once): {base}{path}"
     return text
 

@@ -56,12 +56,12 @@ def keep(
     content_type: str,
     body: bytes,
     build: Build,
-    foreign_gzip: bytes | None = None,
+    untrusted_gzip: bytes | None = None,
 ) -> Snapshot:
     """Store `body` as the document that is served under `name` from now on.
 
-    Last-Modified moves only when the ETag does, and never goes back. `foreign_gzip` is given for a
-    stranger's document: it is compressed elsewhere, as that may take long, and has no item history.
+    Last-Modified moves only when the ETag does, and never goes back. `untrusted_gzip` is given for
+    a stranger's document: it is compressed elsewhere, as that may take long, and has no history.
     """
     before = session.get(Snapshot, name)
     etag = entity_tag(build.content_hash, body, build.etag)
@@ -81,7 +81,7 @@ def keep(
             serial=before.serial + 1 if before else 1,
             content_type=content_type,
             body=body,
-            body_gzip=foreign_gzip or (before.body_gzip if before and same else gzipped(body)),
+            body_gzip=untrusted_gzip or (before.body_gzip if before and same else gzipped(body)),
             etag=etag,
             last_modified=last_modified,
             second_shared=shared,
@@ -92,7 +92,7 @@ def keep(
             decided_at=decision.decided_at,
             built_at=build.built_at,
             item_history=None
-            if foreign_gzip
+            if untrusted_gzip
             else followed(
                 before.item_history if before else None, build.content_hash, content_type, body
             ),
@@ -100,12 +100,12 @@ def keep(
     )
 
 
-def served(row: Snapshot, links: tuple[str, ...] = (), foreign: bool = False) -> Served:
-    """A stored snapshot as a `Served`, which explains `links` and `foreign`."""
+def served(row: Snapshot, links: tuple[str, ...] = (), untrusted: bool = False) -> Served:
+    """A stored snapshot as a `Served`, which explains `links` and `untrusted`."""
     return Served(
         row.body, row.body_gzip, row.content_type, row.etag, row.last_modified,
         row.ttl_minutes * 60, row.second_shared, links, freshness(row), row.item_history,
-        foreign,
+        untrusted,
     )  # fmt: skip
 
 

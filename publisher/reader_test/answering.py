@@ -66,22 +66,22 @@ def answer(
     return WeekAnswer(served.status, (*served.headers, date), body, served.fault)
 
 
-def subscription_problem(place: WeekPlace, path: str, said: Mapping[str, str]) -> str:
+def subscription_problem(place: WeekPlace, path: str, fields: Mapping[str, str]) -> str:
     """What is wrong with a request to the hub (WebSub, 5.1) or the cloud (rssCloud); empty if
     nothing is. said: its form fields, names in lower case."""
     topics = {f"{place.address}/{path}" for path in (*script.FEEDS, script.WRONG_SELF)}
     if path == script.HUB:
         right = {
-            "hub.mode": said.get("hub.mode") in ("subscribe", "unsubscribe"),
-            "hub.topic": said.get("hub.topic") in topics,
-            "hub.callback": said.get("hub.callback", "").startswith(("http://", "https://")),
+            "hub.mode": fields.get("hub.mode") in ("subscribe", "unsubscribe"),
+            "hub.topic": fields.get("hub.topic") in topics,
+            "hub.callback": fields.get("hub.callback", "").startswith(("http://", "https://")),
         }
     else:
         right = {
-            "port": said.get("port", "").isdecimal(),
-            "path": said.get("path", "").startswith("/"),
-            "protocol": said.get("protocol") == "http-post",
-            "url1": said.get("url1") in topics,
+            "port": fields.get("port", "").isdecimal(),
+            "path": fields.get("path", "").startswith("/"),
+            "protocol": fields.get("protocol") == "http-post",
+            "url1": fields.get("url1") in topics,
         }
     return ", ".join(name for name, fits in right.items() if not fits)
 
@@ -101,7 +101,7 @@ def _subscription(path: str, problem: str, date: tuple[str, str]) -> WeekAnswer:
 def _get(place: WeekPlace, hours: float, path: str, headers: Mapping[str, str]) -> WeekAnswer:
     stretch = stretch_at(hours)
     if path not in script.FEEDS:
-        return _other(place, path)
+        return _page_or_archive(place, path)
     if stretch.status == 410:
         return WeekAnswer(410, (_NOT_KEPT,), b"This feed is gone.\n")
     if move := script.move_at(path, hours):
@@ -123,13 +123,13 @@ def _led_to(path: str, hours: float) -> bool:
 
 
 def _refusal(place: WeekPlace, hours: float, stretch: Stretch) -> WeekAnswer:
-    told: tuple[tuple[str, str], ...] = ()
+    hint: tuple[tuple[str, str], ...] = ()
     if stretch.retry_after is not None:
         later = place.moment(hours + stretch.retry_after / HOUR)
         value = format_rfc822(later) if stretch.retry_as_date else str(stretch.retry_after)
-        told = (("Retry-After", value),)
+        hint = (("Retry-After", value),)
     words = b"Part of the test: come back later.\n"
-    return WeekAnswer(stretch.status, (*told, _NOT_KEPT, ("Content-Type", "text/plain")), words)
+    return WeekAnswer(stretch.status, (*hint, _NOT_KEPT, ("Content-Type", "text/plain")), words)
 
 
 def _document_answer(
@@ -142,18 +142,18 @@ def _document_answer(
     modified = place.moment(script.changed_at(hours))
     if stretch.last_modified:
         fixed.append(("Last-Modified", format_rfc822(modified)))
-    known = headers.get("if-none-match")
+    held_tags = headers.get("if-none-match")
     since = http_date(headers.get("if-modified-since"))
-    if known is not None:
-        same = bool(tag) and not {"*", *tags_in(tag)}.isdisjoint(tags_in(known))
+    if held_tags is not None:
+        same = bool(tag) and not {"*", *tags_in(tag)}.isdisjoint(tags_in(held_tags))
     else:
         same = stretch.last_modified and since is not None and since >= modified
     if same:
         return WeekAnswer(304, (*fixed, *_freshness(place, hours, stretch, True)))
     body = document(place, script.changed_at(hours))
     fresh = _freshness(place, hours, stretch, False)
-    if known is not None and "feed" in headers.get("a-im", "").lower().split(","):
-        newer = _newer(place, hours, tags_in(known))
+    if held_tags is not None and "feed" in headers.get("a-im", "").lower().split(","):
+        newer = _newer(place, hours, tags_in(held_tags))
         if newer is not None and hours < script.DELTAS_UNTIL:
             return WeekAnswer(226, (*fixed, ("IM", "feed"), *fresh, _TYPE), newer)
     coding = preferred_coding(headers.get("accept-encoding", ""), CODINGS)
@@ -179,10 +179,10 @@ def _freshness(
 
 
 def _links(place: WeekPlace) -> list[tuple[str, str]]:
-    here = place.address
+    address = place.address
     return [
-        ("Link", f'<{here}/{script.HUB}>; rel="hub"'),
-        ("Link", f'<{here}/{script.FIRST}>; rel="self"'),
+        ("Link", f'<{address}/{script.HUB}>; rel="hub"'),
+        ("Link", f'<{address}/{script.FIRST}>; rel="self"'),
     ]
 
 
@@ -204,11 +204,11 @@ def _tag(place: WeekPlace, changed: float) -> str:
     return f'W/"{number}"'
 
 
-def _newer(place: WeekPlace, hours: float, known: list[str]) -> bytes | None:
+def _newer(place: WeekPlace, hours: float, held_tags: list[str]) -> bytes | None:
     """The document with only the posts that are not in the one that a tag of `known` names
     (RFC 3229); None if no tag names an earlier document, or nothing is new."""
     for at in reversed([at for at in script.CHANGES if at <= hours]):
-        if not set(tags_in(tag_at(place, at))).isdisjoint(known):
+        if not set(tags_in(tag_at(place, at))).isdisjoint(held_tags):
             held = {(post.number, post.edited is not None and post.edited <= at)
                     for post in script.posts_at(at)}  # fmt: skip
             posts = [
@@ -228,27 +228,27 @@ def document(place: WeekPlace, changed: float) -> bytes:
 
 def _rss(place: WeekPlace, changed: float, posts: list[WeekPost], archive: str = "") -> bytes:
     """The document; archive: the name of the archive that it is (RFC 5005, 4)."""
-    stretch, here = stretch_at(changed), escape(place.address)
+    stretch, address = stretch_at(changed), escape(place.address)
     own = archive or (script.WRONG_SELF if stretch.wrong_self else script.FIRST)
     older = script.ARCHIVES[script.ARCHIVES.index(archive) + 1 :] if archive else script.ARCHIVES
-    host, _, rest = place.address.partition("://")[2].partition("/")
+    host, _, root = place.address.partition("://")[2].partition("/")
     name, _, port = host.partition(":")
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',
         '<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"',
         '  xmlns:sy="http://purl.org/rss/1.0/modules/syndication/">',
-        f"<channel><title>A test feed for readers</title><link>{here}/</link>",
+        f"<channel><title>A test feed for readers</title><link>{address}/</link>",
         f"<description>{escape(stretch.purpose)}</description><language>en</language>",
-        f'<atom:link rel="self" href="{here}/{own}" type="application/rss+xml"/>',
-        *(f'<atom:link rel="prev-archive" href="{here}/{name}"/>' for name in older[:1]),
-        f'<atom:link rel="hub" href="{here}/{script.HUB}"/>',
-        f'<cloud domain="{escape(name)}" port="{port or 80}" path="/{escape(rest)}/{script.CLOUD}"',
+        f'<atom:link rel="self" href="{address}/{own}" type="application/rss+xml"/>',
+        *(f'<atom:link rel="prev-archive" href="{address}/{name}"/>' for name in older[:1]),
+        f'<atom:link rel="hub" href="{address}/{script.HUB}"/>',
+        f'<cloud domain="{escape(name)}" port="{port or 80}" path="/{escape(root)}/{script.CLOUD}"',
         '  registerProcedure="" protocol="http-post"/>',
         f"<lastBuildDate>{format_rfc822(place.moment(changed))}</lastBuildDate>",
     ]
     if archive:
         lines.append('<fh:archive xmlns:fh="http://purl.org/syndication/history/1.0"/>')
-        lines.append(f'<atom:link rel="current" href="{here}/{script.FIRST}"/>')
+        lines.append(f'<atom:link rel="current" href="{address}/{script.FIRST}"/>')
     if stretch.ttl is not None:
         lines.append(f"<ttl>{stretch.ttl}</ttl>")
     if stretch.sy_daily is not None:
@@ -274,18 +274,18 @@ def skipped_day(place: WeekPlace, stretch: Stretch) -> int | None:
 
 
 def _item(place: WeekPlace, post: WeekPost, changed: float) -> str:
-    here = escape(place.address)
+    address = escape(place.address)
     edited = post.edited is not None and post.edited <= changed
     words = "Its text was corrected later." if edited else "Its text is as it was."
     dated = "some day" if post.dated is None else format_rfc822(place.moment(post.dated))
     return (
-        f"<item><title>Post {post.number}</title><link>{here}/post/{post.number}</link>"
-        f'<guid isPermaLink="false">{here}/{post.identity}</guid>'
+        f"<item><title>Post {post.number}</title><link>{address}/post/{post.number}</link>"
+        f'<guid isPermaLink="false">{address}/{post.identity}</guid>'
         f"<pubDate>{dated}</pubDate><description>{words}</description></item>"
     )
 
 
-def _other(place: WeekPlace, path: str) -> WeekAnswer:
+def _page_or_archive(place: WeekPlace, path: str) -> WeekAnswer:
     """The archive, the posts' pages and the site's page; 404 for everything else."""
     html = ("Content-Type", "text/html; charset=utf-8")
     if path in script.ARCHIVES:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from publisher.base.text import counted
@@ -23,7 +24,7 @@ from publisher.reader_test.answering import (
     subscription_problem,
 )
 from publisher.reader_test.script import FEEDS, HOUR, OWN_SECONDS, Stretch, stretch_at
-from publisher.reader_test.tester_trace import LONG_RUNNING, ONE_SHOT, Asked, Trace
+from publisher.reader_test.tester_trace import LONG_RUNNING, ONE_SHOT, Trace, TracedRequest
 
 SLACK_SHARE, SLACK_SECONDS = 0.95, 30.0  # of a wait, for clocks that differ and timers that round
 REAL_SLACK_SECONDS = 0.1  # for a machine that is busy; multiplied by the speed of the clock
@@ -35,22 +36,22 @@ MOVE_SECONDS = 26 * 3600.0  # how long a permanent move may be doubted
 _AGENT = re.compile(r"[A-Za-z][\w.-]*/v?\d")
 _CONTACT = re.compile(r"https?://|[\w.+-]@[\w-]+\.\w")
 
-Found = tuple[tuple[float, int], str]
+Finding = tuple[tuple[float, int], str]
 """How many of the cases were right, of how many, and a sentence, which counts if there were any."""
-NOT_SEEN: Found = (0, 0), ""
+NOT_SEEN: Finding = (0, 0), ""
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
     """One request with its answer."""
 
-    asked: Asked
+    request: TracedRequest
     served: WeekAnswer
 
     @property
     def path(self) -> str:
         """The path that was asked for, without its query."""
-        return self.asked.path.partition("?")[0]
+        return self.request.path.partition("?")[0]
 
     @property
     def location(self) -> str:
@@ -67,7 +68,7 @@ class FeedVisit:
     @property
     def at(self) -> float:
         """When it began, in seconds of the test."""
-        return self.hops[0].asked.at
+        return self.hops[0].request.at
 
     @property
     def end(self) -> Exchange:
@@ -77,7 +78,7 @@ class FeedVisit:
     @property
     def stretch(self) -> Stretch:
         """The stretch in which its last request came."""
-        return stretch_at(self.end.asked.hours)
+        return stretch_at(self.end.request.hours)
 
 
 @dataclass
@@ -89,31 +90,31 @@ class Evidence:
     @cached_property
     def exchanges(self) -> list[Exchange]:
         """All requests with their answers, in order of time."""
-        ordered = sorted(self.trace.asked, key=lambda one: one.at)
-        return [
-            Exchange(one, answer(self.trace.place, one.hours, one.method, one.path, headers))
-            for one in ordered
-            for headers in [{**one.headers, "accept-encoding": ""}]  # no body is compressed again
-        ]
+        exchanges = []
+        for request in sorted(self.trace.requests, key=lambda request: request.at):
+            headers = {**request.headers, "accept-encoding": ""}  # no body is compressed again
+            served = answer(self.trace.place, request.hours, request.method, request.path, headers)
+            exchanges.append(Exchange(request, served))
+        return exchanges
 
     @cached_property
     def visits(self) -> list[FeedVisit]:
         """The looks at the feed by GET."""
-        found: list[list[Exchange]] = []
-        for one in self.exchanges:
-            if one.asked.method != "GET" or one.path not in FEEDS:
+        chains: list[list[Exchange]] = []
+        for exchange in self.exchanges:
+            if exchange.request.method != "GET" or exchange.path not in FEEDS:
                 continue
-            last = found[-1][-1] if found else None
+            last = chains[-1][-1] if chains else None
             follows = (
                 last is not None
-                and last.location == one.path
-                and one.asked.at - last.asked.at < REDIRECT_SECONDS
+                and last.location == exchange.path
+                and exchange.request.at - last.request.at < REDIRECT_SECONDS
             )
             if follows:
-                found[-1].append(one)
+                chains[-1].append(exchange)
             else:
-                found.append([one])
-        return [FeedVisit(tuple(hops)) for hops in found]
+                chains.append([exchange])
+        return [FeedVisit(tuple(hops)) for hops in chains]
 
     @property
     def slack(self) -> float:
@@ -140,39 +141,39 @@ def _waited(
     stretches: Sequence[str],
     statuses: Sequence[int],
     hints: Sequence[str],
-) -> Found:
+) -> Finding:
     """Whether the visits after an answer with one of `statuses` in one of `stretches` came after
     the shortest of its `hints`; after: the beginning of the sentence about it."""
-    right, early, of, told = 0, 0.0, 0, 0.0
+    right, early, of, asked_wait = 0, 0.0, 0, 0.0
     for visit, gap in seen.gaps:
-        said = visit.stretch
-        if said.name not in stretches or visit.end.served.status not in statuses:
+        stretch = visit.stretch
+        if stretch.name not in stretches or visit.end.served.status not in statuses:
             continue
-        wait = min(map(said.seconds, hints))
+        wait = min(map(stretch.seconds, hints))
         of += 1
         if gap >= wait * SLACK_SHARE - seen.slack:
             right += 1
         elif not early or gap < early:
-            early, told = gap, wait
+            early, asked_wait = gap, wait
     words = f"{after}: of {counted(of, 'wait')} {right} were long enough"
     if early:
-        words += f"; it came after {duration(early)} where {duration(told)} were asked"
+        words += f"; it came after {duration(early)} where {duration(asked_wait)} were asked"
     return (right, of), words + "."
 
 
-def _skipped(seen: Evidence) -> Found:
+def _skipped(seen: Evidence) -> Finding:
     """Requests in hours or days that the document held names."""
     of, wrong, place = 0, 0, seen.trace.place
     for name in ("skip-hours", "skip-days"):
         stretch = next(one for one in script.WEEK if one.name == name)
         inside = [visit for visit in seen.visits if visit.stretch is stretch]
-        told = next((visit for visit in inside if visit.end.served.status == 200), None)
+        first = next((visit for visit in inside if visit.end.served.status == 200), None)
         end = script.WEEK[script.WEEK.index(stretch) + 1].begins
-        if told is None or seen.trace.ran < end * HOUR:
+        if first is None or seen.trace.ran < end * HOUR:
             continue
         hours, day = skipped_hours(place, stretch), skipped_day(place, stretch)
         of += 1
-        later = [visit.at for visit in inside if visit.at - told.at >= TOGETHER_SECONDS]
+        later = [visit.at for visit in inside if visit.at - first.at >= TOGETHER_SECONDS]
         came = [place.moment(at / HOUR) for at in later]
         wrong += any(moment.hour in hours or moment.weekday() == day for moment in came)
     return (of - wrong, of), (
@@ -180,7 +181,7 @@ def _skipped(seen: Evidence) -> Found:
     )
 
 
-def _backs_off(seen: Evidence) -> Found:
+def _backs_off(seen: Evidence) -> Finding:
     """While errors go on, no wait may be shorter than the one before it."""
     runs: list[list[float]] = []
     for visit, gap in seen.gaps:
@@ -199,13 +200,13 @@ def _backs_off(seen: Evidence) -> Found:
         return NOT_SEEN
     grows = all(later >= earlier - 2 * seen.slack for earlier, later in pairwise(waits))
     slower = grows and waits[-1] >= 1.5 * waits[0]
-    said = ", ".join(duration(wait) for wait in waits[:6])
+    sequence = ", ".join(duration(wait) for wait in waits[:6])
     steady = grows and min(waits) >= OWN_SECONDS * SLACK_SHARE
     share = 1.0 if slower else 0.5 if steady else 0.0
-    return (share, 1), f"While the server had errors, it waited {said}."
+    return (share, 1), f"While the server had errors, it waited {sequence}."
 
 
-def _time_out(seen: Evidence) -> Found:
+def _time_out(seen: Evidence) -> Finding:
     """Whether it gives up where no answer comes. A silence that ended sooner shows nothing."""
     most = PATIENCE_SECONDS + REAL_SLACK_SECONDS * (seen.trace.speed - 1.0)
     waits = [held for _, held, gave_up in seen.trace.silences if gave_up or held > most]
@@ -217,30 +218,32 @@ def _time_out(seen: Evidence) -> Found:
     )
 
 
-def _subscribed(seen: Evidence, path: str) -> Found:
+def _subscribed(seen: Evidence, path: str) -> Finding:
     """What it asked of the hub or the cloud, which verify nothing, so that it must not insist."""
-    asked = [one.asked for one in seen.exchanges if (one.asked.method, one.path) == ("POST", path)]
-    wrong = [subscription_problem(seen.trace.place, path, one.headers) for one in asked]
+    requests = [
+        one.request for one in seen.exchanges if (one.request.method, one.path) == ("POST", path)
+    ]
+    wrong = [subscription_problem(seen.trace.place, path, one.headers) for one in requests]
     problem = next((one for one in wrong if one), "")
-    soon = sum(later.at - one.at < OWN_SECONDS * SLACK_SHARE for one, later in pairwise(asked))
-    return (max(0, wrong.count("") - soon), len(asked)), (
-        f"It asked {counted(len(asked), 'time')}, {wrong.count('')} of them with the right fields"
-        f"{f' (missing or wrong: {problem})' if problem else ''}, and {soon} within an hour of the"
-        " one before."
+    soon = sum(later.at - one.at < OWN_SECONDS * SLACK_SHARE for one, later in pairwise(requests))
+    return (max(0, wrong.count("") - soon), len(requests)), (
+        f"It asked {counted(len(requests), 'time')}, {wrong.count('')} of them with the right"
+        f" fields{f' (missing or wrong: {problem})' if problem else ''}, and {soon} within an hour"
+        " of the one before."
     )
 
 
-def _archives(seen: Evidence) -> Found:
+def _archives(seen: Evidence) -> Finding:
     """Whether each archive was fetched, and once."""
-    asked = [one.path for one in seen.exchanges if one.path in script.ARCHIVES]
-    found = len(set(asked))
-    return (found, max(len(asked), len(script.ARCHIVES)) if asked else 0), (
-        f"It fetched {found} of the {len(script.ARCHIVES)} archives, with"
-        f" {counted(len(asked), 'request')}."
+    paths = [one.path for one in seen.exchanges if one.path in script.ARCHIVES]
+    count = len(set(paths))
+    return (count, max(len(paths), len(script.ARCHIVES)) if paths else 0), (
+        f"It fetched {count} of the {len(script.ARCHIVES)} archives, with"
+        f" {counted(len(paths), 'request')}."
     )
 
 
-def _gone(seen: Evidence) -> Found:
+def _gone(seen: Evidence) -> Finding:
     gone = [one for one in seen.visits if one.end.served.status == 410]
     left = seen.trace.ran - gone[0].at if gone else 0.0
     if not gone or left < 2 * 3600.0:
@@ -253,7 +256,7 @@ def _gone(seen: Evidence) -> Found:
     )
 
 
-def _permanent(seen: Evidence) -> Found:
+def _permanent(seen: Evidence) -> Finding:
     right = of = 0
     parts = []
     for move in (one for one in script.MOVES if one.status in (301, 308)):
@@ -274,14 +277,14 @@ def _permanent(seen: Evidence) -> Found:
     return (right, of), f"{'; '.join(parts)}."
 
 
-def _temporary(seen: Evidence) -> Found:
+def _temporary(seen: Evidence) -> Finding:
     led = [v for v in seen.visits if any(hop.served.status in (302, 307) for hop in v.hops)]
     followed = sum(len(visit.hops) > 1 for visit in led)
     later = [visit for visit in seen.visits if visit.at > 62 * 3600.0]
-    kept = not any(v.hops[0].path in (script.FOR_NOW, script.FOR_NOW_TOO) for v in later)
-    return ((followed + kept * len(led)) / 2, len(led)), (
+    back = not any(v.hops[0].path in (script.FOR_NOW, script.FOR_NOW_TOO) for v in later)
+    return ((followed + back * len(led)) / 2, len(led)), (
         f"Of {counted(len(led), 'temporary redirect')} (302, 307) it followed {followed}"
-        f"{', and then asked at the old address again' if kept else '; it kept the new address'}."
+        f"{', and then asked at the old address again' if back else '; it kept the new address'}."
     )
 
 
@@ -295,11 +298,11 @@ class _Held:
     given_tags: set[str] = field(default_factory=set)
     given_dates: set[str] = field(default_factory=set)
 
-    def take(self, one: Exchange) -> None:
-        served = one.served
+    def update(self, exchange: Exchange) -> None:
+        served = exchange.served
         if served.status not in (200, 226, 304):
             return
-        self.path = one.path
+        self.path = exchange.path
         tag, date = served.header("ETag"), served.header("Last-Modified")
         self.given_tags |= {tag} if tag else set()
         self.given_dates |= {date} if date else set()
@@ -320,46 +323,46 @@ def _validators(seen: Evidence) -> Iterator[tuple[FeedVisit, _Held]]:
     for visit in seen.visits:
         if (held.given_tags or held.given_dates) and visit.at - before >= TOGETHER_SECONDS:
             yield visit, held
-        held.take(visit.end)
+        held.update(visit.end)
         before = visit.at
 
 
-def _echoed(seen: Evidence, given: str, sent_as: str) -> Found:
+def _echoed(seen: Evidence, header: str, sent_as: str) -> Finding:
     """Whether a validator comes back byte for byte."""
     right = of = missing = 0
     for visit, held in _validators(seen):
-        known = held.tags if given == "ETag" else held.dates
-        if known == {None} or held.path != visit.end.path:
+        valid = held.tags if header == "ETag" else held.dates
+        if valid == {None} or held.path != visit.end.path:
             continue
         of += 1
-        sent = visit.end.asked.headers.get(sent_as.lower())
-        right += sent in known
+        sent = visit.end.request.headers.get(sent_as.lower())
+        right += sent in valid
         missing += sent is None
     return (right, of), (
-        f"Of {counted(of, 'request')} after a document with {given} {right} carried it as"
+        f"Of {counted(of, 'request')} after a document with {header} {right} carried it as"
         f" {sent_as}, byte for byte{f'; {missing} carried none' if missing else ''}."
     )
 
 
-def _delta(seen: Evidence) -> Found:
+def _delta(seen: Evidence) -> Finding:
     """After a 226 the reader holds the new document, and says so by its tag."""
     right = of = 0
-    for one, later in pairwise(seen.visits):
-        if one.end.served.status == 226:
+    for earlier, later in pairwise(seen.visits):
+        if earlier.end.served.status == 226:
             of += 1
-            sent = later.end.asked.headers.get("if-none-match")
-            right += sent == one.end.served.header("ETag")
+            sent = later.end.request.headers.get("if-none-match")
+            right += sent == earlier.end.served.header("ETag")
     return (right, of), (
         f"It asked for news alone (A-IM: feed) and got a 226 {counted(of, 'time')};"
         f" after {right} of them it sent the new ETag."
     )
 
 
-def _invented(seen: Evidence) -> Found:
+def _invented(seen: Evidence) -> Finding:
     of = invented = older = 0
     for visit, held in _validators(seen):
-        headers = visit.end.asked.headers
-        for name, now, given in (
+        headers = visit.end.request.headers
+        for name, current, ever in (
             ("if-none-match", held.tags, held.given_tags),
             ("if-modified-since", held.dates, held.given_dates),
         ):
@@ -367,30 +370,30 @@ def _invented(seen: Evidence) -> Found:
             if sent is None:
                 continue
             of += 1
-            older += sent not in now and sent in given
-            invented += sent not in now and sent not in given
+            older += sent not in current and sent in ever
+            invented += sent not in current and sent not in ever
     return (of - invented - older, of), (
         f"Of {counted(of, 'validator')} sent {invented} had never been given and {older}"
         f" {'was' if older == 1 else 'were'} of an earlier document."
     )
 
 
-def _start(seen: Evidence) -> Found:
+def _start(seen: Evidence) -> Finding:
     if not seen.exchanges:
         return NOT_SEEN
     offered = {*script.ARCHIVES, script.HUB, script.CLOUD}
-    until = seen.exchanges[0].asked.at + 600.0
-    first = [one for one in seen.exchanges if one.asked.at < until and one.path not in offered]
+    until = seen.exchanges[0].request.at + 600.0
+    first = [one for one in seen.exchanges if one.request.at < until and one.path not in offered]
     return (1 if len(first) == 1 else max(0.0, 0.6 - 0.2 * (len(first) - 1)), 1), (
         f"It began with {counted(len(first), 'request')} in ten minutes."
     )
 
 
-def _twice(seen: Evidence) -> Found:
+def _twice(seen: Evidence) -> Finding:
     visits = len(seen.visits)
     again = sum(later.at - one.at < TOGETHER_SECONDS for one, later in pairwise(seen.visits))
-    heads = sum(one.asked.method == "HEAD" for one in seen.exchanges)
-    unfollowed = [e for e in seen.exchanges if e.asked.method not in ("GET", "HEAD", "POST")]
+    heads = sum(one.request.method == "HEAD" for one in seen.exchanges)
+    unfollowed = [e for e in seen.exchanges if e.request.method not in ("GET", "HEAD", "POST")]
     wrong = min(again + heads + len(unfollowed), visits)
     return (visits - wrong, visits if visits > 1 else 0), (
         f"In {counted(visits - again, 'visit')} it fetched the feed {counted(again, 'time')} more"
@@ -398,8 +401,8 @@ def _twice(seen: Evidence) -> Found:
     )
 
 
-def _agent(seen: Evidence) -> Found:
-    agents = {one.asked.headers.get("user-agent", "") for one in seen.exchanges}
+def _agent(seen: Evidence) -> Finding:
+    agents = {one.request.headers.get("user-agent", "") for one in seen.exchanges}
     if not agents:
         return NOT_SEEN
     agent = max(agents)
@@ -417,39 +420,39 @@ def _agent(seen: Evidence) -> Found:
         )
         if not there
     ]
-    said = f"It calls itself {agent!r}" if agent else "It sends no User-Agent"
-    return (share, 1), said + (f"; it lacks {', '.join(wants)}." if wants else ".")
+    words = f"It calls itself {agent!r}" if agent else "It sends no User-Agent"
+    return (share, 1), words + (f"; it lacks {', '.join(wants)}." if wants else ".")
 
 
-def _encoding(seen: Evidence) -> Found:
-    sent = [visit.hops[0].asked.headers.get("accept-encoding", "") for visit in seen.visits]
+def _encoding(seen: Evidence) -> Finding:
+    sent = [visit.hops[0].request.headers.get("accept-encoding", "") for visit in seen.visits]
     right = sum("gzip" in one.lower() for one in sent)
     return (right, len(sent)), (
         f"It offered to take gzip in {right} of {counted(len(sent), 'request')}."
     )
 
 
-def _needless(seen: Evidence) -> Found:
-    kinds: dict[str, Callable[[Asked], bool]] = {
-        "cookies": lambda one: "cookie" in one.headers,
-        "Referer": lambda one: "referer" in one.headers,
-        "Cache-Control: no-cache or Pragma": lambda one: (
-            "pragma" in one.headers or "no-cache" in one.headers.get("cache-control", "")
+def _needless(seen: Evidence) -> Finding:
+    kinds: dict[str, Callable[[TracedRequest], bool]] = {
+        "cookies": lambda request: "cookie" in request.headers,
+        "Referer": lambda request: "referer" in request.headers,
+        "Cache-Control: no-cache or Pragma": lambda request: (
+            "pragma" in request.headers or "no-cache" in request.headers.get("cache-control", "")
         ),
-        "a query that nobody named": lambda one: "?" in one.path,
-        "a password that nobody asked for": lambda one: "authorization" in one.headers,
+        "a query that nobody named": lambda request: "?" in request.path,
+        "a password that nobody asked for": lambda request: "authorization" in request.headers,
     }
-    asked = [one.asked for one in seen.exchanges]
-    found = {name: sum(map(has, asked)) for name, has in kinds.items()}
-    wrong = sum(any(has(one) for has in kinds.values()) for one in asked)
-    sent = ", ".join(name for name, times in found.items() if times)
-    return (len(asked) - wrong, len(asked)), (
-        f"It sent {sent}, in {wrong} of {counted(len(asked), 'request')}." if wrong
+    requests = [exchange.request for exchange in seen.exchanges]
+    counts = {name: sum(map(has, requests)) for name, has in kinds.items()}
+    wrong = sum(any(has(request) for has in kinds.values()) for request in requests)
+    sent = ", ".join(name for name, times in counts.items() if times)
+    return (len(requests) - wrong, len(requests)), (
+        f"It sent {sent}, in {wrong} of {counted(len(requests), 'request')}." if wrong
         else "It sent no cookies, no Referer, no query and no order against caches."
     )  # fmt: skip
 
 
-def _addresses(seen: Evidence) -> Found:
+def _addresses(seen: Evidence) -> Finding:
     named = {*FEEDS, *script.ARCHIVES, script.HUB, script.CLOUD, ""}
     strange = [
         one.path
@@ -466,13 +469,13 @@ def _addresses(seen: Evidence) -> Found:
     )
 
 
-def _posts(seen: Evidence) -> Found:
+def _posts(seen: Evidence) -> Finding:
     """Whether each post was fetched while the document had it."""
     whole = [
-        one.asked.hours
+        one.request.hours
         for one in seen.exchanges
         if one.served.status in (200, 226) and one.served.fault == ""
-        and one.asked.method == "GET" and one.path in FEEDS
+        and one.request.method == "GET" and one.path in FEEDS
     ]  # fmt: skip
     if not whole:
         return NOT_SEEN
@@ -481,25 +484,25 @@ def _posts(seen: Evidence) -> Found:
         for post in script.POSTS
         if 0 < post.at < min(seen.trace.ran / HOUR, 143.5) and post.removed is None
     ]
-    got, waits = 0, []
+    fetched, waits = 0, []
     for post in due:
         when = next((at for at in whole if at >= post.at and post in script.posts_at(at)), None)
         if when is not None:
-            got += 1
+            fetched += 1
             waits.append((when - post.at) * 60)
-    mean = f", {duration(60 * sum(waits) / got)} after they appeared on average" if got else ""
-    return (got, len(due)), (
-        f"It fetched {got} of {counted(len(due), 'post')} while the feed had them{mean}."
+    mean = f", {duration(60 * fmean(waits))} after they appeared on average" if waits else ""
+    return (fetched, len(due)), (
+        f"It fetched {fetched} of {counted(len(due), 'post')} while the feed had them{mean}."
     )
 
 
-def _items(seen: Evidence) -> Found:
+def _items(seen: Evidence) -> Finding:
     """What the command printed: each item once, edits as edits."""
     if not seen.trace.shown:
         return NOT_SEEN
     _, last = seen.trace.shown[-1]
-    known = {post.identity for post in script.POSTS}
-    names = [next((one for one in known if name.endswith(one)), "") for name in last]
+    identities = {post.identity for post in script.POSTS}
+    names = [next((one for one in identities if name.endswith(one)), "") for name in last]
     twice = len(names) - len(set(names))
     strange = sum(not name for name in names)
     wrong = min(twice + strange, len(names))
@@ -508,16 +511,16 @@ def _items(seen: Evidence) -> Found:
     )
 
 
-def _restart(seen: Evidence) -> Found:
+def _restart(seen: Evidence) -> Finding:
     """The first request after a start again carries validators."""
     starts = seen.trace.restarts
     if seen.trace.mode != LONG_RUNNING:
         return NOT_SEEN
     after = [next((v for v in seen.visits if v.at >= start), None) for start in starts]
-    known = [visit for visit in after if visit is not None]
+    looks = [visit for visit in after if visit is not None]
     right = sum(
-        "if-none-match" in v.end.asked.headers or "if-modified-since" in v.end.asked.headers
-        for v in known
+        "if-none-match" in v.end.request.headers or "if-modified-since" in v.end.request.headers
+        for v in looks
     )
     soon = sum(
         later.at - start < 600.0 and later.at - one.at < OWN_SECONDS * SLACK_SHARE
@@ -525,13 +528,13 @@ def _restart(seen: Evidence) -> Found:
         for one, later in pairwise(seen.visits)
         if one.at < start <= later.at
     )
-    return (right * (0.5 if soon else 1.0), len(known)), (
-        f"Started again, it still had its validators {right} of {counted(len(known), 'time')}"
+    return (right * (0.5 if soon else 1.0), len(looks)), (
+        f"Started again, it still had its validators {right} of {counted(len(looks), 'time')}"
         f"{', and asked at once although nothing was due' if soon else ''}."
     )
 
 
-def _jitter(seen: Evidence) -> Found:
+def _jitter(seen: Evidence) -> Finding:
     if seen.trace.mode == ONE_SHOT or len(seen.visits) < 24:
         return NOT_SEEN
     moments = [(seen.trace.begins.timestamp() + visit.at) % 900 for visit in seen.visits]
@@ -553,12 +556,12 @@ class Behaviour:
     rule: str
     cost: str
     advice: str
-    check: Callable[[Evidence], Found]
+    check: Callable[[Evidence], Finding]
 
 
-_CHECKS: dict[str, Callable[[Evidence], Found]] = {
-    "etag": partial(_echoed, given="ETag", sent_as="If-None-Match"),
-    "last-modified": partial(_echoed, given="Last-Modified", sent_as="If-Modified-Since"),
+_CHECKS: dict[str, Callable[[Evidence], Finding]] = {
+    "etag": partial(_echoed, header="ETag", sent_as="If-None-Match"),
+    "last-modified": partial(_echoed, header="Last-Modified", sent_as="If-Modified-Since"),
     "invented": _invented,
     "delta": _delta,
     "skip": _skipped,
@@ -589,4 +592,4 @@ def _behaviour(name: str, wait: dict[str, Any] | None = None, **words: Any) -> B
 
 
 _WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-BEHAVIOURS = tuple(_behaviour(name, **told) for name, told in _WORDS.items())
+BEHAVIOURS = tuple(_behaviour(name, **row) for name, row in _WORDS.items())

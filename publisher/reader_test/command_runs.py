@@ -40,8 +40,8 @@ Tell = Callable[[str], None]
 
 def faketime_library() -> str | None:
     """The path of libfaketime; None where it is not installed."""
-    found = (path for pattern in FAKETIME for path in Path("/").glob(pattern.lstrip("/")))
-    return next((str(path) for path in found), None)
+    paths = (path for pattern in FAKETIME for path in Path("/").glob(pattern.lstrip("/")))
+    return next((str(path) for path in paths), None)
 
 
 @dataclass(frozen=True)
@@ -69,16 +69,16 @@ class CommandRun:
     def environment(self, url: str, at: float, speed: float) -> dict[str, str]:
         """The environment of the command at a second of the test."""
         now = self.begins.timestamp() + at
-        told = {"READER_TEST_URL": url, "READER_TEST_TIME": str(int(now))}
+        variables = {"READER_TEST_URL": url, "READER_TEST_TIME": str(int(now))}
         if self.library:
             faster = "" if speed == 1 else f" x{speed:g}"
-            told |= {
+            variables |= {
                 "LD_PRELOAD": self.library, "FAKETIME_FMT": "%s", "FAKETIME_NO_CACHE": "1",
                 "FAKETIME": f"@{int(now)}{faster}",
             }  # fmt: skip
             if not faster:
-                told["FAKETIME_DONT_FAKE_MONOTONIC"] = "1"
-        return {**os.environ, **told}
+                variables["FAKETIME_DONT_FAKE_MONOTONIC"] = "1"
+        return {**os.environ, **variables}
 
 
 def run_each_time(run: CommandRun, tell: Tell) -> Trace:
@@ -88,10 +88,10 @@ def run_each_time(run: CommandRun, tell: Tell) -> Trace:
     """
     last_words = ""
     with _served(run, ONE_SHOT, 1.0) as (url, desk):
-        words, trace = run.words(url), desk.kept
+        words, trace = run.words(url), desk.recorded
         for at in range(0, int(run.hours * 3600), run.every):
             desk.jump(float(at))
-            tell(f"hour {at / 3600:g} of {run.hours:g}, {len(trace.asked)} requests")
+            tell(f"hour {at / 3600:g} of {run.hours:g}, {len(trace.requests)} requests")
             with TemporaryFile() as out, TemporaryFile() as errors:
                 before = len(trace.silences)
                 program = _start(words, run.environment(url, at, 1.0), out, errors)
@@ -110,10 +110,10 @@ def run_each_time(run: CommandRun, tell: Tell) -> Trace:
                 last_words = (_tail(errors).strip().splitlines() or [""])[-1]
             if shown:
                 trace.shown = [(float(at), shown)]
-            if not trace.asked and trace.runs == MOST_IDLE_RUNS:
+            if not trace.requests and trace.runs == MOST_IDLE_RUNS:
                 break
     trace.ran = run.hours * 3600
-    if not trace.asked:
+    if not trace.requests:
         raise InvalidData(
             f"{words[0]} was run {counted(trace.runs, 'time')} and never asked for"
             f" {url}{': ' * bool(last_words)}{last_words}"
@@ -130,7 +130,7 @@ def run_once_for_all(run: CommandRun, speed: float, tell: Tell) -> Trace:
             " (Debian: apt install faketime), or --speed 1"
         )
     with _served(run, LONG_RUNNING, speed) as (url, desk), TemporaryFile() as errors:
-        words, trace = run.words(url), desk.kept
+        words, trace = run.words(url), desk.recorded
         desk.jump(0.0)
         until = (
             [min(RESTART_HOUR, run.hours), run.hours] if run.hours > RESTART_HOUR else [run.hours]
@@ -143,18 +143,18 @@ def run_once_for_all(run: CommandRun, speed: float, tell: Tell) -> Trace:
             try:
                 while desk.now() < end * 3600 and program.poll() is None:
                     time.sleep(0.05)
-                    hour, asked = desk.now() / 3600, len(trace.asked)
-                    tell(f"hour {hour:.0f} of {run.hours:g}, {asked} requests")
+                    hour, requests = desk.now() / 3600, len(trace.requests)
+                    tell(f"hour {hour:.0f} of {run.hours:g}, {requests} requests")
             finally:
                 ended = program.poll()
                 _end(program)
             if ended is not None:
-                said = (_tail(errors).strip().splitlines() or [f"exit code {ended}"])[-1]
+                reason = (_tail(errors).strip().splitlines() or [f"exit code {ended}"])[-1]
                 raise InvalidData(
-                    f"{words[0]} ended by itself at hour {desk.now() / 3600:.1f}: {said}"
+                    f"{words[0]} ended by itself at hour {desk.now() / 3600:.1f}: {reason}"
                 )
         trace.ran = min(desk.now(), run.hours * 3600)
-    if not trace.asked:
+    if not trace.requests:
         raise InvalidData(f"{words[0]} never asked for the feed")
     return trace
 
@@ -165,8 +165,8 @@ def _served(run: CommandRun, mode: str, speed: float) -> Iterator[tuple[str, Run
     run.words("")  # an unusable command is refused before anything is started
     desk = RunDesk(run.begins, mode, speed)
     with serving(desk, "127.0.0.1", run.port) as base:
-        desk.kept.address = f"{base}/{desk.word}"
-        yield f"{desk.kept.address}/feed.xml", desk
+        desk.recorded.address = f"{base}/{desk.word}"
+        yield f"{desk.recorded.address}/feed.xml", desk
 
 
 def _start(
@@ -203,7 +203,7 @@ def _tail(file: IO[bytes]) -> str:
 
 def _items(output: str) -> list[str]:
     """The `id` of each line of the output that is a JSON object with one."""
-    found = []
+    ids = []
     for line in output.splitlines():
         if line.startswith("{"):
             try:
@@ -211,5 +211,5 @@ def _items(output: str) -> list[str]:
             except (ValueError, RecursionError):
                 continue
             if isinstance(item.get("id"), str):
-                found.append(item["id"][:300])
-    return found[:1000]
+                ids.append(item["id"][:300])
+    return ids[:1000]

@@ -87,7 +87,7 @@ def hearing(seen: Evidence, good: Mapping[str, bool]) -> Hearing | None:
     else:
         own = [gap for visit, gap in seen.gaps if visit.stretch.name == "no-store"]
     minutes = median(own) / 60 if own else 60.0
-    nearest = min(INTERVALS, key=lambda one: abs(log(one / max(minutes, 1.0))))
+    nearest = min(INTERVALS, key=lambda interval: abs(log(interval / max(minutes, 1.0))))
     busy = [gap / 60 for visit, gap in seen.gaps if visit.stretch.name == "burst"]
     return Hearing(nearest, FLOORS[bool(busy) and median(busy) >= 40], header, element)
 
@@ -180,25 +180,27 @@ def score(trace: Trace) -> Scorecard:
     """Judge a trace."""
     seen = Evidence(trace)
     verdicts = []
-    for one in BEHAVIOURS:
-        (right, of), words = one.check(seen)
+    for behaviour in BEHAVIOURS:
+        (right, of), words = behaviour.check(seen)
         if not of:
             state, points, words = NOT_SEEN, 0.0, "The trace does not show it."
         else:
             share = right / of
             state = GOOD if share >= GOOD_SHARE else PARTLY if share >= 0.3 else BAD
-            points = float(one.points) if state == GOOD else one.points * share
-        verdicts.append(BehaviourVerdict(one, state, points, words))
-    possible = sum(one.what.points for one in verdicts if one.state != NOT_SEEN)
-    got = sum(one.points for one in verdicts)
-    total = int(100 * got / possible + 1e-9) if possible >= FEWEST_POINTS else None
-    agents = {one.headers.get("user-agent", "") for one in trace.asked}
+            points = float(behaviour.points) if state == GOOD else behaviour.points * share
+        verdicts.append(BehaviourVerdict(behaviour, state, points, words))
+    possible = sum(verdict.what.points for verdict in verdicts if verdict.state != NOT_SEEN)
+    points_won = sum(verdict.points for verdict in verdicts)
+    total = int(100 * points_won / possible + 1e-9) if possible >= FEWEST_POINTS else None
+    agents = {request.headers.get("user-agent", "") for request in trace.requests}
     program = trace.program or (sorted(agents)[0] if agents else "")
     program = "".join(letter for letter in program if letter.isprintable())  # it is for terminals
-    good = {one.what.id: one.state == GOOD for one in verdicts if one.state != NOT_SEEN}
+    good = {
+        verdict.what.id: verdict.state == GOOD for verdict in verdicts if verdict.state != NOT_SEEN
+    }
     now = hearing(seen, good) if total is not None else None
     return Scorecard(
-        program, trace.mode, total, len(trace.asked), trace.ran, tuple(verdicts),
+        program, trace.mode, total, len(trace.requests), trace.ran, tuple(verdicts),
         tuple(gains(now)) if now else (),
     )  # fmt: skip
 
@@ -211,17 +213,18 @@ def as_json(card: Scorecard) -> str:
 def lines(card: Scorecard) -> Iterator[str]:
     """The scorecard as text for a terminal, the wrong things first."""
     named = f"{card.program}: " if card.program else ""
-    told = "too little was seen for a score" if card.score is None else f"{card.score} of 100"
-    yield f"{named}{told} ({counted(card.requests, 'request')} in {duration(card.ran)} of the test)"
+    result = "too little was seen for a score" if card.score is None else f"{card.score} of 100"
+    amount = f"{counted(card.requests, 'request')} in {duration(card.ran)} of the test"
+    yield f"{named}{result} ({amount})"
     order = (BAD, PARTLY, GOOD, NOT_SEEN)
-    for one in sorted(card.verdicts, key=lambda one: order.index(one.state)):
-        what, points = one.what, f"{one.points:>4.1f}/{one.what.points:<2}"
-        if one.state == NOT_SEEN:
+    for verdict in sorted(card.verdicts, key=lambda verdict: order.index(verdict.state)):
+        what, points = verdict.what, f"{verdict.points:>4.1f}/{verdict.what.points:<2}"
+        if verdict.state == NOT_SEEN:
             continue
-        yield f"  {WORDS[one.state]:<13} {points} {what.title}. {one.seen}"
-        if one.state != GOOD:
+        yield f"  {WORDS[verdict.state]:<13} {points} {what.title}. {verdict.seen}"
+        if verdict.state != GOOD:
             yield f"{'':23}{what.cost} {what.advice} ({what.rule})"
-    unseen = [one.what.title for one in card.verdicts if one.state == NOT_SEEN]
+    unseen = [verdict.what.title for verdict in card.verdicts if verdict.state == NOT_SEEN]
     if unseen and card.requests:
         yield f"  not seen (no failure): {'; '.join(unseen)}"
     if card.gains:
@@ -237,46 +240,48 @@ def lines(card: Scorecard) -> Iterator[str]:
 
 def badge(card: Scorecard) -> str:
     """A badge as SVG, with the score."""
-    said = "not yet known" if card.score is None else f"{card.score} of 100"
+    result = "not yet known" if card.score is None else f"{card.score} of 100"
     number = card.score if card.score is not None else -1
     colour = "#5b6670" if number < 0 else "#1a7f4b" if number >= 80 else (
         "#8a6100" if number >= 50 else "#b3261e")  # fmt: skip
-    left, right = 86, 14 + 7 * len(said)
+    left, right = 86, 14 + 7 * len(result)
     width = left + right
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20" role="img"'
-        f' aria-label="feed manners: {said}"><title>feed manners: {said}</title>'
+        f' aria-label="feed manners: {result}"><title>feed manners: {result}</title>'
         f'<rect width="{width}" height="20" rx="3" fill="{colour}"/>'
         f'<path d="M3 0h{left - 3}v20H3a3 3 0 0 1-3-3V3a3 3 0 0 1 3-3z" fill="#39424a"/>'
         '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11"'
         f' text-anchor="middle"><text x="{left / 2:.0f}" y="14">feed manners</text>'
-        f'<text x="{left + right / 2:.0f}" y="14">{said}</text></g></svg>\n'
+        f'<text x="{left + right / 2:.0f}" y="14">{result}</text></g></svg>\n'
     )
 
 
 def fragment(card: Scorecard) -> str:
     """The score page's content as HTML."""
-    told = "Not yet known" if card.score is None else f"{card.score} of 100"
-    asked = f"{counted(card.requests, 'request')} in {duration(card.ran)} of the test."
+    result = "Not yet known" if card.score is None else f"{card.score} of 100"
+    amount = f"{counted(card.requests, 'request')} in {duration(card.ran)} of the test."
     parts = [
-        f'<p class="test-score"><strong>{told}</strong> {escape(card.program)}</p>',
-        f'<p class="quiet">{asked}</p>',
+        f'<p class="test-score"><strong>{result}</strong> {escape(card.program)}</p>',
+        f'<p class="quiet">{amount}</p>',
         f'<p class="quiet">{escape(LIMITS[card.mode])}</p>',
     ]
     for state in (BAD, PARTLY, GOOD, NOT_SEEN):
-        group = [one for one in card.verdicts if one.state == state]
+        group = [verdict for verdict in card.verdicts if verdict.state == state]
         if not group:
             continue
         parts.append(f'<h2>{WORDS[state].capitalize()}</h2><ul class="verdicts {state}">')
-        for one in group:
-            points = "" if state == NOT_SEEN else f' <span class="quiet">{one.points:.1f} of'
-            points += "" if state == NOT_SEEN else f" {one.what.points} points</span>"
-            parts.append(f"<li><strong>{escape(one.what.title)}</strong>{points}")
+        for verdict in group:
+            points = "" if state == NOT_SEEN else f' <span class="quiet">{verdict.points:.1f} of'
+            points += "" if state == NOT_SEEN else f" {verdict.what.points} points</span>"
+            parts.append(f"<li><strong>{escape(verdict.what.title)}</strong>{points}")
             if state != NOT_SEEN:
-                parts.append(f"<br>{escape(one.seen)}")
+                parts.append(f"<br>{escape(verdict.seen)}")
             if state in (BAD, PARTLY):
-                parts.append(f"<br>{escape(one.what.cost)} <em>{escape(one.what.advice)}</em>")
-            parts.append(f' <span class="quiet small">{escape(one.what.rule)}</span></li>')
+                parts.append(
+                    f"<br>{escape(verdict.what.cost)} <em>{escape(verdict.what.advice)}</em>"
+                )
+            parts.append(f' <span class="quiet small">{escape(verdict.what.rule)}</span></li>')
         parts.append("</ul>")
     if card.gains:
         parts.append(

@@ -131,7 +131,7 @@ class _Handler(BaseHTTPRequestHandler):
         """The page on which a tester gets an address."""
         if self.command == "POST":
             typed = form_fields(body).get("speed", "")
-            word = self.server.desk.begin(typed)
+            word = self.server.desk.new_word(typed)
             self._send(WeekAnswer(303, (("Location", f"{self.server.base}/{word}/score"),)))
             return
         self._page("A test for feed readers", (

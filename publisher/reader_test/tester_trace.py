@@ -19,7 +19,7 @@ MOST_REQUESTS = 20_000
 LONGEST_VALUE, LONGEST_PATH = 300, 200
 # The headers that the judge reads, and the fields of a subscription (WebSub, rssCloud); the values
 # of NOTED are not kept.
-KEPT = (
+JUDGED_HEADERS = (
     "user-agent", "accept-encoding", "if-none-match", "if-modified-since", "a-im", "cache-control",
     "pragma", "referer",
     "hub.mode", "hub.topic", "hub.callback", "port", "path", "protocol", "url1",
@@ -33,9 +33,9 @@ _LONGEST_SECONDS = 14 * 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TracedRequest:
     """One request. at: seconds since the beginning of the week; path: relative to the tester's
-    address, with its query; headers: names in lower case, those of `KEPT` and `NOTED` alone."""
+    address, with its query; headers: JUDGED_HEADERS and NOTED alone, names in lower case."""
 
     at: float
     method: str
@@ -71,7 +71,7 @@ class Trace:
     restarts: list[float] = field(default_factory=list)
     shown: list[tuple[float, list[str]]] = field(default_factory=list)
     silences: list[tuple[float, float, bool]] = field(default_factory=list)
-    asked: list[Asked] = field(default_factory=list)
+    requests: list[TracedRequest] = field(default_factory=list)
 
     @property
     def place(self) -> WeekPlace:
@@ -82,10 +82,10 @@ class Trace:
         """The trace as compact JSON."""
         sets: dict[str, int] = {}
         rows = []
-        for one in self.asked:
-            key = json.dumps(dict(one.headers), sort_keys=True)
+        for request in self.requests:
+            key = json.dumps(dict(request.headers), sort_keys=True)
             place = sets.setdefault(key, len(sets))
-            rows.append([round(one.at, 1), f"{one.method} {one.path}", place])
+            rows.append([round(request.at, 1), f"{request.method} {request.path}", place])
         document = {
             "address": self.address, "begins": format_rfc3339(self.begins), "mode": self.mode,
             "program": self.program, "ran": round(self.ran), "runs": self.runs,
@@ -103,7 +103,7 @@ def read_trace(text: str) -> Trace:
     try:
         stored = json.loads(text)
         sets = [kept_headers(headers) for headers in stored["headers"]]
-        asked = [_row(row, sets) for row in stored["asked"][:MOST_REQUESTS]]
+        requests = [_row(row, sets) for row in stored["asked"][:MOST_REQUESTS]]
         return Trace(
             str(stored["address"]), parse_rfc3339(stored["begins"]),
             _MODES[_MODES.index(stored["mode"])],
@@ -113,15 +113,15 @@ def read_trace(text: str) -> Trace:
             [(_seconds(at), [str(name) for name in names]) for at, names in stored["shown"]],
             [(_seconds(at), _seconds(held), bool(gave_up))
              for at, held, gave_up in stored.get("silences", [])[:MOST_REQUESTS]],
-            asked,
+            requests,
         )  # fmt: skip
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
         raise InvalidData(f"this is not a trace of the reader test: {error}") from error
 
 
-def _row(row: Any, sets: list[dict[str, str]]) -> Asked:
+def _row(row: Any, sets: list[dict[str, str]]) -> TracedRequest:
     method, _, path = str(row[1]).partition(" ")
-    return Asked(_seconds(row[0]), method, path[:LONGEST_PATH], sets[row[2]])
+    return TracedRequest(_seconds(row[0]), method, path[:LONGEST_PATH], sets[row[2]])
 
 
 def _seconds(value: Any) -> float:
@@ -134,14 +134,14 @@ def _seconds(value: Any) -> float:
 
 def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """Of a request's headers those that the judge reads, names in lower case, values cut."""
-    kept = {}
+    judged = {}
     for name, value in headers.items():
         small = name.lower()
-        if small in KEPT:
-            kept[small] = str(value)[:LONGEST_VALUE]
+        if small in JUDGED_HEADERS:
+            judged[small] = str(value)[:LONGEST_VALUE]
         elif small in NOTED:
-            kept[small] = "sent"
-    return kept
+            judged[small] = "sent"
+    return judged
 
 
 def form_fields(body: bytes) -> dict[str, str]:

@@ -27,8 +27,8 @@ from publisher.reader_test.script import WEEK_HOURS
 from publisher.reader_test.tester_trace import (
     LONGEST_PATH,
     MOST_REQUESTS,
-    Asked,
     Trace,
+    TracedRequest,
     kept_headers,
 )
 
@@ -61,8 +61,8 @@ class ReaderTest:
     @property
     def ends(self) -> datetime:
         """The real moment at which its week is over."""
-        rest = timedelta(hours=WEEK_HOURS) - (self.made - self.begins)
-        return self.made + rest / self.speed
+        left = timedelta(hours=WEEK_HOURS) - (self.made - self.begins)
+        return self.made + left / self.speed
 
     def hours(self, now: datetime) -> float:
         """The hour of its test at a real moment; the end of the week after it."""
@@ -85,7 +85,7 @@ class ReaderTests:
         self._recent: dict[str, deque[datetime]] = {}
         self._cards: dict[str, tuple[float, Scorecard]] = {}  # until when each is kept
 
-    def begin(self, typed: str) -> str:
+    def new_word(self, typed: str) -> str:
         """The word of a new tester, whose speed somebody has typed, or "" for the usual one."""
         try:
             return self.make(float(typed) if typed else self._speed).word
@@ -128,12 +128,12 @@ class ReaderTests:
         tester, now = self.named(word), self._clock()
         self._limit(tester, now)
         hours = tester.hours(now)
-        known = method if _METHOD.fullmatch(method) else "OTHER"
-        asked = Asked(hours * 3600, known, path[:LONGEST_PATH], kept_headers(headers))
+        verb = method if _METHOD.fullmatch(method) else "OTHER"
+        request = TracedRequest(hours * 3600, verb, path[:LONGEST_PATH], kept_headers(headers))
         if hours < WEEK_HOURS:
-            self._keep(tester, [round(asked.at, 1), known, asked.path, dict(asked.headers)])
+            self._keep(tester, [round(request.at, 1), verb, request.path, dict(request.headers)])
         place = WeekPlace(f"{base}/{word}", tester.begins)
-        return answer(place, hours, known, asked.path, asked.headers)
+        return answer(place, hours, verb, request.path, request.headers)
 
     def silence(self, word: str, seconds: float, gave_up: bool) -> None:
         """Keep that a request had no answer for so many real seconds; whether the reader hung up.
@@ -147,8 +147,8 @@ class ReaderTests:
         with suppress(FileNotFoundError):  # swept this moment: answers are the same without it
             file = self._file(tester.word)
             if file.stat().st_size + len(line) <= MOST_BYTES:
-                with file.open("a", encoding="utf-8") as kept:
-                    kept.write(line)
+                with file.open("a", encoding="utf-8") as opened:
+                    opened.write(line)
 
     def trace(self, base: str, word: str) -> Trace:
         """What a tester has asked so far."""
@@ -166,24 +166,24 @@ class ReaderTests:
                     if len(row) == 3:
                         trace.silences.append((row[0], row[1], row[2]))
                     else:
-                        trace.asked.append(Asked(*row))
+                        trace.requests.append(TracedRequest(*row))
         return trace
 
     def card(self, base: str, word: str) -> Scorecard:
         """The score so far. A long trace takes half a second to judge and anybody may ask, so a
         score that was not quick is kept for `SCORE_KEPT` times as long as it took."""
         self.named(word)
-        until, kept = self._cards.get(word, (0.0, None))
-        if kept is not None and monotonic_seconds() < until:
-            return kept
+        until, card = self._cards.get(word, (0.0, None))
+        if card is not None and monotonic_seconds() < until:
+            return card
         begun = thread_time()
-        found = score(self.trace(base, word))
+        card = score(self.trace(base, word))
         took = thread_time() - begun
         if took > QUICK_SECONDS:
             if len(self._cards) > MOST_TESTERS:
                 self._cards.clear()
-            self._cards[word] = (monotonic_seconds() + SCORE_KEPT * took, found)
-        return found
+            self._cards[word] = (monotonic_seconds() + SCORE_KEPT * took, card)
+        return card
 
     def _limit(self, tester: ReaderTest, now: datetime) -> None:
         with self._lock:
@@ -229,7 +229,7 @@ class RunDesk:
 
     def __init__(self, begins: datetime, mode: str, speed: float = 1.0) -> None:
         self.word, self._lock = secrets.token_urlsafe(16), threading.Lock()
-        self.kept = Trace("", begins, mode, speed=speed)
+        self.recorded = Trace("", begins, mode, speed=speed)
         self.jump(0.0)
 
     def jump(self, at: float) -> None:
@@ -238,26 +238,26 @@ class RunDesk:
 
     def now(self) -> float:
         """The present second of the test."""
-        return self._at + (monotonic_seconds() - self._since) * self.kept.speed
+        return self._at + (monotonic_seconds() - self._since) * self.recorded.speed
 
     def answer(
         self, base: str, word: str, method: str, path: str, headers: Mapping[str, str]
     ) -> WeekAnswer:
         """The answer to a request of the program that is tested."""
         trace = self.trace(base, word)
-        asked = Asked(self.now(), method[:10], path[:LONGEST_PATH], kept_headers(headers))
+        request = TracedRequest(self.now(), method[:10], path[:LONGEST_PATH], kept_headers(headers))
         with self._lock:
-            if len(trace.asked) >= MOST_REQUESTS:
+            if len(trace.requests) >= MOST_REQUESTS:
                 raise TooMany(f"more than {MOST_REQUESTS:,} requests", 3600)
-            trace.asked.append(asked)
-        return answer(trace.place, asked.hours, asked.method, asked.path, asked.headers)
+            trace.requests.append(request)
+        return answer(trace.place, request.hours, request.method, request.path, request.headers)
 
     def trace(self, base: str, word: str) -> Trace:
         """What was asked so far."""
         if word != self.word:
             raise NotFound("there is no such test")
-        self.kept.address = f"{base}/{word}"
-        return self.kept
+        self.recorded.address = f"{base}/{word}"
+        return self.recorded
 
     def card(self, base: str, word: str) -> Scorecard:
         """The score so far."""
@@ -265,14 +265,14 @@ class RunDesk:
 
     def speed(self, _word: str) -> float:
         """How many times faster than the real one the program's clock runs."""
-        return self.kept.speed
+        return self.recorded.speed
 
     def silence(self, _word: str, seconds: float, gave_up: bool) -> None:
         """A request had no answer; kept in seconds of the program's clock."""
         with self._lock:
-            self.kept.silences.append((self.now(), seconds * self.kept.speed, gave_up))
+            self.recorded.silences.append((self.now(), seconds * self.recorded.speed, gave_up))
 
-    def begin(self, _typed: str) -> str:
+    def new_word(self, _typed: str) -> str:
         """The address under test: there is only one."""
         return self.word
 

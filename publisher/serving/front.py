@@ -84,15 +84,15 @@ class PollListener(Protocol):
 class Poll:
     """What is known about the answer to a poll that may come again: the memo of its request.
 
-    While `document` is served at `path` under `etag`, the answer is of this `kind` (see
-    `Served.kind`). The document is not kept alive: for each request it may be another one.
+    While `document` is served at `path` under `etag`, the answer is of this `variant` (see
+    `Served.variant`). The document is not kept alive: for each request it may be another one.
     """
 
     path: str
     peer: str
     document: weakref.ref[Served]
     etag: str
-    kind: int
+    variant: int
     group: Hashable | None  # in which it is counted
 
 
@@ -168,20 +168,20 @@ class FeedMiddleware:
                     if memo.peer != peer:
                         memo.peer, memo.group = peer, self._polls.of_peer(memo.group, peer)
                     self._polls.again(memo.group, document, now)
-                return second.answer(memo.kind)
+                return second.answer(memo.variant)
         environ = {**request.environ, "REMOTE_ADDR": peer}
         apply_forwarded_headers(environ, self._site.environment.trusted_proxies)
-        found = self._document(environ)
-        if found is None:
+        served_document = self._document(environ)
+        if served_document is None:
             request.memo = visit_of(environ)
             return self._page(request.memo, now) if request.memo else None
-        answer, group = self._answer(found, environ, now)
+        answer, group = self._answer(served_document, environ, now)
         request.memo = None
         plain = environ["REQUEST_METHOD"] == "GET" and not is_browser_navigation(environ)
-        if plain and isinstance(found, Served) and answer.code in (200, 304):
-            etag = found.second(now).etag
-            kind, path = found.kind(environ, etag), environ["PATH_INFO"]
-            request.memo = Poll(path, peer, weakref.ref(found), etag, kind, group)
+        if plain and isinstance(served_document, Served) and answer.code in (200, 304):
+            etag = served_document.second(now).etag
+            variant, path = served_document.variant(environ, etag), environ["PATH_INFO"]
+            request.memo = Poll(path, peer, weakref.ref(served_document), etag, variant, group)
         return answer
 
     def _answer(
@@ -235,12 +235,12 @@ class FeedMiddleware:
             settings = load_settings(session)
             if self._polls is not None:
                 self._polls.refreshed(session)
-            found = select(Snapshot).where(Snapshot.name.in_(new))
-            rows = session.scalars(found).all() if new else []
+            query = select(Snapshot).where(Snapshot.name.in_(new))
+            rows = session.scalars(query).all() if new else []
             for row in rows:
                 path = ADDRESSES.get(row.name, row.name)  # a mirror's name is its path
                 links = link_headers(settings.hubs, self._site.site_url + path)
-                document = served(row, links, foreign=row.name not in ADDRESSES)
+                document = served(row, links, untrusted=row.name not in ADDRESSES)
                 self._snapshots[path] = document.packed_as(self._snapshots.get(path))
             for name in self._serials.keys() - {name for name, _ in current}:
                 self._snapshots.pop(ADDRESSES.get(name, name), None)
@@ -283,8 +283,8 @@ class FeedMiddleware:
         """The feed that `/?feed=rss2` means, WordPress's address for it; never a page."""
         form = parse_qs(query).get("feed", [""])[-1]
         name = {"atom": ATOM, "json": JSON}.get(form, RSS)
-        found = bool(form) and ADDRESSES[name] in self._snapshots
-        return Moved(self._site.site_url + ADDRESSES[name]) if found else None
+        exists = bool(form) and ADDRESSES[name] in self._snapshots
+        return Moved(self._site.site_url + ADDRESSES[name]) if exists else None
 
     def _document(self, environ: Environ) -> Served | Moved | None:
         """The document in memory for a request: a feed, a tag's, an old address (`/?feed=rss2`)."""
@@ -313,8 +313,8 @@ class FeedMiddleware:
 
     def _present_page(self, visit: Visit, now: datetime) -> FeedAnswer | None:
         """As `_page`, of the content that the database has now."""
-        known = self._pages.get(visit.address) is not None and self._are_present(self._pages)
-        return self._page(visit, now) if known else None
+        current = self._pages.get(visit.address) is not None and self._are_present(self._pages)
+        return self._page(visit, now) if current else None
 
     def _are_present(self, pages: Pages) -> bool:
         """Whether pages are of the content that the database has now; else they are forgotten."""
@@ -337,11 +337,11 @@ class FeedMiddleware:
         """
         pages, heads = self._pages, list[Any]()
 
-        def begin(*head: Any) -> Any:
+        def start(*head: Any) -> Any:
             heads.append(head)
             return None if PAGE in environ else start_response(*head)
 
-        body = self._app(environ, begin)
+        body = self._app(environ, start)
         if PAGE not in environ:
             return body
         headers: Headers = heads[-1][1]
@@ -380,7 +380,7 @@ class FeedMiddleware:
         """For `Watch`: a function that refreshes after changes, on its thread's own connection."""
         changes = ChangeCounter(self._site.database.engine)
 
-        def look() -> None:
+        def check() -> None:
             if changes.changed():
                 try:
                     self.refresh()
@@ -390,7 +390,7 @@ class FeedMiddleware:
                     raise
 
         try:
-            yield look
+            yield check
         finally:
             changes.close()
 

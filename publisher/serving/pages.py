@@ -83,17 +83,17 @@ class Page:
     def answer(self, visit: Visit, now: datetime) -> FeedAnswer:
         """The answer to one visit. It has no Date, so that the server keeps no copies of it."""
         modified = self._modified if now >= self._modified else None
-        known = is_current(self._etag, modified, visit.tags, visit.since)
+        held = is_current(self._etag, modified, visit.tags, visit.since)
         coding = GZIP if visit.gzip and GZIP in self._bodies else ""
-        key = known, coding, visit.head, modified is None
+        key = held, coding, visit.head, modified is None
         answer = self._answers.get(key)
         if answer is None:
-            answer = self._answers[key] = self._made(known, coding, visit.head, modified)
+            answer = self._answers[key] = self._made(held, coding, visit.head, modified)
         return answer
 
-    def _made(self, known: bool, coding: str, head: bool, modified: datetime | None) -> FeedAnswer:
+    def _made(self, held: bool, coding: str, head: bool, modified: datetime | None) -> FeedAnswer:
         dated = [("Last-Modified", format_rfc822(modified))] if modified else []
-        if known:
+        if held:
             return FeedAnswer(304, "304 Not Modified", [*self._headers, *dated], [])
         body = self._bodies[coding]
         headers = [

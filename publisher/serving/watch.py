@@ -11,7 +11,7 @@ from publisher.storage.commit_notices import CommitListener
 STUCK_SECONDS = 10.0
 _AFTER_AN_ERROR_SECONDS = 1.0
 
-Look = Callable[[], object]
+Check = Callable[[], object]
 
 log = get_logger("watch")
 
@@ -27,7 +27,7 @@ class Watch:
 
     def __init__(
         self,
-        looking: Callable[[], AbstractContextManager[Look]],
+        looking: Callable[[], AbstractContextManager[Check]],
         pause_seconds: float,
         listen: Callable[[], CommitListener] = lambda: CommitListener(None),
     ) -> None:
@@ -90,11 +90,11 @@ class _Thread(threading.Thread):
 
     def run(self) -> None:
         """Run the check until asked to end."""
-        with self._watch.looking() as look:
+        with self._watch.looking() as check:
             while not self._stop_asked:
                 pause = self._watch.pause_seconds
                 try:
-                    look()
+                    check()
                 except Exception as error:  # the next check may succeed
                     log.warning("the check for changes failed", reason=str(error))
                     pause = _AFTER_AN_ERROR_SECONDS

@@ -149,9 +149,9 @@ class FullText:
     def stored(self, session: Session, numbers: Sequence[int]) -> list[tuple[object, ...]]:
         """What is stored of some rows, to be compared."""
         key, rows = self._key(session), self._rows.c
-        other = cast(rows.words, Text) if on_server(session) else rows.title
-        found = select(key, rows.body, other).where(key.in_(numbers)).order_by(key)
-        return [tuple(row) for row in session.execute(found)]
+        title_words = cast(rows.words, Text) if on_server(session) else rows.title
+        query = select(key, rows.body, title_words).where(key.in_(numbers)).order_by(key)
+        return [tuple(row) for row in session.execute(query)]
 
     def renew(self, session: Session, owners: str) -> None:
         """Index all rows anew whose texts `_indexed` changes, for a migration after it has changed.
@@ -175,22 +175,22 @@ class FullText:
         key = self._key(session)
         ranked = not self._common(session, match)
         if on_server(session):
-            found = select(key, self._rows.c.body).where(self._matches(session, match))
+            hits = select(key, self._rows.c.body).where(self._matches(session, match))
             if ranked:
                 wanted = func.to_tsquery(_SIMPLE, match)
                 rank = func.ts_rank(_WEIGHTS, self._rows.c.words, wanted)
-                found = found.order_by(rank.desc())
+                hits = hits.order_by(rank.desc())
         else:
             tokens = 60 if _GAP in match else 24
             snippet = func.snippet(self._itself, 1, "\x02", "\x03", "…", tokens)
             body = self._rows.c.body
             excerpt = case((func.length(body) > LONG_BODY, body), else_=snippet)
-            found = select(key, excerpt).where(self._matches(session, match))
+            hits = select(key, excerpt).where(self._matches(session, match))
             if ranked:
-                found = found.where(_RANK.op("MATCH")("bm25(5.0, 1.0)")).order_by(_RANK)
+                hits = hits.where(_RANK.op("MATCH")("bm25(5.0, 1.0)")).order_by(_RANK)
         if not ranked:
-            found = found.order_by(key.desc())
-        rows = session.execute(found.limit(limit).offset(offset)).all()
+            hits = hits.order_by(key.desc())
+        rows = session.execute(hits.limit(limit).offset(offset)).all()
         whole = LONG_BODY * (not on_server(session))
         return [
             Hit(number, _around(_shown(text), query) if len(text) > whole else _shown(text))
@@ -199,8 +199,8 @@ class FullText:
 
     def newest(self, session: Session, query: str, limit: int) -> list[int]:
         """The highest ids that match; fast also for many matches, as nothing is ranked."""
-        found = self.matching(session, query).order_by(self._key(session).desc())
-        return list(session.scalars(found.limit(limit)))
+        hits = self.matching(session, query).order_by(self._key(session).desc())
+        return list(session.scalars(hits.limit(limit)))
 
     def matching(self, session: Session, query: str) -> Select[int]:
         """The matching ids as a subquery for another query; none if there are no words."""
@@ -261,7 +261,7 @@ def _around(text: str, query: str) -> str:
 
 def _pattern(word: str, end: str = rf"(?:\b|(?={_CHARACTER}))") -> str:
     """A regular expression for a query's word in a text, however its letters are spelled there."""
-    letters = _LETTERS.sub(lambda found: _same(found[0]), word.translate(_FOR_SERVER))
+    letters = _LETTERS.sub(lambda match: _same(match[0]), word.translate(_FOR_SERVER))
     return letters if _DENSE.search(word) else rf"(?:\b|(?<={_CHARACTER})){letters}{end}"
 
 
@@ -270,15 +270,15 @@ _LETTERS = re.compile(r"ss|oe|ae|\w", re.IGNORECASE)
 
 def _same(letters: str) -> str:
     """A pattern for one or two plain letters and all that `_PLAIN` takes for them."""
-    each = [f"[{one}{''.join(_OTHERS[one])}]" for one in letters.lower()]
-    two = _OTHERS[letters.lower()] if len(letters) > 1 else ()
+    each = [f"[{one}{''.join(_SPELLINGS_OF[one])}]" for one in letters.lower()]
+    two = _SPELLINGS_OF[letters.lower()] if len(letters) > 1 else ()
     return f"(?:{'|'.join([''.join(each), *two])})"
 
 
-_OTHERS: defaultdict[str, list[str]] = defaultdict(list)
+_SPELLINGS_OF: defaultdict[str, list[str]] = defaultdict(list)
 for _letter, _letters in _PLAIN.items():
     if _letter != _letters:
-        _OTHERS[_letters.lower()].append(_letter)
+        _SPELLINGS_OF[_letters.lower()].append(_letter)
 
 
 def _cut(body: str, remote: bool) -> str:
@@ -308,5 +308,5 @@ def _indexed(words: str, remote: bool) -> str:
     """`words` for the index: a gap around each letter of a script that writes no spaces, and the
     letters by which one word can be written in several ways as the database compares them."""
     composed = unicodedata.normalize("NFC", words)
-    spaced = _DENSE.sub(lambda found: f"{_GAP}{found[0]}{_GAP}", composed)
+    spaced = _DENSE.sub(lambda match: f"{_GAP}{match[0]}{_GAP}", composed)
     return spaced.translate(_FOR_SERVER if remote else _FOR_FTS5)

@@ -19,7 +19,7 @@ from publisher.storage.schema import serves
 
 TERM_SECONDS = 30.0
 _NOW = "extract(epoch FROM clock_timestamp())"
-_TAKE = text(
+_ACQUIRE = text(
     f"INSERT INTO leaders (name, number, renewed_at) VALUES ('jobs', 1, {_NOW}) "  # noqa: S608  # nosec B608 - constants
     f"ON CONFLICT (name) DO UPDATE SET number = leaders.number + 1, renewed_at = {_NOW} "
     f"WHERE abs({_NOW} - leaders.renewed_at) > :term RETURNING number"  # the clock may go back
@@ -44,7 +44,7 @@ class Lease:
         """
         try:
             if self._number is None:
-                return self._take()
+                return self._acquire()
             with self._database.write_rows() as session:  # which checks the number
                 session.execute(_RENEW, {"number": self._number})
                 current = serves(session)
@@ -54,10 +54,10 @@ class Lease:
             self.give_up()
         return current
 
-    def _take(self) -> bool:
+    def _acquire(self) -> bool:
         with self._database.write(quiet=True) as session:
             free = serves(session)
-            self._number = session.scalar(_TAKE, {"term": TERM_SECONDS}) if free else None
+            self._number = session.scalar(_ACQUIRE, {"term": TERM_SECONDS}) if free else None
         if self._number is None:
             return False
         self._database.check_writer = self._check

@@ -8,23 +8,18 @@ their next check.
 
 import select
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from publisher.base.clock import monotonic_seconds
 from publisher.base.errors import InvalidInput, StorageUnavailable, to_install
-from publisher.storage.columns import Base
 from publisher.storage.commit_notices import CommitListener
-
-if TYPE_CHECKING:
-    from sqlalchemy.dialects import postgresql, sqlite
 
 OLDEST = 130_000  # server_version_num of PostgreSQL 13
 CHANNEL = "publisher"
@@ -163,7 +158,7 @@ def make_engine(url: str, pooled: bool = False) -> Engine:
         ) from error
     if pooled:
         event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(_SET))
-    event.listen(engine, "begin", _begin)
+    event.listen(engine, "begin", _set_up_transaction)
     event.listen(engine, "before_cursor_execute", _without_nul, retval=True)
     return engine
 
@@ -204,59 +199,6 @@ def time_of(connection: Connection) -> datetime:
     """The time of the server's clock."""
     moment: datetime = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()
     return moment.astimezone(UTC)
-
-
-def insert_into(session: Session, table: Table) -> "postgresql.Insert | sqlite.Insert":
-    """An INSERT of the database's own dialect, which has `on_conflict_do_...`."""
-    from sqlalchemy.dialects import postgresql, sqlite  # late: most commands start without them
-
-    return postgresql.insert(table) if on_server(session) else sqlite.insert(table)
-
-
-def insert_unless_there(session: Session, row: Base) -> bool:
-    """Insert a row; returns False, and changes nothing, if it exists already."""
-    values = {name: value for name, value in vars(row).items() if not name.startswith("_")}
-    table = Base.metadata.tables[row.__tablename__]
-    statement = insert_into(session, table).values(values).on_conflict_do_nothing()
-    made = session.connection().execute(statement.returning(*table.primary_key))
-    return made.first() is not None
-
-
-def overwrite(session: Session, name: str, rows: Sequence[Sequence[Any]]) -> None:
-    """Write rows of all columns into a table, over those with the same key."""
-    _insert(session, name, "excluded.{0}", rows)
-
-
-def add_to(session: Session, name: str, rows: Sequence[Sequence[Any]]) -> None:
-    """Insert rows of all columns into a table, or add their numbers to those of the row with the
-    same key."""
-    _insert(session, name, f"{name}.{{0}} + excluded.{{0}}", rows)
-
-
-def _insert(session: Session, name: str, value: str, rows: Sequence[Sequence[Any]]) -> None:
-    """`value`: of a column on conflict."""
-    table = Base.metadata.tables[name]
-    names = [f'"{column.name}"' for column in table.columns]
-    keys = [f'"{column.name}"' for column in table.primary_key]
-    sets = ", ".join(f"{name} = {value.format(name)}" for name in names if name not in keys)
-    marks = ", ".join("?" * len(names))
-    run_rows(
-        session,
-        f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({marks}) "  # noqa: S608  # nosec B608 - no value is in it
-        f"ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {sets}",
-        rows,
-    )
-
-
-def run_rows(session: Session, statement: str, rows: Sequence[Sequence[Any]]) -> None:
-    """Run a statement for many rows by the driver itself, which takes a third of the time.
-
-    Each ? in the statement stands for a value of a row.
-    """
-    if rows:
-        mark = "%s" if on_server(session) else "?"
-        connection = session.connection()
-        connection.exec_driver_sql(statement.replace("?", mark), [tuple(row) for row in rows])
 
 
 def on_server(session: Session) -> bool:
@@ -337,7 +279,7 @@ class ServerListener(CommitListener):
                 connection.close()
 
 
-def _begin(connection: Connection) -> None:
+def _set_up_transaction(connection: Connection) -> None:
     """At BEGIN: `write` waits for the lock, `write_rows` does not, `read` gets a fixed snapshot."""
     options = connection.get_execution_options()
     if options.get("isolation_level") == "AUTOCOMMIT":

@@ -56,10 +56,10 @@ def upgrade(database: Database) -> None:
 def newest_revision() -> str:
     """The schema of this program: the revision of the migration with the highest number."""
     newest = max(MIGRATIONS.glob("versions/[0-9]*.py"), key=lambda path: path.name)
-    found = re.search(r'^revision = "([^"]+)"', newest.read_text("utf-8"), re.MULTILINE)
-    if found is None:
+    match = re.search(r'^revision = "([^"]+)"', newest.read_text("utf-8"), re.MULTILINE)
+    if match is None:
         raise RuntimeError(f"{newest.name} names no revision")
-    return found[1]
+    return match[1]
 
 
 def _migrate(database: Database) -> None:
@@ -81,8 +81,8 @@ def _migrate(database: Database) -> None:
         if not database.on_server and (file := database.engine.url.database):
             from publisher.base.system.logs import get_logger
 
-            kept = str(keep_copy(Path(file)))
-            get_logger("schema").warning("the database is upgraded", copy_of_the_old=kept)
+            copy = str(keep_copy(Path(file)))
+            get_logger("schema").warning("the database is upgraded", copy_of_the_old=copy)
         command.upgrade(config, "head")
         _check_references(connection)
         _say_oldest(connection)
@@ -145,8 +145,8 @@ def _revision(connection: Connection) -> str | None:
     if not inspect(connection).has_table("alembic_version"):
         return None
     versions = table("alembic_version", column("version_num"))
-    found: str | None = connection.scalar(select(versions.c.version_num))
-    return found
+    revision: str | None = connection.scalar(select(versions.c.version_num))
+    return revision
 
 
 def _refuse_unknown(current: str) -> None:
@@ -168,10 +168,10 @@ def _refuse_unknown(current: str) -> None:
 
 def _refuse_others(connection: Connection) -> None:
     """InvalidData for a database in which another program has tables of our names."""
-    others = sorted(set(inspect(connection).get_table_names()) & set(all_rooms().tables))
-    if others:
+    names = sorted(set(inspect(connection).get_table_names()) & set(all_rooms().tables))
+    if names:
         raise InvalidData(
-            f"the database is another program's (it has a table {others[0]}); nothing was "
+            f"the database is another program's (it has a table {names[0]}); nothing was "
             "changed: name an empty one"
         )
 
@@ -195,14 +195,14 @@ def copy_database(source: Path, copy: Path) -> None:
 def keep_copy(source: Path) -> Path:
     """Copy `source` to `….before-upgrade` beside it, in place of an earlier one; the file appears
     whole or not at all. Raises StorageUnavailable, with what to do, when it cannot be written."""
-    kept = source.with_name(f"{source.name}.before-upgrade")
+    copy = source.with_name(f"{source.name}.before-upgrade")
     try:
-        with whole_files.whole_draft(kept) as draft:
+        with whole_files.whole_draft(copy) as draft:
             copy_database(source, draft)
     except (OSError, sqlite3.Error) as error:
         reason = getattr(error, "strerror", None) or error
         raise StorageUnavailable(
-            f"before an upgrade the database is copied to {kept}, which failed: {reason}. Nothing "
+            f"before an upgrade the database is copied to {copy}, which failed: {reason}. Nothing "
             f"was changed: make room for {source.stat().st_size / 1e6:,.0f} MB there"
         ) from error
-    return kept
+    return copy

@@ -96,8 +96,10 @@ def check(path: Path, seconds: float | None = None) -> bool:
             return False
         verdict = str(error)
     if verdict != "ok":
-        said = " ".join(verdict.split())[:200]
-        raise InvalidData(f"the database {path} is damaged ({said}). Nothing was changed: {BACKUP}")
+        problem = " ".join(verdict.split())[:200]
+        raise InvalidData(
+            f"the database {path} is damaged ({problem}). Nothing was changed: {BACKUP}"
+        )
     return True
 
 
@@ -130,9 +132,9 @@ def _traces(path: Path) -> list[str]:
     """Files that show that a site has been in the database's folder."""
     folder = path.parent
     names = [f"{path.name}-wal", "secret_key"]
-    found = [name for name in names if (folder / name).exists()]
-    found += [kept.name for kept in sorted(folder.glob(f"{path.name}.before-*"))]
+    traces = [name for name in names if (folder / name).exists()]
+    traces += [copy.name for copy in sorted(folder.glob(f"{path.name}.before-*"))]
     media = folder / "media"
     files = os.scandir(media) if media.is_dir() else ()
-    found += ["a file in media/" for file in files if not file.name.startswith(".")][:1]
-    return found
+    traces += ["a file in media/" for file in files if not file.name.startswith(".")][:1]
+    return traces

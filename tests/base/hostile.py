@@ -72,14 +72,14 @@ def send(answer: bytes) -> str:
 
 def send_something_else() -> str:
     """Values of other types than the task has."""
-    found: Any = [5, b"x"]
-    return found  # type: ignore[no-any-return]
+    value: Any = [5, b"x"]
+    return value  # type: ignore[no-any-return]
 
 
 def send_no_value() -> str:
     """What is no value at all."""
-    found: Any = os.system
-    return found  # type: ignore[no-any-return]
+    value: Any = os.system
+    return value  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)

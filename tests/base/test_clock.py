@@ -21,23 +21,23 @@ def running(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 def test_another_clock_is_counted_on(running: list[float]) -> None:
     """Between two questions our own counter goes on; what our own clock says is nobody's matter."""
-    asked = AskedClock(lambda: NOON)
+    clock = AskedClock(lambda: NOON)
     running[0] += 12.5
-    assert asked() == NOON + timedelta(seconds=12.5)
+    assert clock() == NOON + timedelta(seconds=12.5)
 
 
 def test_another_clock_is_asked_again(running: list[float]) -> None:
     """A little behind: it stands still until it is right; far behind: it has been set back."""
     answers: Iterator[datetime] = iter([NOON, NOON + timedelta(seconds=9.6), NOON])
-    asked = AskedClock(lambda: next(answers))
+    clock = AskedClock(lambda: next(answers))
     running[0] += 10
-    assert asked() == NOON + timedelta(seconds=10)
-    asked.ask_again()
-    assert asked() == NOON + timedelta(seconds=10)
+    assert clock() == NOON + timedelta(seconds=10)
+    clock.ask_again()
+    assert clock() == NOON + timedelta(seconds=10)
     running[0] += 1
-    assert asked() == NOON + timedelta(seconds=10.6)
-    asked.ask_again()
-    assert asked() == NOON
+    assert clock() == NOON + timedelta(seconds=10.6)
+    clock.ask_again()
+    assert clock() == NOON
 
 
 def test_a_slow_first_answer_is_asked_for_again(running: list[float]) -> None:
@@ -45,40 +45,40 @@ def test_a_slow_first_answer_is_asked_for_again(running: list[float]) -> None:
     counts from the middle of its question."""
     slow = iter([5.0, 0.2])
 
-    def ask() -> datetime:
+    def source() -> datetime:
         moment = NOON + timedelta(seconds=running[0] - 100)
         running[0] += next(slow)
         return moment
 
-    asked = AskedClock(ask)
-    assert asked() == NOON + timedelta(seconds=5.1)
+    clock = AskedClock(source)
+    assert clock() == NOON + timedelta(seconds=5.1)
 
 
 def test_a_server_that_is_always_slow_is_believed(running: list[float]) -> None:
     """As well as it can be: the quickest answer so far, when the next is no better."""
 
-    def ask() -> datetime:
+    def source() -> datetime:
         running[0] += 4.0
         return NOON + timedelta(seconds=running[0] - 102)
 
-    asked = AskedClock(ask)
-    assert asked() == NOON + timedelta(seconds=8)
+    clock = AskedClock(source)
+    assert clock() == NOON + timedelta(seconds=8)
 
 
 def test_a_server_that_does_not_answer_changes_nothing(running: list[float]) -> None:
     """The clock goes on by itself."""
     there = True
 
-    def ask() -> datetime:
+    def source() -> datetime:
         if not there:
             raise StorageUnavailable("gone")
         return NOON
 
-    asked = AskedClock(ask)
+    clock = AskedClock(source)
     there = False
-    asked.ask_again()
+    clock.ask_again()
     running[0] += 5
-    assert asked() == NOON + timedelta(seconds=5)
+    assert clock() == NOON + timedelta(seconds=5)
 
 
 def test_a_shifted_clock_follows_the_clock_that_all_share() -> None:

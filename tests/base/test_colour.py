@@ -21,10 +21,10 @@ def test_known_ratios() -> None:
 @given(COLOURS, st.sampled_from(["#ffffff", "#fdf9f1", "#111719", "#09090c"]))
 def test_readable_on_every_paper(colour: str, paper: str) -> None:
     """Any colour becomes one that can be read; one that can be read already stays."""
-    found = readable(colour, paper)
-    assert contrast(found, paper) >= 4.5
+    result = readable(colour, paper)
+    assert contrast(result, paper) >= 4.5
     if contrast(colour, paper) >= 4.5:
-        assert found == colour
+        assert result == colour
 
 
 @pytest.mark.parametrize("text", ["red", "#12", "#12345", "#gggggg", "url(x)", "#123456;}"])

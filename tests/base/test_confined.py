@@ -61,7 +61,7 @@ def written(text: str, *blobs: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "data",
     [
         b"", b"\xff" * 40, written("5"), written("{}"), written('{"x":1}'), written('{"b":0}'),
         written('{"b":-1}', b"x"), written('{"t":"never"}'), written('{"m":[["a"]]}'),
@@ -71,11 +71,11 @@ def written(text: str, *blobs: bytes) -> bytes:
         pickle.dumps("a"),
     ],
 )  # fmt: skip
-def test_an_answer_of_another_type_is_one_error(said: bytes) -> None:
+def test_an_answer_of_another_type_is_one_error(data: bytes) -> None:
     """Whatever bytes a process sends that was taken over: the task's type, or nothing."""
     fresh = Pool(size=1)
     with pytest.raises(Unreadable, match="made its reader crash"):
-        fresh.call(hostile.send, 5.0, said)
+        fresh.call(hostile.send, 5.0, data)
     fresh.close()
 
 
@@ -87,8 +87,8 @@ def test_a_value_of_each_kind_comes_back(pool: Pool) -> None:
         (("é", b"1"), ("", b"2")), None, {"n": [1, 1.5, None, True, b"y"]},
     )  # fmt: skip
     for below in (None, (), (1, 2)):
-        one = replace(sent, below=below)
-        assert pool.call(hostile.everything, 5.0, one) == one
+        copy = replace(sent, below=below)
+        assert pool.call(hostile.everything, 5.0, copy) == copy
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,8 @@ def test_a_traceback_names_places_and_no_values(human: bool) -> None:
     assert "hunter" + "2" not in done.stderr
     assert "stolen" not in done.stderr
     if not human:
-        found = [json.loads(line)["event"] for line in done.stderr.splitlines()]
-        assert found == ["a page failed", "a page failed"]
+        events = [json.loads(line)["event"] for line in done.stderr.splitlines()]
+        assert events == ["a page failed", "a page failed"]
 
 
 def test_an_error_of_the_database_names_no_values(site: Site) -> None:

@@ -83,18 +83,18 @@ HIDDEN = "".join(
 )
 def test_control_characters_hide_no_declaration(document: bytes) -> None:
     """What is left when they are gone is what was looked at."""
-    found: list[str] = []
+    tags: list[str] = []
     with suppress(InvalidData, ParseError):
-        found.extend(one.tag for _, one in safe_xml.elements(BytesIO(document)))
-    assert "rss" not in found
+        tags.extend(element.tag for _, element in safe_xml.elements(BytesIO(document)))
+    assert "rss" not in tags
 
 
 def test_an_external_document_type_is_not_fetched(tmp_path: Path) -> None:
     """Neither for its entities nor for its attributes; old feeds name one."""
     (tmp_path / "rss.dtd").write_text('<!ENTITY a "secret"><!ATTLIST rss b CDATA "secret">')
     doctype = f'<!DOCTYPE rss PUBLIC "x" "{tmp_path.as_uri()}/rss.dtd" [<!ELEMENT rss (#PCDATA)>]>'
-    found = safe_xml.tree(f"{doctype}<rss>text</rss>".encode())
-    assert (found.text, found.attrib) == ("text", {})
+    root = safe_xml.tree(f"{doctype}<rss>text</rss>".encode())
+    assert (root.text, root.attrib) == ("text", {})
     with pytest.raises(ParseError, match="undefined entity"):
         safe_xml.tree(f"{doctype}<rss>&a;</rss>".encode())
 
@@ -109,7 +109,7 @@ def test_a_document_type_can_be_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("document", "found"),
+    ("document", "expected"),
     [
         (b"", ("", frozenset())),
         (b"<?xml version='1.0'?>" + b" " * 100_000, ("", frozenset())),
@@ -117,10 +117,10 @@ def test_a_document_type_can_be_refused() -> None:
         (b'<b:a xmlns:b="u:2"/>', ("a", frozenset({"u:2"}))),
     ],
 )  # fmt: skip
-def test_the_first_element(document: bytes, found: tuple[str, frozenset[str]]) -> None:
+def test_the_first_element(document: bytes, expected: tuple[str, frozenset[str]]) -> None:
     """Its local name and namespaces; what follows is not read."""
     stream = BytesIO(document)
-    assert safe_xml.first_element(stream) == found
+    assert safe_xml.first_element(stream) == expected
     assert stream.tell() == 0
 
 
@@ -138,10 +138,10 @@ class Stream(BytesIO):
 
     def __init__(self, document: bytes) -> None:
         super().__init__(document)
-        self.asked: list[int] = []
+        self.sizes: list[int] = []
 
     def read(self, size: int | None = -1, /) -> bytes:
-        self.asked.append(size or 0)
+        self.sizes.append(size or 0)
         return super().read(size)
 
 
@@ -153,7 +153,7 @@ def test_a_token_without_an_end_is_read_in_few_pieces(token: bytes) -> None:
     for stream in (Stream(document[7:]), Stream(document)):
         with pytest.raises(ParseError):
             list(safe_xml.elements(stream))
-        assert len(stream.asked) < 20
+        assert len(stream.sizes) < 20
     many = Stream(b"<a>" + b"<b/>" * 100_000 + b"</a>")
     assert len(list(safe_xml.elements(many))) == 200_002
-    assert max(many.asked) < 200_000
+    assert max(many.sizes) < 200_000

@@ -52,7 +52,7 @@ def test_one_line_tells_a_terminal_nothing() -> None:
 
 def test_a_sentence_leaves_names_as_they_are() -> None:
     """A file of another name is not the one to look at; a word begins with a capital."""
-    for phrase, said in {
+    for phrase, expected in {
         "write something first": "Write something first.",
         "élan: is missing": "Élan: is missing.",
         "blog/bad.md: the front matter is broken": "blog/bad.md: the front matter is broken.",
@@ -61,4 +61,4 @@ def test_a_sentence_leaves_names_as_they_are() -> None:
         "done.": "Done.",
         "そのページはありません。": "そのページはありません。",
     }.items():
-        assert sentence(phrase) == said
+        assert sentence(phrase) == expected

@@ -8,7 +8,7 @@ from sqlalchemy import delete
 from publisher.blog import update_log
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
-from publisher.operations.job_runner import begin
+from publisher.operations.job_runner import clean_up_at_start
 from publisher.storage.tables.blog import HistogramState
 from tests.conftest import FakeClock
 
@@ -109,7 +109,7 @@ def test_a_history_that_was_cut_off_is_folded_later(site: Site, clock: FakeClock
         update_log.record_rows(db, [(at, "loaded", None) for at in past])
         near = update_log.load(db)
         update_log.record(db, clock() + timedelta(hours=1), "publish")
-    begin(site)
+    clean_up_at_start(site)
     with site.database.write() as db:
         exact = update_log.load(db)
         db.execute(delete(HistogramState))

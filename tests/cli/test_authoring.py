@@ -22,7 +22,7 @@ from tests.factories import PASSWORD
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> Iterator[Site]:
+def blog(tmp_path: Path) -> Iterator[Site]:
     """A site with an admin, on the real clock as the command line is."""
     folder = tmp_path / "instance"
     opened = open_site(Environment(folder, database_url(folder), SITE_URL, "a key"))
@@ -32,20 +32,20 @@ def here(tmp_path: Path) -> Iterator[Site]:
     opened.database.close()
 
 
-def run(here: Site, *arguments: str, text: str | bytes = "") -> Result:
-    return CliRunner().invoke(cli, arguments, env=here.environment.variables(), input=text)
+def run(blog: Site, *arguments: str, text: str | bytes = "") -> Result:
+    return CliRunner().invoke(cli, arguments, env=blog.environment.variables(), input=text)
 
 
-def stored(here: Site) -> list[Post]:
-    with here.database.read() as db:
+def stored(blog: Site) -> list[Post]:
+    with blog.database.read() as db:
         return list(db.scalars(select(Post).order_by(Post.id)))
 
 
-def test_standard_input_with_options(here: Site) -> None:
+def test_standard_input_with_options(blog: Site) -> None:
     """Title, tags and author as typed; the address is all that is printed."""
-    result = run(here, "post", "add", "--title", "Hello you", "--tag", "a", text="*Hi*")
-    assert result.output == f"{SITE_URL}/posts/hello-you\n"
-    (post,) = stored(here)
+    run_result = run(blog, "post", "add", "--title", "Hello you", "--tag", "a", text="*Hi*")
+    assert run_result.output == f"{SITE_URL}/posts/hello-you\n"
+    (post,) = stored(blog)
     assert (post.title, post.source, post.status, post.author_id) == (
         "Hello you",
         "*Hi*",
@@ -54,25 +54,25 @@ def test_standard_input_with_options(here: Site) -> None:
     )
 
 
-def test_front_matter_in_a_file(here: Site, tmp_path: Path) -> None:
+def test_front_matter_in_a_file(blog: Site, tmp_path: Path) -> None:
     """The file says what the options do not; a heading without front matter stays one."""
     file = tmp_path / "post.md"
     file.write_text("---\ntitle: From the file\ndate: 2020-01-02T03:04:05Z\nslug: f\n---\nText\n")
-    assert run(here, "post", "add", str(file)).output == f"{SITE_URL}/posts/f\n"
-    assert run(here, "post", "add", "--title", "Typed", str(file)).exit_code == 0
-    run(here, "post", "add", text="# A heading\n\nText")
-    assert [post.title for post in stored(here)] == ["From the file", "Typed", ""]
-    assert stored(here)[2].source == "# A heading\n\nText"
-    with here.database.read() as db:
+    assert run(blog, "post", "add", str(file)).output == f"{SITE_URL}/posts/f\n"
+    assert run(blog, "post", "add", "--title", "Typed", str(file)).exit_code == 0
+    run(blog, "post", "add", text="# A heading\n\nText")
+    assert [post.title for post in stored(blog)] == ["From the file", "Typed", ""]
+    assert stored(blog)[2].source == "# A heading\n\nText"
+    with blog.database.read() as db:
         assert len({at for at in db.scalars(select(Update.at)) if at.year == 2020}) == 1
 
 
-def test_dates_on_the_command_line(here: Site) -> None:
+def test_dates_on_the_command_line(blog: Site) -> None:
     """In the future it waits, in the past it counts then."""
-    run(here, "post", "add", "--at", "2090-01-01T00:00:00Z", text="Later")
-    run(here, "post", "add", "--at", "2001-01-01T00:00:00Z", text="Early")
-    assert [post.status for post in stored(here)] == ["scheduled", "published"]
-    with here.database.read() as db:
+    run(blog, "post", "add", "--at", "2090-01-01T00:00:00Z", text="Later")
+    run(blog, "post", "add", "--at", "2001-01-01T00:00:00Z", text="Early")
+    assert [post.status for post in stored(blog)] == ["scheduled", "published"]
+    with blog.database.read() as db:
         assert [at.year for at in db.scalars(select(Update.at))] == [2001]
 
 
@@ -89,109 +89,109 @@ def test_dates_on_the_command_line(here: Site) -> None:
     ],
 )
 def test_what_cannot_be_published(
-    here: Site, arguments: list[str], text: str | bytes, exit_code: int
+    blog: Site, arguments: list[str], text: str | bytes, exit_code: int
 ) -> None:
     """One line, the right exit code, nothing published."""
-    result = run(here, "post", "add", *arguments, text=text)
-    assert isinstance(result.exception, PublisherError)
-    assert result.exception.exit_code == exit_code
-    assert "\n" not in str(result.exception)
-    assert stored(here) == []
+    run_result = run(blog, "post", "add", *arguments, text=text)
+    assert isinstance(run_result.exception, PublisherError)
+    assert run_result.exception.exit_code == exit_code
+    assert "\n" not in str(run_result.exception)
+    assert stored(blog) == []
 
 
-def test_tokens_from_beginning_to_end(here: Site) -> None:
+def test_tokens_from_beginning_to_end(blog: Site) -> None:
     """`add` prints the token alone, `list` never shows it, `revoke` ends it."""
-    secret = run(here, "token", "add", "ada", "--scope", "create").output.strip()
-    with here.database.read() as db:
-        row = tokens.verify(db, secret, here.clock())
+    secret = run(blog, "token", "add", "ada", "--scope", "create").output.strip()
+    with blog.database.read() as db:
+        row = tokens.verify(db, secret, blog.clock())
         assert row is not None
         assert row.scope == "create"
-    listed = run(here, "token", "list").output
+    listed = run(blog, "token", "list").output
     assert listed.startswith("1\tada\tcreate\t")
     assert secret not in listed
-    assert run(here, "token", "revoke", "1").exit_code == 0
-    with here.database.read() as db:
-        assert tokens.verify(db, secret, here.clock()) is None
+    assert run(blog, "token", "revoke", "1").exit_code == 0
+    with blog.database.read() as db:
+        assert tokens.verify(db, secret, blog.clock()) is None
 
 
-def test_a_post_is_listed_edited_and_deleted(here: Site, tmp_path: Path) -> None:
+def test_a_post_is_listed_edited_and_deleted(blog: Site, tmp_path: Path) -> None:
     """By slug, path or whole address; what an edit does not name stays; deletion is an update."""
-    run(here, "post", "add", "--title", "Hello you", "--tag", "a", text="*Hi*")
-    run(here, "post", "add", "--at", "2090-01-01T00:00:00Z", text="Later")
-    listed = json.loads(run(here, "post", "list", "--json").output)
+    run(blog, "post", "add", "--title", "Hello you", "--tag", "a", text="*Hi*")
+    run(blog, "post", "add", "--at", "2090-01-01T00:00:00Z", text="Later")
+    listed = json.loads(run(blog, "post", "list", "--json").output)
     assert [(row["state"], row["title"]) for row in listed] == [
         ("scheduled", "Later"),
         ("published", "Hello you"),
     ]
     assert listed[1]["address"] == f"{SITE_URL}/posts/hello-you"
-    assert run(here, "post", "list", "--state", "scheduled").output.count("\n") == 1
-    assert run(here, "post", "list", "--limit", "1").output.count("\n") == 1
-    edited = run(here, "post", "edit", "hello-you", text="---\nsummary: In short\n---\n*New*\n")
+    assert run(blog, "post", "list", "--state", "scheduled").output.count("\n") == 1
+    assert run(blog, "post", "list", "--limit", "1").output.count("\n") == 1
+    edited = run(blog, "post", "edit", "hello-you", text="---\nsummary: In short\n---\n*New*\n")
     assert edited.output == f"{SITE_URL}/posts/hello-you\n"
-    post = stored(here)[0]
+    post = stored(blog)[0]
     assert (post.title, post.source.strip(), post.summary) == ("Hello you", "*New*", "In short")
-    assert run(here, "post", "edit", "/posts/hello-you", "--minor", text="Smaller").exit_code == 0
-    with here.database.read() as db:
+    assert run(blog, "post", "edit", "/posts/hello-you", "--minor", text="Smaller").exit_code == 0
+    with blog.database.read() as db:
         assert len(list(db.scalars(select(Update.at)))) == 2
-    assert run(here, "post", "edit", "hello-you", text="").exception is not None
-    assert stored(here)[0].source == "Smaller"
-    gone = run(here, "post", "delete", f"{SITE_URL}/posts/hello-you")
+    assert run(blog, "post", "edit", "hello-you", text="").exception is not None
+    assert stored(blog)[0].source == "Smaller"
+    gone = run(blog, "post", "delete", f"{SITE_URL}/posts/hello-you")
     assert gone.output == f"deleted {SITE_URL}/posts/hello-you\n"
-    assert stored(here)[0].status == "deleted"
+    assert stored(blog)[0].status == "deleted"
 
 
-def test_the_list_of_posts_goes_on_past_a_page(here: Site) -> None:
+def test_the_list_of_posts_goes_on_past_a_page(blog: Site) -> None:
     """All of them, each once, however many pages the database is asked for."""
-    with here.database.write() as db:
+    with blog.database.write() as db:
         for number in range(120):
             new = posts.create(db, content.Content(title=f"Post {number}"), 1, utc_now())
             posts.publish_or_schedule(db, new, utc_now(), utc_now())
     for limit, expected in (((), 120), (("--limit", "70"), 70), (("--limit", "100"), 100)):
-        lines = run(here, "post", "list", *limit).output.splitlines()
+        lines = run(blog, "post", "list", *limit).output.splitlines()
         assert (len(lines), len(set(lines))) == (expected, expected)
 
 
-def test_authors_from_beginning_to_end(here: Site) -> None:
+def test_authors_from_beginning_to_end(blog: Site) -> None:
     """Added with a line of standard input, promoted, removed; the list says so."""
-    assert run(here, "author", "add", "bob", text=f"{PASSWORD}\n").output == "bob (author)\n"
-    assert run(here, "author", "role", "bob", "admin").output == "bob (admin)\n"
-    secret = run(here, "token", "add", "bob").output.strip()
-    assert run(here, "author", "remove", "bob").exit_code == 0
-    rows = json.loads(run(here, "author", "list", "--json").output)
+    assert run(blog, "author", "add", "bob", text=f"{PASSWORD}\n").output == "bob (author)\n"
+    assert run(blog, "author", "role", "bob", "admin").output == "bob (admin)\n"
+    secret = run(blog, "token", "add", "bob").output.strip()
+    assert run(blog, "author", "remove", "bob").exit_code == 0
+    rows = json.loads(run(blog, "author", "list", "--json").output)
     assert [(row["name"], row["role"], row["state"]) for row in rows] == [
         ("ada", "admin", "active"),
         ("bob", "admin", "removed"),
     ]
-    with here.database.read() as db:
-        assert tokens.verify(db, secret, here.clock()) is None
+    with blog.database.read() as db:
+        assert tokens.verify(db, secret, blog.clock()) is None
 
 
 def test_a_password_is_asked_for_twice_on_a_terminal(
-    here: Site, monkeypatch: pytest.MonkeyPatch
+    blog: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Unseen, and again when the two differ; `--password-stdin` asks nothing."""
     monkeypatch.setattr("publisher.cli.parameters.on_terminal", lambda: True)
     typed = f"{PASSWORD}\nanother one\n{PASSWORD}\n{PASSWORD}\n"
-    result = run(here, "author", "add", "bob", text=typed)
-    assert result.stdout == "bob (author)\n"
-    assert result.stderr.count("Password") == 2
-    assert PASSWORD not in result.output
-    with here.database.read() as db:
+    run_result = run(blog, "author", "add", "bob", text=typed)
+    assert run_result.stdout == "bob (author)\n"
+    assert run_result.stderr.count("Password") == 2
+    assert PASSWORD not in run_result.output
+    with blog.database.read() as db:
         assert authors.authenticate(db, "bob", PASSWORD).name == "bob"
-    silent = run(here, "author", "add", "eve", "--password-stdin", text=f"{PASSWORD}\n")
+    silent = run(blog, "author", "add", "eve", "--password-stdin", text=f"{PASSWORD}\n")
     assert (silent.stdout, silent.stderr) == ("eve (author)\n", "")
 
 
-def test_a_post_is_taken_back(here: Site) -> None:
+def test_a_post_is_taken_back(blog: Site) -> None:
     """By its slug; a second time is an error in a sentence; `--as-if-never` may follow."""
-    run(here, "post", "add", "--title", "Too early", text="Hm.")
-    result = run(here, "post", "unpublish", "too-early")
-    assert result.output == f"a draft again: {SITE_URL}/posts/too-early\n"
-    (post,) = stored(here)
+    run(blog, "post", "add", "--title", "Too early", text="Hm.")
+    run_result = run(blog, "post", "unpublish", "too-early")
+    assert run_result.output == f"a draft again: {SITE_URL}/posts/too-early\n"
+    (post,) = stored(blog)
     assert (post.status, post.former_date is not None) == ("draft", True)
-    again = run(here, "post", "unpublish", "too-early")
+    again = run(blog, "post", "unpublish", "too-early")
     assert isinstance(again.exception, PublisherError)
     assert str(again.exception) == "this post is a draft already"
-    assert run(here, "post", "unpublish", "--as-if-never", "too-early").exit_code == 0
-    (post,) = stored(here)
+    assert run(blog, "post", "unpublish", "--as-if-never", "too-early").exit_code == 0
+    (post,) = stored(blog)
     assert (post.status, post.former_date) == ("draft", None)

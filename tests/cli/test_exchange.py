@@ -40,11 +40,11 @@ def run(instance: Path, *arguments: str, **options: str) -> Result:
 
 def count(instance: Path) -> tuple[int, int]:
     """How many posts and snapshots there are."""
-    here = open_site(Environment(instance, database_url(instance)))
-    with here.database.read() as db:
+    blog = open_site(Environment(instance, database_url(instance)))
+    with blog.database.read() as db:
         posts = db.scalar(select(func.count()).select_from(Post)) or 0
         built = db.scalar(select(func.count()).select_from(Snapshot)) or 0
-    here.database.close()
+    blog.database.close()
     return posts, built
 
 
@@ -129,15 +129,15 @@ def test_nothing_is_imported_from_broken_files(
     """One line, exit 1, an empty blog."""
     file = tmp_path / "feed.xml"
     file.write_text(text)
-    result = run(instance, "import", str(file))
-    assert isinstance(result.exception, PublisherError)
-    assert result.exception.exit_code == exit_code
-    assert "\n" not in str(result.exception)
+    outcome = run(instance, "import", str(file))
+    assert isinstance(outcome.exception, PublisherError)
+    assert outcome.exception.exit_code == exit_code
+    assert "\n" not in str(outcome.exception)
     assert count(instance) == (0, 0)
 
 
 @pytest.mark.parametrize(
-    ("terminal", "words", "told"),
+    ("terminal", "words", "lines"),
     [
         (True, [], ["progress: at 4 s", "progress: at 8 s"]),
         (False, [], []),
@@ -147,7 +147,7 @@ def test_nothing_is_imported_from_broken_files(
 def test_a_terminal_hears_now_and_then_how_far_it_is(
     terminal: bool,
     words: list[str],
-    told: list[str],
+    lines: list[str],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -165,4 +165,4 @@ def test_a_terminal_hears_now_and_then_how_far_it_is(
     monkeypatch.setattr(parameters, "TOLD_EVERY_SECONDS", 4)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
     work.main(words, standalone_mode=False)
-    assert capsys.readouterr().err.splitlines() == told
+    assert capsys.readouterr().err.splitlines() == lines

@@ -156,9 +156,9 @@ COPIES = pytest.mark.sqlite("backup and restore copy its file")
 
 def marks_of(command: str) -> list[pytest.MarkDecorator]:
     """What a command needs: a database that is a file, the part that it is one of."""
-    first, *rest = command.split()
+    first, *arguments = command.split()
     parts = [name for name, part in known().items() if first in part.commands]
-    parts += ["river"] if first == "settings" and rest[0].startswith("river_") else []
+    parts += ["river"] if first == "settings" and arguments[0].startswith("river_") else []
     parts += ["importing"] if command == f"simulate {GARBAGE}" else []
     return [COPIES] * (first in _COPYING) + [pytest.mark.parts(name) for name in parts]
 
@@ -169,7 +169,7 @@ def marked(*commands: str) -> list[ParameterSet]:
 
 
 @pytest.fixture
-def here(tmp_path: Path, environment: Environment, monkeypatch: pytest.MonkeyPatch) -> Path:
+def in_folder(tmp_path: Path, environment: Environment, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the files above, beside a blog with one admin."""
     monkeypatch.chdir(tmp_path)
     work_on(environment.instance, monkeypatch)
@@ -195,13 +195,13 @@ def answer(command: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, 
     try:
         main(command.split())
     except SystemExit as end:
-        told = capsys.readouterr()
-        return int(end.code or 0), told.out, told.err
-    told = capsys.readouterr()
-    return 0, told.out, told.err
+        output = capsys.readouterr()
+        return int(end.code or 0), output.out, output.err
+    output = capsys.readouterr()
+    return 0, output.out, output.err
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("in_folder")
 @pytest.mark.parametrize(
     ("command", "code", "message"),
     [pytest.param(*row, id=row[0], marks=marks_of(row[0])) for row in FAULTS],
@@ -210,15 +210,15 @@ def test_each_fault_has_its_code_and_one_line(
     command: str, code: int, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The table, row by row."""
-    got, out, err = answer(command, capsys)
+    exit_code, out, err = answer(command, capsys)
     assert message in err
-    assert (got, out) == (code, "")
+    assert (exit_code, out) == (code, "")
     assert err.startswith("publisher: ")
     assert err.count("\n") == 1
     assert "Traceback" not in err
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("in_folder")
 @pytest.mark.parametrize(
     "command",
     [
@@ -236,7 +236,7 @@ def test_an_empty_name_is_not_the_present_folder(
     assert "there is no file ''" in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("in_folder")
 def test_a_name_of_any_length_is_not_repeated_whole(capsys: pytest.CaptureFixture[str]) -> None:
     """The line ends as it does for a short one."""
     _, _, short = answer("settings colour", capsys)
@@ -246,14 +246,14 @@ def test_a_name_of_any_length_is_not_repeated_whole(capsys: pytest.CaptureFixtur
     assert short.count("\n") == err.count("\n") == 1
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("in_folder")
 def test_a_standard_input_that_was_closed_is_empty(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As by `<&-`: a sentence, no traceback."""
     monkeypatch.setattr(sys, "stdin", None)
-    got, out, err = answer("post add", capsys)
-    assert (got, out, err.count("\n")) == (2, "", 1)
+    exit_code, out, err = answer("post add", capsys)
+    assert (exit_code, out, err.count("\n")) == (2, "", 1)
 
 
 def test_the_table_has_every_command() -> None:
@@ -263,7 +263,7 @@ def test_the_table_has_every_command() -> None:
     assert set(commands_there()) - met <= {"doctor", "scheduler"}
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("in_folder")
 @pytest.mark.parametrize("name", ["timezone", "menu", "planner", "poll_minutes", "home_items"])
 def test_a_stored_setting_that_is_invalid_is_named_and_can_be_set(
     environment: Environment, name: str, capsys: pytest.CaptureFixture[str]
@@ -273,15 +273,15 @@ def test_a_stored_setting_that_is_invalid_is_named_and_can_be_set(
     with site.database.write() as db:
         db.add(Preference(name=name, value="odd"))
     site.database.close()
-    got, out, err = answer("ttl", capsys)
+    exit_code, out, err = answer("ttl", capsys)
     assert f"the stored {name} is invalid" in err
-    assert (got, out, err.count("\n")) == (1, "", 1)
+    assert (exit_code, out, err.count("\n")) == (1, "", 1)
     good = {"timezone": "UTC", "menu": "any", "planner": "auto"}.get(name, "10")
     assert answer(f"settings {name} {good}", capsys)[0] == 0
     assert answer("ttl", capsys)[0] == 0
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("in_folder")
 def test_a_dropped_table_is_one_line(
     environment: Environment, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -290,9 +290,9 @@ def test_a_dropped_table_is_one_line(
     with site.database.write() as db:
         db.execute(text("DROP TABLE preferences"))
     site.database.close()
-    got, out, err = answer("ttl", capsys)
+    exit_code, out, err = answer("ttl", capsys)
     assert "a table is missing in the database: `publisher doctor` names it" in err
-    assert (got, out, err.count("\n")) == (1, "", 1)
+    assert (exit_code, out, err.count("\n")) == (1, "", 1)
 
 
 @pytest.mark.parametrize(
@@ -317,7 +317,7 @@ def test_a_dropped_table_is_one_line(
     ],
 )
 def test_a_wrong_environment_is_named(
-    here: Path,
+    in_folder: Path,
     command: str,
     name: str,
     value: str,
@@ -327,10 +327,10 @@ def test_a_wrong_environment_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Whatever the command: the variable or the place, in one line."""
-    monkeypatch.setenv(name, value.replace("garbage.txt", str(here / GARBAGE)))
-    got, out, err = answer(command, capsys)
+    monkeypatch.setenv(name, value.replace("garbage.txt", str(in_folder / GARBAGE)))
+    exit_code, out, err = answer(command, capsys)
     assert message in err
-    assert (got, out, err.count("\n")) == (code, "", 1)
+    assert (exit_code, out, err.count("\n")) == (code, "", 1)
 
 
 def test_others_texts_cannot_steer_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:

@@ -58,10 +58,10 @@ LOOKING = ["readers", "river list", "mirror list"]
 
 def imported(environment: Environment, commands: list[str]) -> dict[str, set[str]]:
     """The libraries that are there after each command, run one after the other."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PUBLISHER_")}
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PUBLISHER_")}
     done = subprocess.run(
         [sys.executable, "-c", PROBE, json.dumps(commands)],
-        env=kept | settings_of(environment.instance),
+        env=clean | settings_of(environment.instance),
         capture_output=True,
         text=True,
         check=True,
@@ -86,8 +86,8 @@ def every_command(group: click.Group, before: str = "") -> Iterator[str]:
 def test_help_and_wrong_arguments_import_nothing_heavy(environment: Environment) -> None:
     """Options are told, and a missing file is missed, before anything is opened."""
     commands = [f"{name} --help" for name in every_command(cli)] + WRONG
-    found = imported(environment, commands)
-    assert {command: HEAVY & names for command, names in found.items() if HEAVY & names} == {}
+    modules = imported(environment, commands)
+    assert {command: HEAVY & names for command, names in modules.items() if HEAVY & names} == {}
 
 
 def test_what_works_on_a_file_opens_no_database(environment: Environment, tmp_path: Path) -> None:
@@ -95,8 +95,8 @@ def test_what_works_on_a_file_opens_no_database(environment: Environment, tmp_pa
     (tmp_path / "feed.xml").write_text(FEED)
     (tmp_path / "feed.xml.csv").write_text("updated_at\n2024-03-04T09:30:00Z\n")
     heavy = {line.format(feed=tmp_path / "feed.xml"): names for line, names in WORKING.items()}
-    found = imported(environment, list(heavy))
-    assert [found[line] & names for line, names in heavy.items()] == [set[str]()] * len(heavy)
+    modules = imported(environment, list(heavy))
+    assert [modules[line] & names for line, names in heavy.items()] == [set[str]()] * len(heavy)
 
 
 def test_looking_into_the_database_needs_no_server_and_no_numbers(environment: Environment) -> None:
@@ -104,9 +104,9 @@ def test_looking_into_the_database_needs_no_server_and_no_numbers(environment: E
     lists posts or explains the ttl renders nothing, hashes nothing and asks nobody."""
     listed = imported(environment, LISTING)
     looked = imported(environment, LOOKING)
-    found = {command: names & NOT_TO_LIST for command, names in listed.items()}
-    found |= {command: names & NOT_TO_LOOK for command, names in looked.items()}
-    assert found == {command: set[str]() for command in [*LISTING, *LOOKING]}
+    modules = {command: names & NOT_TO_LIST for command, names in listed.items()}
+    modules |= {command: names & NOT_TO_LOOK for command, names in looked.items()}
+    assert modules == {command: set[str]() for command in [*LISTING, *LOOKING]}
 
 
 def test_adding_a_post_replays_nothing_and_loads_no_river(environment: Environment) -> None:

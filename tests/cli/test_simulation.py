@@ -40,11 +40,11 @@ def simulate(*args: object) -> Result:
 
 def test_json_rows_carry_specs_as_typed(timeline: Path) -> None:
     """One row per publisher and client, named as on the command line."""
-    found = simulate(
+    result = simulate(
         timeline, "--publisher", "fixed:60", "--publisher", "warm-up", "--client", "ttl",
         "--client", "doubling:factor=1.5", "--format", "json",
     )  # fmt: skip
-    rows = json.loads(found.stdout)
+    rows = json.loads(result.stdout)
     assert [(row["timeline"], row["publisher"], row["client"]) for row in rows] == [
         ("blog", "fixed:60", "ttl"),
         ("blog", "fixed:60", "doubling:factor=1.5"),
@@ -84,30 +84,30 @@ def test_a_young_blog_is_told_what_can_be_said(tmp_path: Path) -> None:
     """How often it posts, the best fixed value so far, and when more."""
     path = tmp_path / "young.csv"
     path.write_text("\n".join(["updated_at", *MARCH[:2]]))
-    found = str(simulate(path).exception)
-    assert "2 updates in 1 day, the last on 01 March 2024" in found
-    assert "So far a visit every 60 min would cost least of 15, 60 and 480 minutes" in found
+    result = str(simulate(path).exception)
+    assert "2 updates in 1 day, the last on 01 March 2024" in result
+    assert "So far a visit every 60 min would cost least of 15, 60 and 480 minutes" in result
 
 
 def test_files_of_other_data_are_passed_over_with_a_word(timeline: Path, tmp_path: Path) -> None:
     """A table beside the timelines; alone it is an error."""
-    other = tmp_path / "rules.csv"
-    other.write_text("slug,kind\nblog,notes\n")
-    asked = ("--publisher", "fixed:60", "--format", "json")
-    found = simulate(other, timeline, *asked)
-    assert len(json.loads(found.stdout)) == 1
+    second_file = tmp_path / "rules.csv"
+    second_file.write_text("slug,kind\nblog,notes\n")
+    arguments = ("--publisher", "fixed:60", "--format", "json")
+    result = simulate(second_file, timeline, *arguments)
+    assert len(json.loads(result.stdout)) == 1
     assert "rules.csv, line 1: expected a CSV file with a column updated_at; passed over" in (
-        found.stderr
+        result.stderr
     )
-    assert "expected a CSV file" in str(simulate(other, *asked).exception)
+    assert "expected a CSV file" in str(simulate(second_file, *arguments).exception)
 
 
 def test_jobs_and_repetition_change_no_byte(timeline: Path) -> None:
     """The same output for any number of jobs, byte by byte."""
     args = (timeline, timeline, "--publisher", "fixed:60", "--client", "fixed:50", "--format")
-    one = simulate(*args, "csv", "--jobs", 1).stdout
-    assert one == simulate(*args, "csv", "--jobs", 2).stdout
-    assert one != simulate(*args, "csv", "--seed", 5).stdout
+    single = simulate(*args, "csv", "--jobs", 1).stdout
+    assert single == simulate(*args, "csv", "--jobs", 2).stdout
+    assert single != simulate(*args, "csv", "--seed", 5).stdout
 
 
 def test_trace_gives_each_poll_with_its_reason(timeline: Path) -> None:
@@ -147,19 +147,19 @@ def test_plot_is_written(timeline: Path, tmp_path: Path, suffix: str) -> None:
 def test_synthetic_feeds_are_one_row() -> None:
     """Many made-up feeds are reported as one, under the name that was typed."""
     spec = "poisson:rate=2,profile=office"
-    found = simulate("--synthetic", spec, "--feeds", 12, "--days", 40, "--publisher", "fixed:60",
+    result = simulate("--synthetic", spec, "--feeds", 12, "--days", 40, "--publisher", "fixed:60",
                      "--phases", 1, "--format", "json")  # fmt: skip
-    (row,) = json.loads(found.stdout)
+    (row,) = json.loads(result.stdout)
     assert row["timeline"] == spec
     assert row["updates"] == pytest.approx(29 * 2, rel=0.3)
 
 
 def test_made_up_feeds_may_have_no_update() -> None:
     """At a low rate some have none, and are still polled."""
-    found = simulate("--synthetic", "poisson:rate=0.001", "--feeds", 3, "--days", 60,
+    result = simulate("--synthetic", "poisson:rate=0.001", "--feeds", 3, "--days", 60,
                      "--format", "json")  # fmt: skip
-    assert found.exit_code == 0, found.output
-    (row,) = json.loads(found.stdout)
+    assert result.exit_code == 0, result.output
+    (row,) = json.loads(result.stdout)
     assert (row["updates"], row["polls_per_day"]) == (0, 3.0)
 
 
@@ -173,47 +173,47 @@ def three(timeline: Path, tmp_path: Path) -> list[Path]:
 
 def test_what_cannot_be_scored_is_a_warning_and_a_row_without_figures(three: list[Path]) -> None:
     """A line on standard error each; the rest of the sweep has its figures, in its place."""
-    asked = (*three, "--publisher", "fixed:60", "--score-days", "2-20", "--format")
-    found = simulate(*asked, "json")
-    assert found.exit_code == 0, found.output
-    rows = json.loads(found.stdout)
+    arguments = (*three, "--publisher", "fixed:60", "--score-days", "2-20", "--format")
+    result = simulate(*arguments, "json")
+    assert result.exit_code == 0, result.output
+    rows = json.loads(result.stdout)
     assert [row["timeline"] for row in rows] == ["empty", "blog", "single"]
     assert [row["efficiency"] is None for row in rows] == [True, False, True]
     assert rows[0].keys() == rows[1].keys()
-    warnings = [line for line in found.stderr.splitlines() if "compiling" not in line]
+    warnings = [line for line in result.stderr.splitlines() if "compiling" not in line]
     assert len(warnings) == 2
     assert "empty.csv: no updates" in warnings[0]
     assert "single: nothing to score" in warnings[1]
-    assert ",,," in simulate(*asked, "csv").stdout.splitlines()[1]
-    table = simulate(*asked, "table").stdout
+    assert ",,," in simulate(*arguments, "csv").stdout.splitlines()[1]
+    table = simulate(*arguments, "table").stdout
     assert table.splitlines()[1].split()[3:] == ["-"] * 13
-    assert simulate(*asked, "csv").stdout == simulate(*asked, "csv", "--jobs", 1).stdout
+    assert simulate(*arguments, "csv").stdout == simulate(*arguments, "csv", "--jobs", 1).stdout
 
 
 def test_nothing_that_can_be_scored_is_an_error(three: list[Path]) -> None:
     """One line that names the first, exit code 1, nothing on standard output."""
-    found = simulate(three[0], three[2], "--publisher", "fixed:60")
-    assert getattr(found.exception, "exit_code", None) == 1
-    assert "empty.csv: no updates after the header (and 1 more like it)" in str(found.exception)
-    assert found.stdout == ""
+    result = simulate(three[0], three[2], "--publisher", "fixed:60")
+    assert getattr(result.exception, "exit_code", None) == 1
+    assert "empty.csv: no updates after the header (and 1 more like it)" in str(result.exception)
+    assert result.stdout == ""
 
 
 def test_bootstrap_adds_the_same_interval_to_each_row_of_a_rule(
     timeline: Path, three: list[Path], tmp_path: Path
 ) -> None:
     """Seeded; around the geometric mean; null for a single timeline."""
-    other = tmp_path / "other.csv"
-    other.write_text("\n".join(["updated_at", *MARCH[::3], ""]))
-    asked = ("--publisher", "forward", "--bootstrap", "--format", "json")
-    rows = json.loads(simulate(*three, other, *asked).stdout)
+    second_file = tmp_path / "other.csv"
+    second_file.write_text("\n".join(["updated_at", *MARCH[::3], ""]))
+    arguments = ("--publisher", "forward", "--bootstrap", "--format", "json")
+    rows = json.loads(simulate(*three, second_file, *arguments).stdout)
     ends = {tuple(row[name] for name in BOOTSTRAP) for row in rows}
     ((mean, low, high),) = ends
     assert low <= mean <= high
     assert low < high
-    assert rows == json.loads(simulate(*three, other, *asked).stdout)
-    (row,) = json.loads(simulate(timeline, *asked).stdout)
+    assert rows == json.loads(simulate(*three, second_file, *arguments).stdout)
+    (row,) = json.loads(simulate(timeline, *arguments).stdout)
     assert (row["efficiency_low"], row["efficiency_high"]) == (None, None)
-    table = simulate(timeline, other, "--publisher", "fixed:60", "--bootstrap").stdout
+    table = simulate(timeline, second_file, "--publisher", "fixed:60", "--bootstrap").stdout
     assert "Bootstrap over timelines" in table
 
 
@@ -222,8 +222,8 @@ def test_compare_command(timeline: Path, tmp_path: Path) -> None:
     for name, client in (("a", "fixed:60"), ("b", "fixed:30")):
         rows = simulate(timeline, "--publisher", "fixed:60", "--client", client, "--format", "json")
         (tmp_path / f"{name}.json").write_text(rows.stdout)
-    found = simulate("compare", tmp_path / "a.json", tmp_path / "b.json", "--format", "json")
-    assert json.loads(found.stdout)[0]["polls_per_day"]["ratio"] == pytest.approx(2, rel=0.01)
+    result = simulate("compare", tmp_path / "a.json", tmp_path / "b.json", "--format", "json")
+    assert json.loads(result.stdout)[0]["polls_per_day"]["ratio"] == pytest.approx(2, rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -272,32 +272,32 @@ def test_bad_input_is_one_line_and_a_code(
     named = [timeline if arg == "FILE" else arg for arg in args]
     if args[:1] != ["compare"] and "--publisher" not in args:
         named += ["--publisher", "fixed:60"]
-    found = simulate(*named)
-    error = found.exception
+    result = simulate(*named)
+    error = result.exception
     assert error is not None
     text = getattr(error, "message", str(error))
     assert message.replace("FILE", str(timeline)) in text
     assert "\n" not in text
     assert getattr(error, "exit_code", 2 if isinstance(error, SpecError) else None) == code
-    assert found.stdout == ""
+    assert result.stdout == ""
 
 
 def test_a_long_answer_tells_a_pipe_how_far_it_is(
     timeline: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On standard error, and ever more rarely; what is quick says nothing."""
-    asked = (*[timeline] * 6, "--publisher", "fixed:60", "--format", "json")
+    arguments = (*[timeline] * 6, "--publisher", "fixed:60", "--format", "json")
     monkeypatch.setattr("publisher.cli.simulate.monotonic_seconds", lambda: 0)
-    assert "replayed after" not in simulate(*asked).stderr
+    assert "replayed after" not in simulate(*arguments).stderr
     passing = iter(range(1000))
     monkeypatch.setattr("publisher.cli.simulate.monotonic_seconds", lambda: next(passing))
-    found = simulate(*asked)
-    lines = [line for line in found.stderr.splitlines() if "replayed after" in line]
+    result = simulate(*arguments)
+    lines = [line for line in result.stderr.splitlines() if "replayed after" in line]
     assert lines == [
         "publisher: 33% replayed after 2 s",
         "publisher: 67% replayed after 4 s",
     ]
-    assert len(json.loads(found.stdout)) == 6
+    assert len(json.loads(result.stdout)) == 6
 
 
 def test_ctrl_c_prints_what_there_is_and_says_so(
@@ -314,10 +314,12 @@ def test_ctrl_c_prints_what_there_is_and_says_so(
         return real(task, options)
 
     monkeypatch.setattr(grid, "run_task", interrupted)
-    found = simulate(timeline, timeline, "--publisher", "fixed:60", "--jobs", 1, "--format", "json")
-    assert len(json.loads(found.stdout)) == 1
-    assert "stopped after 1 of 2 results; these are partial" in found.stderr
-    assert found.exit_code == 130
+    result = simulate(
+        timeline, timeline, "--publisher", "fixed:60", "--jobs", 1, "--format", "json"
+    )
+    assert len(json.loads(result.stdout)) == 1
+    assert "stopped after 1 of 2 results; these are partial" in result.stderr
+    assert result.exit_code == 130
 
 
 def test_a_feed_is_a_timeline_too(tmp_path: Path) -> None:
@@ -329,8 +331,8 @@ def test_a_feed_is_a_timeline_too(tmp_path: Path) -> None:
     )
     path = tmp_path / "export.xml"
     path.write_text(f'<rss version="2.0"><channel><title>x</title>{items}</channel></rss>')
-    found = simulate(path, "--publisher", "fixed:60", "--format", "json")
-    (row,) = json.loads(found.stdout)
+    result = simulate(path, "--publisher", "fixed:60", "--format", "json")
+    (row,) = json.loads(result.stdout)
     assert (row["timeline"], row["updates"]) == ("export", 21)
 
 
@@ -353,9 +355,9 @@ def test_mine_scores_the_last_month_of_the_whole_log(
 def test_mine_needs_updates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A blog that never updated has nothing to replay."""
     work_on(tmp_path / "instance", monkeypatch)
-    found = simulate("--mine", "--publisher", "fixed:60")
-    assert isinstance(found.exception, PublisherError)
-    assert "no updates yet" in str(found.exception)
+    result = simulate("--mine", "--publisher", "fixed:60")
+    assert isinstance(result.exception, PublisherError)
+    assert "no updates yet" in str(result.exception)
 
 
 def test_script_and_help_load_no_numba(timeline: Path) -> None:

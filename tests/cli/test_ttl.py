@@ -65,9 +65,9 @@ def test_other_columns_offsets_and_doubles(tmp_path: Path) -> None:
 def test_one_bad_row_and_nothing_is_loaded(tmp_path: Path, text: str | bytes, line: int) -> None:
     """The line is named, the exit code is 1, the log stays as it was."""
     load(tmp_path, "updated_at\n2019-01-01T00:00:00Z\n")
-    result = load(tmp_path, text)
-    assert isinstance(result.exception, InvalidData)
-    assert not line or f"line {line}:" in str(result.exception)
+    loaded = load(tmp_path, text)
+    assert isinstance(loaded.exception, InvalidData)
+    assert not line or f"line {line}:" in str(loaded.exception)
     assert run(tmp_path / "instance", "updates", "export").output.count("\n") == 2
 
 
@@ -82,37 +82,37 @@ def test_many_rows_keep_the_checkpoint_right(tmp_path: Path) -> None:
     )
     assert load(tmp_path, "updated_at\n" + days).output == "loaded 20160, skipped 0\n"
     instance = tmp_path / "instance"
-    here = open_site(Environment(instance, database_url(instance)))
-    with here.database.read() as db:
+    blog = open_site(Environment(instance, database_url(instance)))
+    with blog.database.read() as db:
         assert db.scalar(select(func.count()).select_from(Update)) == 20160
         assert update_log.load(db) == update_log.at(db, utc_now())
-    here.database.close()
+    blog.database.close()
 
 
 def test_ttl_tells_both_resolutions(tmp_path: Path) -> None:
     """The element's minutes, and the headers' seconds for the moment and for each five minutes."""
     load(tmp_path, LOG)
 
-    def told(at: str) -> dict[str, Any]:
+    def answer_at(at: str) -> dict[str, Any]:
         output = run(tmp_path / "instance", "ttl", "--at", at, "--json").output
         answer: dict[str, Any] = json.loads(output)
         return answer
 
-    parts = told("2020-01-03T12:00:00Z")["max_age_by_minute"]
+    parts = answer_at("2020-01-03T12:00:00Z")["max_age_by_minute"]
     assert len(parts) == 12
     for part in (0, 5, 11):
-        assert told(f"2020-01-03T12:{5 * part:02}:00Z")["max_age_seconds"] == parts[part]
-    later = told("2020-01-03T12:26:01Z")
+        assert answer_at(f"2020-01-03T12:{5 * part:02}:00Z")["max_age_seconds"] == parts[part]
+    later = answer_at("2020-01-03T12:26:01Z")
     assert later["max_age_seconds"] == parts[5] - 61
     assert any("the minute of the fetch" in reason for reason in later["reasons"])
     run(tmp_path / "instance", "settings", "freshness", "ttl")
-    plain = told("2020-01-03T12:00:00Z")
+    plain = answer_at("2020-01-03T12:00:00Z")
     assert plain["max_age_by_minute"] == [plain["ttl_minutes"] * 60] * 12
 
 
 def test_there_is_nothing_to_replay_yet(tmp_path: Path) -> None:
     """A blog without an update: the positions of the knob have no figures, and that is said."""
-    told = run(tmp_path / "instance", "ttl", "--choices")
-    assert told.exit_code == 0
-    assert told.output == "no updates before today: there is nothing to replay yet\n"
+    answer_at = run(tmp_path / "instance", "ttl", "--choices")
+    assert answer_at.exit_code == 0
+    assert answer_at.output == "no updates before today: there is nothing to replay yet\n"
     assert run(tmp_path / "instance", "ttl", "--choices", "--json").output == "[]\n"

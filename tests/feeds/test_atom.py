@@ -15,12 +15,12 @@ def test_golden() -> None:
 
 def test_a_parser_of_readers_understands_it() -> None:
     """feedparser finds nothing to complain about; ids, content and enclosures are there."""
-    found = feedparser.parse(atom.render(everything()))
-    assert not found.bozo
-    assert found.version == "atom10"
-    assert len({entry.id for entry in found.entries}) == 5
-    assert found.entries[0].content[0].value == "<p>The text of post 1.</p>"
-    assert found.entries[2].enclosures[0].href == f"{HOME}/media/3.mp3"
+    parsed = feedparser.parse(atom.render(everything()))
+    assert not parsed.bozo
+    assert parsed.version == "atom10"
+    assert len({entry.id for entry in parsed.entries}) == 5
+    assert parsed.entries[0].content[0].value == "<p>The text of post 1.</p>"
+    assert parsed.entries[2].enclosures[0].href == f"{HOME}/media/3.mp3"
 
 
 @pytest.mark.parametrize(

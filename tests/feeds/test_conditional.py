@@ -97,7 +97,7 @@ def test_if_modified_since(header: str, code: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "code"),
+    ("headers", "code"),
     [
         ({"if_match": "*"}, 200),
         ({"if_match": TAG}, 412),  # weak tags never match strongly
@@ -110,9 +110,9 @@ def test_if_modified_since(header: str, code: int) -> None:
         ({"if_match": TAG, "if_none_match": TAG}, 412),
     ],
 )
-def test_preconditions_of_who_would_change_it(asked: dict[str, str], code: int) -> None:
+def test_preconditions_of_who_would_change_it(headers: dict[str, str], code: int) -> None:
     """RFC 9110, 13.2.2: If-Match comes first, and If-Unmodified-Since counts without it only."""
-    assert ask(served(), **asked).code == code  # type: ignore[arg-type]
+    assert ask(served(), **headers).code == code  # type: ignore[arg-type]
 
 
 def test_not_modified_repeats_what_caches_need() -> None:
@@ -219,12 +219,12 @@ def test_other_methods(method: str) -> None:
 def test_other_sites_scripts_may_read_a_feed(document: Served | Moved) -> None:
     """CORS: every answer is open to any origin, and OPTIONS says what may be sent with a request;
     never with credentials."""
-    asked = ask(document, method="OPTIONS")
-    assert (asked.code, asked.body) == (204, [])
-    allowed = dict(asked.headers)
+    preflight = ask(document, method="OPTIONS")
+    assert (preflight.code, preflight.body) == (204, [])
+    allowed = dict(preflight.headers)
     assert allowed["Access-Control-Allow-Methods"] == "GET, HEAD"
     assert "*" in allowed["Access-Control-Allow-Headers"]
-    for answer in (asked, ask(document), ask(document, if_none_match=TAG)):
+    for answer in (preflight, ask(document), ask(document, if_none_match=TAG)):
         headers = dict(answer.headers)
         assert headers["Access-Control-Allow-Origin"] == "*"
         assert "Access-Control-Allow-Credentials" not in headers
@@ -286,14 +286,14 @@ def test_news_is_good_for_an_hour_at_most() -> None:
     document = served(etag='W/"content1.bytes1"', freshness=EXACT)
     now = datetime.fromtimestamp(HOUR, UTC)
 
-    def told(**headers: str) -> str:
+    def cache_control(**headers: str) -> str:
         answer = ask(document, now, **headers)
         assert answer.code == 200
         return dict(answer.headers)["Cache-Control"].partition("max-age=")[2]
 
-    assert told(if_none_match='W/"content0.bytes0"') == "3600"
-    assert told(if_none_match='W/"content1.bytes0"') == str(3 * 3600 - 60)
-    assert told() == told(accept_encoding="gzip") == str(3 * 3600 - 60)
+    assert cache_control(if_none_match='W/"content0.bytes0"') == "3600"
+    assert cache_control(if_none_match='W/"content1.bytes0"') == str(3 * 3600 - 60)
+    assert cache_control() == cache_control(accept_encoding="gzip") == str(3 * 3600 - 60)
 
 
 def test_a_tag_is_renewed_in_long_silences() -> None:
@@ -335,14 +335,14 @@ def test_what_was_packed_once_is_taken_over() -> None:
     assert plain.packed_as(None) is plain
     assert plain.packed_as(served()) is plain
     assert packed.packed_as(served().packed()) is packed
-    other = served(history={"contents": {"a": 1}, "items": {}})
-    for changed in (served(body=b"<rss></rss>"), other):
+    another = served(history={"contents": {"a": 1}, "items": {}})
+    for changed in (served(body=b"<rss></rss>"), another):
         assert changed.packed_as(packed) is changed
 
 
 def test_a_strangers_document_runs_nothing() -> None:
     """Browsers are told to keep it from doing anything; our own need no such words."""
-    headers = dict(ask(served(foreign=True)).headers)
+    headers = dict(ask(served(untrusted=True)).headers)
     assert "sandbox" in headers["Content-Security-Policy"]
     assert "Content-Security-Policy" not in dict(ask(served()).headers)
 

@@ -17,15 +17,15 @@ def test_each_field_of_the_content_changes_it() -> None:
     }  # fmt: skip
     for name, value in changes.items():
         assert content_hash(replace(plain, **{name: value})) == content_hash(plain)
-    other: dict[str, Any]
+    values: dict[str, Any]
     for name in ("title", "home_url", "blogroll_url", "older"):
-        other = {name: "other"}
-        assert content_hash(replace(plain, **other)) != content_hash(plain)
-    first, *others = plain.items
+        values = {name: "other"}
+        assert content_hash(replace(plain, **values)) != content_hash(plain)
+    first, *more_items = plain.items
     for field in fields(Item):
         if field.type == "str" or field.type is str:
-            other = {field.name: "other"}
-            changed = (replace(first, **other), *others)
+            values = {field.name: "other"}
+            changed = (replace(first, **values), *more_items)
             assert content_hash(replace(plain, items=changed)) != content_hash(plain), field.name
 
 

@@ -23,17 +23,17 @@ def titles(body: bytes) -> list[str]:
     """The titles of a document's items."""
     if body.startswith(b"{"):
         return [entry.get("title", "") for entry in json.loads(body)["items"]]
-    found = feedparser.parse(body)
-    assert not found.bozo, found.get("bozo_exception")
-    return [entry.title for entry in found.entries]
+    result = feedparser.parse(body)
+    assert not result.bozo, result.get("bozo_exception")
+    return [entry.title for entry in result.entries]
 
 
 def life(form: ModuleType, *channels: Channel) -> tuple[History, bytes]:
     """The history after these documents, and the last one."""
     history, body = None, b""
-    for one in channels:
-        body = form.render(one)
-        history = followed(history, content_hash(one), form.CONTENT_TYPE, body)
+    for made in channels:
+        body = form.render(made)
+        history = followed(history, content_hash(made), form.CONTENT_TYPE, body)
     assert history is not None
     return history, body
 
@@ -47,8 +47,8 @@ def posts(*numbers: int, **changes: str) -> Channel:
 def test_each_content_lacks_what_came_after(form: ModuleType) -> None:
     """Its holders get the newer posts and no other; holders of the newest content get none."""
     contents = [posts(), posts(1), posts(2, 1)]
-    found = deltas(*_told(form, *contents))
-    by_content = [titles(found[content_hash(one)[:8]].body) for one in contents]
+    result = deltas(*_history_of(form, *contents))
+    by_content = [titles(result[content_hash(made)[:8]].body) for made in contents]
     assert by_content == [["Post 2", "Post 1"], ["Post 2"], []]
 
 
@@ -57,15 +57,15 @@ def test_an_edited_post_is_new_and_a_deleted_one_is_not(form: ModuleType) -> Non
     """What a reader holds in other words is sent again."""
     before = posts(2, 1)
     after = channel(item(2, html="<p>Corrected.</p>"), *posts().items)
-    found = deltas(*_told(form, before, after))
-    assert titles(found[content_hash(before)[:8]].body) == ["Post 2"]
+    result = deltas(*_history_of(form, before, after))
+    assert titles(result[content_hash(before)[:8]].body) == ["Post 2"]
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_there_and_back(form: ModuleType) -> None:
     """Who holds a content that came twice lacks nothing of it."""
-    found = deltas(*_told(form, posts(1), posts(2, 1), posts(1)))
-    assert titles(found[content_hash(posts(1))[:8]].body) == []
+    result = deltas(*_history_of(form, posts(1), posts(2, 1), posts(1)))
+    assert titles(result[content_hash(posts(1))[:8]].body) == []
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -83,20 +83,20 @@ def test_everything_stays_readable(form: ModuleType) -> None:
     full = everything()
     before = channel(*full.items[1:])
     history, body = life(form, before, full)
-    found = deltas(history, form.CONTENT_TYPE, body)
-    if delta := found.get(content_hash(before)[:8]):  # else it is not short enough
+    result = deltas(history, form.CONTENT_TYPE, body)
+    if delta := result.get(content_hash(before)[:8]):  # else it is not short enough
         assert titles(delta.body) == titles(body)[:1]
 
 
 def test_the_same_words_in_other_bytes() -> None:
     """After a release that writes items otherwise nothing is known of what readers hold."""
     history, body = life(rss, posts(1))
-    other = body.replace(b"<title>Post 1<", b"<title> Post 1<")
+    changed = body.replace(b"<title>Post 1<", b"<title> Post 1<")
     digest = content_hash(posts(1))
-    again = followed(history, digest, rss.CONTENT_TYPE, other)
+    again = followed(history, digest, rss.CONTENT_TYPE, changed)
     assert again["contents"].keys() == {digest[:8]}
     assert again["contents"] != history["contents"]
-    assert followed(again, digest, rss.CONTENT_TYPE, other) == again
+    assert followed(again, digest, rss.CONTENT_TYPE, changed) == again
 
 
 def test_a_history_of_version_1_0_goes_on() -> None:
@@ -111,13 +111,13 @@ def test_a_history_of_version_1_0_goes_on() -> None:
 def test_an_item_is_the_same_whatever_the_document_declares() -> None:
     """A namespace that the item does not use is nothing new to its readers."""
     plain, more = foreign("a"), foreign("a").replace(b"<rss>", b'<rss xmlns:x="urn:x">')
-    one, other = (followed(None, "01234567", rss.CONTENT_TYPE, body) for body in (plain, more))
-    assert one == other
+    made, changed = (followed(None, "01234567", rss.CONTENT_TYPE, body) for body in (plain, more))
+    assert made == changed
 
 
 def test_a_short_json_feed_looks_like_the_whole_one() -> None:
     """Its lines are those of the document, but for the commas between items."""
-    history, form, body = _told(jsonfeed, posts(), posts(1, title="Привет"))
+    history, form, body = _history_of(jsonfeed, posts(), posts(1, title="Привет"))
     (delta,) = {d.body for d in deltas(history, form, body).values() if titles(d.body)}
     assert {x.rstrip(b",") for x in delta.split(b"\n")} < {
         x.rstrip(b",") for x in body.split(b"\n")
@@ -160,7 +160,7 @@ def test_what_is_left_of_a_strangers_document_is_as_it_was() -> None:
 
 
 @pytest.mark.parametrize(
-    ("header", "agent", "asked"),
+    ("header", "agent", "expected"),
     [
         ("feed", "newsboat/2.21.0", True),
         ("gzip, feed", "x", True),
@@ -174,9 +174,9 @@ def test_what_is_left_of_a_strangers_document_is_as_it_was() -> None:
         ("feed", "feedparser/6.0.10 +https://github.com/kurtmckee/feedparser/", False),
     ],
 )
-def test_who_asks(header: str, agent: str, asked: bool) -> None:
+def test_who_asks(header: str, agent: str, expected: bool) -> None:
     """`feed` must be named; programs on feedparser ask unawares."""
-    assert wanted({"HTTP_A_IM": header, "HTTP_USER_AGENT": agent}) is asked
+    assert wanted({"HTTP_A_IM": header, "HTTP_USER_AGENT": agent}) is expected
 
 
 def test_the_answer() -> None:
@@ -190,10 +190,10 @@ def test_the_answer() -> None:
         links=("<https://hub.example>; rel=hub", "<https://blog.example>; rel=self"),
         history=history,
     )  # fmt: skip
-    asked = {"HTTP_A_IM": "feed", "HTTP_IF_NONE_MATCH": held, "HTTP_ACCEPT_ENCODING": "gzip"}
-    assert _get(document, **asked).code == 200  # not made yet
+    polls = {"HTTP_A_IM": "feed", "HTTP_IF_NONE_MATCH": held, "HTTP_ACCEPT_ENCODING": "gzip"}
+    assert _get(document, **polls).code == 200  # not made yet
     document = document.packed()
-    answer = _get(document, **asked)
+    answer = _get(document, **polls)
     headers = dict(answer.headers)
     assert (answer.code, answer.status) == (226, "226 IM Used")
     assert headers["IM"] == "feed"
@@ -204,16 +204,16 @@ def test_the_answer() -> None:
     assert headers["Content-Encoding"] == "gzip"
     assert len([name for name, _ in answer.headers if name == "Link"]) == 2
     assert int(headers["Content-Length"]) == answer.sent_bytes == len(b"".join(answer.body))
-    assert titles(b"".join(_get(document, **(asked | {"HTTP_ACCEPT_ENCODING": ""})).body)) == [
+    assert titles(b"".join(_get(document, **(polls | {"HTTP_ACCEPT_ENCODING": ""})).body)) == [
         "Post 1"
     ]
-    for other in (
+    for changed in (
         {"HTTP_IF_NONE_MATCH": held},
         {"HTTP_A_IM": "feed"},
-        {**asked, "HTTP_IF_NONE_MATCH": '"invented.0"'},
-        {**asked, "REQUEST_METHOD": "HEAD"},
+        {**polls, "HTTP_IF_NONE_MATCH": '"invented.0"'},
+        {**polls, "REQUEST_METHOD": "HEAD"},
     ):
-        assert _get(document, **other).code == 200
+        assert _get(document, **changed).code == 200
     assert _get(document, HTTP_A_IM="feed", HTTP_IF_NONE_MATCH=tag).code == 304
 
 
@@ -221,6 +221,6 @@ def _get(document: Served, **environ: str) -> FeedAnswer:
     return document.respond({"REQUEST_METHOD": "GET", **environ}, NOW)
 
 
-def _told(form: ModuleType, *channels: Channel) -> tuple[History, str, bytes]:
+def _history_of(form: ModuleType, *channels: Channel) -> tuple[History, str, bytes]:
     history, body = life(form, *channels)
     return history, form.CONTENT_TYPE, body

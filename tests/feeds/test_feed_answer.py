@@ -73,8 +73,8 @@ def test_a_page_is_the_same_document_as_xml() -> None:
         "Cache-Control": "private, max-age=60",
         "ETag": '"a"',
     }
-    for other in (document("application/feed+json"), document("application/rss+xml", 304)):
-        assert as_page(other) is other
+    for answer in (document("application/feed+json"), document("application/rss+xml", 304)):
+        assert as_page(answer) is answer
 
 
 def test_codings_are_of_the_same_bytes() -> None:

@@ -13,13 +13,13 @@ def test_golden() -> None:
 
 def test_required_and_typed() -> None:
     """Version, title and items are there; ids are strings, authors and hubs are lists."""
-    found = json.loads(jsonfeed.render(everything()))
-    assert found["version"] == "https://jsonfeed.org/version/1.1"
-    assert found["title"] == "A blog & more"
-    assert [type(entry["id"]) for entry in found["items"]] == [str] * 5
-    assert found["items"][0]["authors"] == [{"name": "Ada Lovelace"}]
-    assert found["hubs"] == [{"type": "WebSub", "url": "https://hub.example/"}]
-    assert all(entry["content_html"] for entry in found["items"])
+    document = json.loads(jsonfeed.render(everything()))
+    assert document["version"] == "https://jsonfeed.org/version/1.1"
+    assert document["title"] == "A blog & more"
+    assert [type(entry["id"]) for entry in document["items"]] == [str] * 5
+    assert document["items"][0]["authors"] == [{"name": "Ada Lovelace"}]
+    assert document["hubs"] == [{"type": "WebSub", "url": "https://hub.example/"}]
+    assert all(entry["content_html"] for entry in document["items"])
 
 
 def test_a_titleless_post_has_no_title() -> None:

@@ -25,15 +25,15 @@ def podcast() -> Any:
     """The channel of a podcast whose author has filled in everything."""
     whole = everything()
     items = [
-        replace(one, transcript=(f"{HOME}/media/3.vtt", "text/vtt")) if one.attachment else one
-        for one in whole.items
+        replace(item, transcript=(f"{HOME}/media/3.vtt", "text/vtt")) if item.attachment else item
+        for item in whole.items
     ]
     return parse(rss.render(replace(whole, items=tuple(items)))).find("channel")
 
 
 def find(element: Any, path: str) -> Any:
-    (found,) = element.findall(path, NAMESPACES)
-    return found
+    (element_found,) = element.findall(path, NAMESPACES)
+    return element_found
 
 
 def test_apple_takes_the_channel(podcast: Any) -> None:
@@ -84,7 +84,7 @@ def test_the_source_namespace_is_kept(podcast: Any) -> None:
     assert find(podcast, "source:self").text == f"{HOME}/rss.xml"
     assert find(podcast, "source:account").get("service") == "github"
     assert find(podcast, "source:blogroll").text.startswith(HOME)
-    assert any(one.text for one in podcast.findall("item/source:markdown", NAMESPACES))
+    assert any(item.text for item in podcast.findall("item/source:markdown", NAMESPACES))
 
 
 def test_a_transcript_needs_a_sound() -> None:
@@ -95,9 +95,9 @@ def test_a_transcript_needs_a_sound() -> None:
 
 @pytest.mark.parametrize("kind", ["text/html", "application/json"])
 def test_texts_without_times_are_no_captions(kind: str) -> None:
-    (episode,) = [one for one in everything().items if one.attachment]
-    one = replace(episode, transcript=(f"{HOME}/media/3.x", kind))
-    root = parse(rss.render(channel(one)))
+    (episode,) = [item for item in everything().items if item.attachment]
+    item = replace(episode, transcript=(f"{HOME}/media/3.x", kind))
+    root = parse(rss.render(channel(item)))
     assert find(root, "channel/item/podcast:transcript").get("rel") is None
 
 

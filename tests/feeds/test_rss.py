@@ -50,12 +50,12 @@ def test_the_links_change_nothing_for_readers() -> None:
         document = form.render(everything())
         plain = re.sub(rb"\s*<div xmlns=.*?</div>", b"", document, flags=re.DOTALL)
         assert plain != document
-        ours, other = feedparser.parse(document), feedparser.parse(plain)
+        ours, without = feedparser.parse(document), feedparser.parse(plain)
         assert not ours.bozo
-        assert ours.entries == other.entries
+        assert ours.entries == without.entries
         for name in ("xhtml_div", "xhtml_a"):
             del ours.feed[name]
-        assert ours.feed == other.feed
+        assert ours.feed == without.feed
 
 
 def test_one_channel_with_its_four_elements() -> None:
@@ -107,8 +107,8 @@ def test_guid_says_whether_it_is_an_address() -> None:
     root = parse(
         rss.render(channel(item(1), item(2, guid=address, guid_is_permalink=True))),
     )
-    found = [(guid.text, guid.get("isPermaLink")) for guid in root.findall("channel/item/guid")]
-    assert found == [(item(1).guid, "false"), (address, "true")]
+    guids = [(guid.text, guid.get("isPermaLink")) for guid in root.findall("channel/item/guid")]
+    assert guids == [(item(1).guid, "false"), (address, "true")]
 
 
 def test_summary_before_the_full_text() -> None:
@@ -204,17 +204,19 @@ def test_same_bytes_in_another_process() -> None:
 def test_threads_do_not_disturb_each_other() -> None:
     """Rendering in several threads at once gives the same bytes in each of them."""
     expected = rss.render(everything())
-    found: list[bytes] = []
+    documents: list[bytes] = []
     threads = [
-        threading.Thread(target=lambda: found.extend(rss.render(everything()) for _ in range(5)))
+        threading.Thread(
+            target=lambda: documents.extend(rss.render(everything()) for _ in range(5))
+        )
         for _ in range(4)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(found) == 20
-    assert set(found) == {expected}
+    assert len(documents) == 20
+    assert set(documents) == {expected}
 
 
 def test_an_episode_is_a_podcast() -> None:
@@ -242,9 +244,9 @@ def test_a_clear_week_is_told_to_podcast_programs() -> None:
     evening = datetime(2024, 5, 7, 20, tzinfo=timezone(timedelta(hours=2)))
     rhythm = Rhythm("FREQ=WEEKLY;BYDAY=TU", evening, "Every Tuesday")
     root = parse(rss.render(replace(everything(), rhythm=rhythm)))
-    (told,) = root.findall("channel/podcast:updateFrequency", NAMESPACES)
-    assert (told.get("rrule"), told.text) == ("FREQ=WEEKLY;BYDAY=TU", "Every Tuesday")
-    assert told.get("dtstart") == "2024-05-07T20:00:00+02:00"
+    (frequency,) = root.findall("channel/podcast:updateFrequency", NAMESPACES)
+    assert (frequency.get("rrule"), frequency.text) == ("FREQ=WEEKLY;BYDAY=TU", "Every Tuesday")
+    assert frequency.get("dtstart") == "2024-05-07T20:00:00+02:00"
     assert b"updateFrequency rrule" not in rss.render(channel(item(), rhythm=rhythm))
     assert content_hash(replace(everything(), rhythm=rhythm)) == content_hash(everything())
 
@@ -266,16 +268,16 @@ def test_authors_go_by_name() -> None:
 
 def test_a_parser_of_readers_understands_it() -> None:
     """feedparser finds nothing to complain about and reads back what was meant."""
-    found = feedparser.parse(rss.render(everything()))
-    assert not found.bozo
-    assert found.version == "rss20"
-    assert [entry.id for entry in found.entries] == [one.guid for one in everything().items]
-    assert found.entries[1].get("title", "") == ""
-    assert "Привет" in found.entries[1].summary
+    parsed = feedparser.parse(rss.render(everything()))
+    assert not parsed.bozo
+    assert parsed.version == "rss20"
+    assert [entry.id for entry in parsed.entries] == [one.guid for one in everything().items]
+    assert parsed.entries[1].get("title", "") == ""
+    assert "Привет" in parsed.entries[1].summary
 
 
 def test_an_empty_blog_has_a_feed() -> None:
     """A feed without items is valid."""
-    found = feedparser.parse(rss.render(channel()))
-    assert not found.bozo
-    assert found.entries == []
+    parsed = feedparser.parse(rss.render(channel()))
+    assert not parsed.bozo
+    assert parsed.entries == []

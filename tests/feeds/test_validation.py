@@ -28,8 +28,8 @@ BODY = rss.render(GOOD)
 
 def rules(body: bytes, meant: Channel = GOOD) -> set[str]:
     """The rules that an RSS document breaks; R13 is not asked here."""
-    found = validation.examine("rss", meant, MORNING, lambda _: body, body)
-    return {problem.rule for problem in found}
+    violations = validation.examine("rss", meant, MORNING, lambda _: body, body)
+    return {problem.rule for problem in violations}
 
 
 def test_our_own_documents_are_well() -> None:
@@ -96,23 +96,23 @@ def test_this_very_second_is_not_in_the_future() -> None:
 
 
 @pytest.mark.parametrize(
-    ("html", "found"),
+    ("html", "addresses"),
     [
         ('<a href="#note">x</a><a href="mailto:a@b.example">y</a><a href=" https://c/ ">z</a>', ()),
         ('<a href="/p">x</a><img src="p.png"><a href="//c/">y</a>', ("/p", "p.png", "//c/")),
         ('<a name="/p" href>x</a>', ("",)),
     ],
 )
-def test_addresses_that_readers_cannot_follow(html: str, found: tuple[str, ...]) -> None:
+def test_addresses_that_readers_cannot_follow(html: str, addresses: tuple[str, ...]) -> None:
     """R9: an address needs a scheme, unless it is a place in the same text."""
-    assert relative_addresses(html) == found
+    assert relative_addresses(html) == addresses
 
 
 def test_determinism() -> None:
     """R13 is about making it twice."""
     bodies = iter([BODY.replace(b"15", b"16"), BODY])
-    found = validation.examine("rss", GOOD, MORNING, lambda _: next(bodies), BODY)
-    assert [problem.rule for problem in found] == ["R13"]
+    violations = validation.examine("rss", GOOD, MORNING, lambda _: next(bodies), BODY)
+    assert [problem.rule for problem in violations] == ["R13"]
 
 
 FOREIGN = b"""<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"
@@ -247,8 +247,8 @@ NEEDS_DATE = "each item needs a pubDate of RFC 822 with a year of four digits"
 )
 def test_a_feed_that_was_not_made_here(document: bytes, problems: list[str]) -> None:
     """Exactly what is wrong with it, and nothing that only our own feeds must have."""
-    found = validation.inspect(document, MORNING)
-    assert [f"{problem.rule} {problem.message}" for problem in found] == problems
+    violations = validation.inspect(document, MORNING)
+    assert [f"{problem.rule} {problem.message}" for problem in violations] == problems
 
 
 def test_each_kind_of_problem_once_and_twenty_at_most() -> None:
@@ -266,8 +266,8 @@ def test_each_kind_of_problem_once_and_twenty_at_most() -> None:
         "item 1: its text has a relative address: 'x0'"
     ]
     names = (b"domain", b"port", b"path", b"protocol", b"registerProcedure")
-    kept = [[name for bit, name in enumerate(names) if n >> bit & 1] for n in range(31)]
-    clouds = b"".join(b"<cloud %s/>" % b" ".join(name + b'=""' for name in some) for some in kept)
+    subsets = [[name for bit, name in enumerate(names) if n >> bit & 1] for n in range(31)]
+    clouds = b"".join(b"<cloud %s/>" % b" ".join(n + b'=""' for n in some) for some in subsets)
     assert len({p.message for p in validation.inspect(after_ttl(clouds), MORNING)}) == 20
 
 
@@ -281,8 +281,8 @@ def test_atom_and_json_are_examined_too() -> None:
     for name, form in (("atom", atom), ("json", jsonfeed)):
         body = form.render(twice)
         meant = replace(twice, feed_url="https://blog.example/other")
-        found = validation.examine(name, meant, MORNING, _always(body), body)
-        assert {problem.rule for problem in found} == {"R5", "R7", "R9"}
+        violations = validation.examine(name, meant, MORNING, _always(body), body)
+        assert {problem.rule for problem in violations} == {"R5", "R7", "R9"}
 
 
 @settings(max_examples=60, deadline=None)
@@ -312,8 +312,8 @@ def test_a_bad_document_never_replaces_a_good_one(
     assert b"The second note" not in client.get("/rss.xml").data
     assert b"The second note" in client.get("/atom.xml").data
     with site.database.read() as session:
-        since, found = snapshots.known_problems(session)
-    assert (since, [problem.rule for problem in found]) == (clock(), ["R2"])
+        since, violations = snapshots.known_problems(session)
+    assert (since, [problem.rule for problem in violations]) == (clock(), ["R2"])
     assert "A new version was not published" in client.get("/studio/feed").text
     assert "A new version of the feed was not published" in client.get("/studio/").text
     monkeypatch.setattr(rss, "render", whole)

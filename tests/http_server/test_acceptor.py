@@ -27,13 +27,13 @@ class App:
     """Has one answer, and counts how often it gave it."""
 
     def __init__(self) -> None:
-        self.given = 0
+        self.calls = 0
 
     def moment(self) -> datetime:
         return utc_now()
 
     def at_once(self, _request: Request, _peer: str, _now: datetime) -> FeedAnswer:
-        self.given += 1
+        self.calls += 1
         return ANSWER
 
 
@@ -54,10 +54,10 @@ def ask(port: int, *pieces: bytes) -> bytes:
         for piece in pieces:
             client.sendall(piece)
             time.sleep(0.05)
-        got = []
+        received = []
         while data := client.recv(1_000_000):
-            got.append(data)
-        return b"".join(got)
+            received.append(data)
+        return b"".join(received)
 
 
 @pytest.mark.parametrize("pieces", [(HEAD,), (HEAD[:20], HEAD[20:]), (HEAD[:-1], HEAD[-1:])])
@@ -72,20 +72,20 @@ def test_an_answer_is_whole_however_the_request_comes(pieces: tuple[bytes, ...])
         shared = WorkerState(anything, lambda _path: 0, (), loop.call_soon_threadsafe)
         shared.remembered[HEAD] = Request({}, "close")
         listener = socket.create_server(("127.0.0.1", 0))
-        accepting = Acceptor(listener, shared, lambda first, rest: Seen(shared, first, rest))
+        accepting = Acceptor(listener, shared, lambda first, unsent: Seen(shared, first, unsent))
         accepting.open()
         port = listener.getsockname()[1]
         for _ in range(5):
             socket.create_connection(("127.0.0.1", port)).close()
-        got = await loop.run_in_executor(None, ask, port, *pieces)
+        received = await loop.run_in_executor(None, ask, port, *pieces)
         await accepting.close()
         shared.pages.close()
-        return got, app.given
+        return received, app.calls
 
-    got, given = asyncio.run(serve())
-    assert got.startswith(b"HTTP/1.1 200 OK\r\n")
-    assert got.partition(b"\r\n\r\n")[2] == BODY
-    assert given == 1
+    received, calls = asyncio.run(serve())
+    assert received.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert received.partition(b"\r\n\r\n")[2] == BODY
+    assert calls == 1
     assert set(Seen.held_back) == {0}
 
 
@@ -102,7 +102,7 @@ def test_one_address_does_not_take_all_handshakes(monkeypatch: pytest.MonkeyPatc
         listener = socket.create_server(("127.0.0.1", 0))
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         accepting = Acceptor(
-            listener, shared, lambda first, rest: Connection(shared, first, rest), tls
+            listener, shared, lambda first, unsent: Connection(shared, first, unsent), tls
         )
         accepting.open()
         for address, count, taken in (("127.0.0.1", 9, 3), ("127.0.0.9", 9, 6)):

@@ -29,14 +29,14 @@ class App:
     """Has one answer, and counts how often it gave it."""
 
     def __init__(self, body: bytes) -> None:
-        self.given = 0
+        self.calls = 0
         self.answer = FeedAnswer(200, "200 OK", [("Content-Length", str(len(body)))], [body])
 
     def moment(self) -> datetime:
         return utc_now()
 
     def at_once(self, _request: Request, _peer: str, _now: datetime) -> FeedAnswer:
-        self.given += 1
+        self.calls += 1
         return self.answer
 
 
@@ -95,9 +95,9 @@ def test_thousands_of_requests_in_one_piece(request_bytes: bytes) -> None:
     """All are answered; those that ask for an upgrade, one after the other, too."""
     connection, app, transport = connected(slow=False)
     connection.data_received(request_bytes * REQUESTS + request_bytes[:20])
-    assert app.given == REQUESTS
+    assert app.calls == REQUESTS
     connection.data_received(request_bytes[20:])
-    assert app.given == REQUESTS + 1
+    assert app.calls == REQUESTS + 1
     assert not transport.ended
 
 
@@ -107,11 +107,11 @@ def test_who_does_not_read_is_not_answered_on(request_bytes: bytes) -> None:
     connection, app, transport = connected(slow=True)
     last = HOST + b"Connection: close\r\n\r\n"
     connection.data_received(request_bytes * REQUESTS + last)
-    for given in range(1, REQUESTS + 1):
-        assert app.given == given
+    for calls in range(1, REQUESTS + 1):
+        assert app.calls == calls
         assert not transport.ended
         connection.resume_writing()
-    assert app.given == REQUESTS + 1
+    assert app.calls == REQUESTS + 1
     assert transport.ended
 
 
@@ -139,7 +139,7 @@ def test_a_long_answer_is_made_as_it_is_read(last: bytes) -> None:
     pieces = len(body) // PIECE_BYTES + 1
     for written in range(1, 2 * pieces + 1):
         assert len(transport.written) == written
-        assert app.given == (1 if written <= pieces else 2)
+        assert app.calls == (1 if written <= pieces else 2)
         assert not transport.ended or written == 2 * pieces
         connection.resume_writing()
     assert max(map(len, transport.written)) == PIECE_BYTES
@@ -216,8 +216,8 @@ def test_the_longest_answers_are_broken_off_when_memory_is_short(
     anything: Any = SimpleNamespace(connections=set(waiting))
     server._worker = anything
     server._make_room()
-    assert [one.unsent for one in waiting if one.abort.called] == [60]
-    for one in waiting:
-        one.unsent, one.abort.called = 20, False
+    assert [client.unsent for client in waiting if client.abort.called] == [60]
+    for client in waiting:
+        client.unsent, client.abort.called = 20, False
     server._make_room()
-    assert not any(one.abort.called for one in waiting)
+    assert not any(client.abort.called for client in waiting)

@@ -10,46 +10,46 @@ import pytest
 from publisher.http_server.application import Environ
 from publisher.http_server.page_threads import MOST_AT_ONCE, THREADS, Page, PageThreads, Part
 
-Told = SimpleQueue[tuple[Callable[..., object], tuple[Any, ...]]]
+LoopCalls = SimpleQueue[tuple[Callable[..., object], tuple[Any, ...]]]
 
 
 @pytest.fixture
-def told() -> Told:
+def calls() -> LoopCalls:
     """What the threads have told the event loop, which is this test."""
     return SimpleQueue()
 
 
 @pytest.fixture
-def threads(told: Told) -> Iterator[PageThreads]:
+def threads(calls: LoopCalls) -> Iterator[PageThreads]:
     """Threads of an event loop that runs when the test takes something out of `told`."""
-    made = PageThreads(lambda call, *args: told.put((call, args)))
+    made = PageThreads(lambda call, *args: calls.put((call, args)))
     yield made
     made.close()
 
 
-def turn(told: Told) -> None:
+def turn(calls: LoopCalls) -> None:
     """The event loop comes to what a thread told it next."""
-    call, args = told.get(timeout=30)
+    call, args = calls.get(timeout=30)
     call(*args)
 
 
-def test_a_thread_takes_its_next_page_from_the_loop(threads: PageThreads, told: Told) -> None:
+def test_a_thread_takes_its_next_page_from_the_loop(threads: PageThreads, calls: LoopCalls) -> None:
     """However many wait: no more are made than threads until the loop has had its turn."""
     made, answered = list[int](), list[Part | None]()
     for number in range(THREADS + 3):
         threads.run(lambda number=number: made.append(number), answered.append)  # type: ignore[misc]
-    held = [told.get(timeout=30) for _ in range(THREADS)]
+    held = [calls.get(timeout=30) for _ in range(THREADS)]
     assert sorted(made) == list(range(THREADS))
-    assert told.empty()
+    assert calls.empty()
     for call, args in held:
         call(*args)
     for _ in range(3):
-        turn(told)
+        turn(calls)
     assert sorted(made) == list(range(THREADS + 3))
     assert len(answered) == THREADS + 3
 
 
-def test_a_page_that_fails_frees_its_thread(threads: PageThreads, told: Told) -> None:
+def test_a_page_that_fails_frees_its_thread(threads: PageThreads, calls: LoopCalls) -> None:
     """Whatever goes wrong in a page, the next is made; too many at once are told so."""
     answered: list[Part | None] = []
     full = []
@@ -59,7 +59,7 @@ def test_a_page_that_fails_frees_its_thread(threads: PageThreads, told: Told) ->
     full.append(threads.full)
     assert full == [False] * MOST_AT_ONCE + [True]
     for _ in range(MOST_AT_ONCE):
-        turn(told)
+        turn(calls)
     assert answered == [None] * MOST_AT_ONCE
 
 

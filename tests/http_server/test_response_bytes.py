@@ -21,16 +21,16 @@ from tests.http_server.test_connection import POLL, App, Transport
 @pytest.mark.parametrize("size", [1, LONG_BYTES - 1, LONG_BYTES, 90_000, 5_000_000])
 def test_an_answer_that_is_sent_often_stays_the_same(size: int) -> None:
     """However little the socket takes at once; and no descriptor stays open."""
-    answer, got = ResponseBytes(os.urandom(size)), bytearray()
+    answer, received = ResponseBytes(os.urandom(size)), bytearray()
     ours, theirs = socket.socketpair()
     with ours, theirs:
         ours.setblocking(False)
         for times in range(1, 5):
-            rest = answer.send(ours.fileno())
-            while len(got) < size * times:
-                got += theirs.recv(100_000)
-                rest = rest[ours.send(rest) :] if rest else rest
-    assert bytes(got) == answer.data * 4
+            unsent = answer.send(ours.fileno())
+            while len(received) < size * times:
+                received += theirs.recv(100_000)
+                unsent = unsent[ours.send(unsent) :] if unsent else unsent
+    assert bytes(received) == answer.data * 4
     file = answer._file
     assert (file is not None) == (size >= LONG_BYTES)
     if file is not None:
@@ -153,13 +153,13 @@ def test_who_asks_on_without_reading_gets_each_answer(run: Callable[..., Any]) -
         shared = WorkerState(anything, lambda _path: 0, (), loop.call_soon_threadsafe)
         server = await loop.create_server(lambda: Connection(shared), "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
-        got = await asyncio.to_thread(ask_on, port, polls)
+        received = await asyncio.to_thread(ask_on, port, polls)
         server.close()
-        return got
+        return received
 
-    head, *others = run(serve()).split(body)
+    head, *parts = run(serve()).split(body)
     assert head.startswith(b"HTTP/1.1 200 OK\r\n")
-    assert others == [head] * (polls - 1) + [b""]
+    assert parts == [head] * (polls - 1) + [b""]
 
 
 def ask_on(port: int, polls: int) -> bytes:
@@ -171,7 +171,7 @@ def ask_on(port: int, polls: int) -> bytes:
             client.sendall(POLL)
             time.sleep(0.005)
         client.shutdown(socket.SHUT_WR)
-        got = []
+        received = []
         while data := client.recv(1_000_000):
-            got.append(data)
-        return b"".join(got)
+            received.append(data)
+        return b"".join(received)

@@ -22,7 +22,7 @@ OLD_DAYS = (
     "SELECT count(*) FROM program_days WHERE day < :day",
     "SELECT count(*) FROM poll_sources WHERE day < :day",
 )
-KEPT = {"readers_days": "30", "backup_keep": "2"}
+SETTINGS = {"readers_days": "30", "backup_keep": "2"}
 
 
 def day_of(moment: datetime) -> int:
@@ -37,7 +37,7 @@ def is_kept(instance: Path, backups: Path, at: datetime) -> bool:
     return (
         all(FlushedPolls(payload).first_ms / 1000 >= at.timestamp() for payload in waiting)
         and (bool(SERVER) or any(backups.glob(f"publisher-{at:%Y%m%d}-*.tar.gz")))
-        and len(list(backups.iterdir())) <= int(KEPT["backup_keep"])
+        and len(list(backups.iterdir())) <= int(SETTINGS["backup_keep"])
         and bool(tidied)
         and datetime.fromisoformat(tidied[0][0]) >= at
     )
@@ -52,10 +52,10 @@ def test_short_starts_keep_what_was_promised(tmp_path: Path) -> None:
         options = ("--clock-start", format_rfc3339(now), "--clock-speed", str(SPEED))
         with serving(instance, *options) as site:
             if number == 0:
-                for name, value in {**KEPT, "backup_folder": str(backups)}.items():
+                for name, value in {**SETTINGS, "backup_folder": str(backups)}.items():
                     assert site.command("settings", name, value).returncode == 0
-            kept = partial(is_kept, instance, backups, now)
-            wait_until(kept, 240)
+            rows_kept = partial(is_kept, instance, backups, now)
+            wait_until(rows_kept, 240)
             for reader in range(3):
                 site.get("/rss.xml", {"User-Agent": f"Reader{reader}/1.0"})
     last = BEGIN + (STARTS - 1) * APART - timedelta(days=31)

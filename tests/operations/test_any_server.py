@@ -102,12 +102,12 @@ def ttl_at(site: Site, now: datetime) -> int:
     """What the feed says at a moment of the day, by the rule itself."""
     with site.database.read() as session:
         rule = load_settings(session).rule
-        known = update_log.at(session, now)
+        activity = update_log.at(session, now)
         top = now.replace(minute=0, second=0, microsecond=0)
-        assert known.last_update is not None
-        moment = max(known.last_update, top)
-        known = update_log.at(session, moment)
-    return decide(known, moment, rule, [POST_AT] if moment < POST_AT else []).ttl_minutes
+        assert activity.last_update is not None
+        moment = max(activity.last_update, top)
+        activity = update_log.at(session, moment)
+    return decide(activity, moment, rule, [POST_AT] if moment < POST_AT else []).ttl_minutes
 
 
 @pytest.mark.parametrize("name", SERVERS)
@@ -125,8 +125,8 @@ def test_a_day_under_another_server(name: str, tmp_path: Path) -> None:
         for port in ports:
             stack.enter_context(started(name, tmp_path, port, text))
         assert "<ttl>480</ttl>" in feed(ports[0])
-        told = "".join((tmp_path / f"{port}.log").read_text() for port in ports)
-        assert len(set(re.findall(r"/setup/[0-9a-f]+", told))) == 1, told
+        output = "".join((tmp_path / f"{port}.log").read_text() for port in ports)
+        assert len(set(re.findall(r"/setup/[0-9a-f]+", output))) == 1, output
         history = tmp_path / "history.csv"
         hours = [DAY - timedelta(days=day, hours=24 - h) for day in range(30) for h in (9, 12, 19)]
         history.write_text("updated_at\n" + "".join(f"{at.isoformat()}\n" for at in hours))
@@ -158,8 +158,8 @@ def test_a_scheduler_beside_it_has_the_jobs(tmp_path: Path) -> None:
     """It gets them from a web process; when either ends, even killed, the other has them."""
 
     def holder() -> int:
-        found = re.search(r"by process (\d+)", (tmp_path / "serving.lock").read_text())
-        return int(found[1]) if found else 0
+        match = re.search(r"by process (\d+)", (tmp_path / "serving.lock").read_text())
+        return int(match[1]) if match else 0
 
     with ExitStack() as stack:
         first, second = free_port(), free_port()
@@ -172,15 +172,15 @@ def test_a_scheduler_beside_it_has_the_jobs(tmp_path: Path) -> None:
         )  # fmt: skip
         stack.callback(jobs.kill)
         wait_until(lambda: holder() == jobs.pid, 60)
-        other = stack.enter_context(started("flask", tmp_path, second))
+        second_server = stack.enter_context(started("flask", tmp_path, second))
         feed(second)
         jobs.terminate()
         assert jobs.wait(60) == 0
-        wait_until(lambda: holder() in (web, other), 60)
+        wait_until(lambda: holder() in (web, second_server), 60)
         leader = holder()
         kill(leader)
         wait_until(lambda: not alive(leader), 60)
-        wait_until(lambda: holder() in {web, other} - {leader}, 60)
+        wait_until(lambda: holder() in {web, second_server} - {leader}, 60)
 
 
 def test_nothing_starts_before_the_first_request(
@@ -192,10 +192,10 @@ def test_nothing_starts_before_the_first_request(
     before = threading.active_count()
     apps = [any_server.create_app() for _ in range(2)]
     assert threading.active_count() == before
-    told = re.findall(r"/setup/[0-9a-f]+", capfd.readouterr().out)
-    assert len(told) == 2
-    assert len(set(told)) == 1
-    assert apps[0].test_client().get(told[0]).status_code == 200
+    output = re.findall(r"/setup/[0-9a-f]+", capfd.readouterr().out)
+    assert len(output) == 2
+    assert len(set(output)) == 1
+    assert apps[0].test_client().get(output[0]).status_code == 200
     for app in apps:
         close_app(app)
 

@@ -35,9 +35,9 @@ pytestmark = pytest.mark.sqlite("backup and restore copy its file")
 def titles(environment: Environment) -> list[str]:
     opened = open_site(environment)
     with opened.database.read() as db:
-        found = [post.title for post in published.newest(db, 10)]
+        post_titles = [post.title for post in published.newest(db, 10)]
     opened.database.close()
-    return found
+    return post_titles
 
 
 def test_round_trip_while_someone_writes(
@@ -54,11 +54,11 @@ def test_round_trip_while_someone_writes(
     make_post(site, title="Later")
     site.database.close()
     (environment.instance / "media" / "ab" / "picture.webp").unlink()
-    kept = restore(environment, copy)
+    former = restore(environment, copy)
     assert titles(environment) == ["Kept"]
     assert (environment.instance / "media" / "ab" / "picture.webp").read_bytes() == b"pixels"
-    assert kept is not None
-    assert kept.exists()
+    assert former is not None
+    assert former.exists()
     assert copy.stat().st_mode & 0o077 == 0
 
 
@@ -131,8 +131,8 @@ def test_a_damaged_database_is_not_backed_up(site: Site, environment: Environmen
     with database.open("r+b") as file:
         file.seek((page - 1) * size)
         file.write(b"\xa5" * size)
-    for said in ("publisher.db is damaged", "none of Publisher's"):
-        with pytest.raises(InvalidData, match=said):
+    for words in ("publisher.db is damaged", "none of Publisher's"):
+        with pytest.raises(InvalidData, match=words):
             backup(environment, target)
         assert not target.exists()
         database.write_bytes(b"")
@@ -239,13 +239,13 @@ def test_what_is_being_written_is_not_swept(tmp_path: Path) -> None:
     """Only what a killed process left is removed."""
     left = tmp_path / ".site.tar.gz-0123abcd"
     left.write_bytes(b"x")
-    other = tmp_path / ".hidden"
-    other.write_bytes(b"mine")
+    elsewhere = tmp_path / ".hidden"
+    elsewhere.write_bytes(b"mine")
     with whole_file(tmp_path / "target") as file:
         file.write(b"whole")
         assert sweep(tmp_path) == [left.name]
     assert (tmp_path / "target").read_bytes() == b"whole"
-    assert other.exists()
+    assert elsewhere.exists()
 
 
 @pytest.mark.parametrize("url", ["mysql://x", "postgresql://nosuch/x", "nonsense", "oracle:///a"])
@@ -308,8 +308,8 @@ def test_a_disk_without_room_can_be_backed_up_to_another(
     full: bool,
 ) -> None:
     """The copy that the archive is made from lies beside the archive then; it is removed."""
-    other = tmp_path / "other"
-    other.mkdir()
+    elsewhere = tmp_path / "other"
+    elsewhere.mkdir()
     if full:
         nothing = shutil.disk_usage(tmp_path)._replace(free=0)
         monkeypatch.setattr(shutil, "disk_usage", lambda _: nothing)
@@ -324,9 +324,9 @@ def test_a_disk_without_room_can_be_backed_up_to_another(
         return made(target)
 
     monkeypatch.setattr(whole_files, "draft_of", noted)
-    backup(environment, other / "blog.tar.gz")
-    assert {draft.parent for draft in drafts} == {other}
-    assert [path.name for path in other.iterdir()] == ["blog.tar.gz"]
+    backup(environment, elsewhere / "blog.tar.gz")
+    assert {draft.parent for draft in drafts} == {elsewhere}
+    assert [path.name for path in elsewhere.iterdir()] == ["blog.tar.gz"]
 
 
 def test_a_disk_that_takes_nothing_is_said(
@@ -340,8 +340,8 @@ def test_a_disk_that_takes_nothing_is_said(
     monkeypatch.setattr(os, "fsync", full)
     answer = client.get("/healthz")
     assert (answer.status_code, "No space" in answer.get_json()["status"]) == (503, True)
-    told = [finding.detail for finding in examine(environment) if not finding.good]
-    assert any("No space" in detail for detail in told)
+    problems = [finding.detail for finding in examine(environment) if not finding.good]
+    assert any("No space" in detail for detail in problems)
 
 
 def test_the_look_at_a_large_database_ends(site: Site, environment: Environment) -> None:

@@ -55,12 +55,12 @@ def test_killed_while_publishing(tmp_path: Path, seed: int) -> None:
     assert sorted(logged) == sorted(published.values())
     assert rows_of(tmp_path, "SELECT id FROM posts WHERE status != 'published'") == []
     assert rows_of(tmp_path, "SELECT sum(weight) FROM histogram_slots")[0][0] > 0
-    kept = rows_of(tmp_path, FEED)
+    stored_rows = rows_of(tmp_path, FEED)
     (newest,) = rows_of(tmp_path, "SELECT guid FROM posts ORDER BY id DESC LIMIT 1")[0]
     site = open_site(Environment(tmp_path, database_url(tmp_path)))
     refresh(site)
     site.database.close()
     (completed,) = rows_of(tmp_path, FEED)
     assert newest.encode() in bytes(completed[0])
-    for body, ttl in [*kept, completed]:
+    for body, ttl in [*stored_rows, completed]:
         assert safe_xml.tree(bytes(body)).findtext("channel/ttl") == str(ttl)

@@ -59,11 +59,11 @@ def test_what_can_be_made_anew_is(site: Site, file: Path, table: str) -> None:
     site.database.close()
     assert sqlite_file.fold_log(file)
     spoil(file, table)
-    found = derived.damaged(file)
-    assert len(found) == 1
-    assert table.startswith(found[0])
-    assert derived.expendable(found)
-    assert derived.mend_file(file) == found
+    damaged_tables = derived.damaged(file)
+    assert len(damaged_tables) == 1
+    assert table.startswith(damaged_tables[0])
+    assert derived.expendable(damaged_tables)
+    assert derived.mend_file(file) == damaged_tables
     sqlite_file.check(file)
     derived.rebuild(site)
     assert derived.damaged(file) == []

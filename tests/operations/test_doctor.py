@@ -19,8 +19,8 @@ from publisher.cli import cli
 from publisher.installation import Site, claim_key
 from publisher.operations import derived, doctor
 from publisher.operations.doctor import (
-    Ask,
     Finding,
+    Send,
     ask_app,
     examine_database,
     examine_folder,
@@ -46,13 +46,13 @@ def test_a_dropped_table_is_named_with_what_to_do(site: Site) -> None:
     assert bad(list(examine_database(site))) == []
     with site.database.write() as db:
         db.execute(text("DROP TABLE login_failures"))
-    found = next(one for one in examine_database(site) if not one.good)
-    assert "login_failures" in found.detail
-    assert "publisher restore" in found.mend
+    finding = next(one for one in examine_database(site) if not one.good)
+    assert "login_failures" in finding.detail
+    assert "publisher restore" in finding.mend
     with site.database.write() as db:
         db.execute(text("ALTER TABLE authors DROP COLUMN bio"))
-    found = next(one for one in examine_database(site) if not one.good)
-    assert "authors.bio" in found.detail
+    finding = next(one for one in examine_database(site) if not one.good)
+    assert "authors.bio" in finding.detail
     for name in ("snapshots", "preferences"):  # once, though the other checks need them
         with site.database.write() as db:
             db.execute(text(f"DROP TABLE {name}"))
@@ -60,17 +60,17 @@ def test_a_dropped_table_is_named_with_what_to_do(site: Site) -> None:
 
 
 @pytest.fixture
-def direct(environment: Environment) -> Iterator[Ask]:
+def direct(environment: Environment) -> Iterator[Send]:
     """The application without anything before it."""
-    with ask_app(environment) as ask:
-        yield ask
+    with ask_app(environment) as send:
+        yield send
 
 
 @pytest.mark.parametrize(
     ("status", "complaints"), [(200, []), (500, ["304 for Apache's ETag-gzip"])]
 )
 def test_a_cache_that_answers_in_full_is_no_fault(
-    site: Site, direct: Ask, status: int, complaints: list[str]
+    site: Site, direct: Send, status: int, complaints: list[str]
 ) -> None:
     """Caches do not know a tag with `-gzip`; an error of the server is a fault all the same."""
     rebuild(site)
@@ -92,10 +92,10 @@ def test_a_disk_that_is_nearly_full_is_said(
     (environment.instance / "notes").touch()
     (environment.instance / "notes").chmod(0o644)
     monkeypatch.setattr(doctor, "LEAST_FREE_BYTES", 10**18)
-    found = [finding for finding in examine_folder(environment) if not finding.good]
-    assert [finding.what for finding in found] == ["disk", "permissions"]
-    assert "notes" in found[1].detail
-    assert "chmod" in found[1].mend
+    findings = [finding for finding in examine_folder(environment) if not finding.good]
+    assert [finding.what for finding in findings] == ["disk", "permissions"]
+    assert "notes" in findings[1].detail
+    assert "chmod" in findings[1].mend
 
 
 def test_a_scheduler_that_hangs_and_a_clock_that_was_wrong_are_said(
@@ -112,7 +112,7 @@ def test_a_scheduler_that_hangs_and_a_clock_that_was_wrong_are_said(
     assert {"scheduler", "clock"} <= set(bad(list(examine_processes(site))))
 
 
-def test_a_wrong_address_and_a_silent_proxy_are_said(site: Site, direct: Ask) -> None:
+def test_a_wrong_address_and_a_silent_proxy_are_said(site: Site, direct: Send) -> None:
     """What only the public address shows: other links, and a proxy that hides who asks."""
     rebuild(site)
 
@@ -126,18 +126,20 @@ def test_a_wrong_address_and_a_silent_proxy_are_said(site: Site, direct: Ask) ->
 
     assert bad(list(examine_http(through_proxy, SITE_URL))) == []
     assert bad(list(examine_http(through_proxy, "https://elsewhere.example"))) == ["its address"]
-    said = [finding for finding in examine_http(silent, SITE_URL) if not finding.good]
-    assert {"strangers are strangers", "its clock"} == {finding.what for finding in said} - ORDER
-    assert all(finding.mend for finding in said)
+    problems = [finding for finding in examine_http(silent, SITE_URL) if not finding.good]
+    assert {"strangers are strangers", "its clock"} == {
+        finding.what for finding in problems
+    } - ORDER
+    assert all(finding.mend for finding in problems)
 
 
 def test_an_address_below_a_path_is_said(site: Site, environment: Environment) -> None:
     """Pages link to `/posts`, `/style.css`: below `/blog` of another site none of them is found."""
     assert "installation" not in bad(list(doctor.examine(environment)))
     below = replace(environment, site_url="https://example.com/blog")
-    (found,) = (one for one in doctor.examine(below) if one.what == "installation")
-    assert not found.good
-    assert "a host name or port of its own" in found.mend
+    (finding,) = (one for one in doctor.examine(below) if one.what == "installation")
+    assert not finding.good
+    assert "a host name or port of its own" in finding.mend
 
 
 @pytest.mark.parametrize("key", ["", "x", "\udcff", "15 characters .", "0" * 16, "abc" * 20])
@@ -145,15 +147,15 @@ def test_a_key_that_is_short_or_cannot_be_read_is_said(
     site: Site, environment: Environment, key: str
 ) -> None:
     """One that can be guessed lets anybody sign a login; `serve` says it before it starts."""
-    kept = replace(environment, secret_key=None)
-    assert len(secret_key(kept)) == 64
+    without_key = replace(environment, secret_key=None)
+    assert len(secret_key(without_key)) == 64
     file = environment.instance / "secret_key"
     file.write_bytes(key.encode("utf-8", "surrogateescape"))
-    (found,) = (one for one in doctor.examine(kept) if one.what == "web server")
-    assert str(file) in found.detail
+    (finding,) = (one for one in doctor.examine(without_key) if one.what == "web server")
+    assert str(file) in finding.detail
     with pytest.raises(InvalidInput, match="secret key"):
-        claim_key(replace(site, environment=kept))
-    assert secret_key(replace(kept, secret_key="16 characters ..")) == "16 characters .."
+        claim_key(replace(site, environment=without_key))
+    assert secret_key(replace(without_key, secret_key="16 characters ..")) == "16 characters .."
 
 
 def now(seconds: float = 0.0) -> str:
@@ -166,17 +168,17 @@ def test_json_says_what_the_lines_say(
 ) -> None:
     """One object, for programs; the exit code is the same."""
     work_on(environment.instance, monkeypatch)
-    result = CliRunner().invoke(cli, ["doctor", "--json"])
-    assert '"what": "installation"' in result.stdout
-    assert ('"good": false,\n  "findings"' in result.stdout) == (result.exit_code == 1)
-    assert result.exit_code in (0, 1)
+    run = CliRunner().invoke(cli, ["doctor", "--json"])
+    assert '"what": "installation"' in run.stdout
+    assert ('"good": false,\n  "findings"' in run.stdout) == (run.exit_code == 1)
+    assert run.exit_code in (0, 1)
 
 
 def test_its_requests_say_whose_they_are(site: Site, environment: Environment) -> None:
     """The site that is asked counts none of them, in this process or another."""
     rebuild(site)
-    with ask_app(environment) as ask:
-        assert list(examine_http(ask))
+    with ask_app(environment) as send:
+        assert list(examine_http(send))
     with site.database.read() as db:
         assert db.scalar(text("SELECT count(*) FROM poll_flushes")) == 0
 
@@ -190,8 +192,8 @@ def test_what_is_not_as_its_source_says_is_named(site: Site) -> None:
     with site.database.write() as db:
         db.execute(text("UPDATE histogram_slots SET weight = weight + 1 WHERE slot = 3"))
         POSTS.remove(db, [1])
-    found = [one for one in examine_database(site) if not one.good]
-    assert [(one.what, one.detail) for one in found] == [
+    finding = [one for one in examine_database(site) if not one.good]
+    assert [(one.what, one.detail) for one in finding] == [
         ("derived tables", "the search, the histogram")
     ]
     derived.rebuild(site)

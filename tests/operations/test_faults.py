@@ -59,9 +59,9 @@ def create(server: Server, token: str, text: str) -> tuple[int, str]:
     }
     connection.request("POST", "/micropub", urlencode({"h": "entry", "content": text}), headers)
     answer = connection.getresponse()
-    found = answer.status, answer.read().decode()
+    response = answer.status, answer.read().decode()
     connection.close()
-    return found
+    return response
 
 
 def fill(place: Path) -> Path:
@@ -84,8 +84,8 @@ def test_a_full_disk(small: Path, tmp_path: Path) -> None:
     with serving(tmp_path / "log", env=settings_of(small / "instance")) as server:
         assert create(server, token, "With room.")[0] in (201, 202)
         filler = fill(small)
-        told = [create(server, token, f"Without room {number}." * 5_000) for number in range(3)]
-        refused = [answer for status, answer in told if status == 503]
+        findings = [create(server, token, f"Without room {number}." * 5_000) for number in range(3)]
+        refused = [answer for status, answer in findings if status == 503]
         assert refused
         assert "full" in refused[-1]
         assert server.get("/rss.xml")[0] == server.get("/")[0] == 200
@@ -93,8 +93,8 @@ def test_a_full_disk(small: Path, tmp_path: Path) -> None:
         filler.unlink()
         assert create(server, token, "With room again.")[0] in (201, 202)
         wait_until(lambda: server.get("/healthz")[0] == 200, 60, "a healthy site")
-        kept = server.command("post", "list", "--json").stdout
-        assert kept.count('"published"') == 3 + sum(status < 300 for status, _ in told)
+        listed = server.command("post", "list", "--json").stdout
+        assert listed.count('"published"') == 3 + sum(status < 300 for status, _ in findings)
         wait_until(lambda: b"With room again." in server.get("/rss.xml")[2], 60, "a whole feed")
         assert b"With room." in server.get("/rss.xml")[2]
         assert "Traceback" not in server.output()
@@ -120,8 +120,8 @@ def test_a_read_only_folder(small: Path, tmp_path: Path) -> None:
     reading = () if SERVER else (("backup", str(tmp_path / "b.tar.gz")),)
     for words in (("ttl",), ("post", "list"), *reading):
         assert run(*words).returncode == 0
-    told = json.loads(run("doctor", "--json").stdout)["findings"]
-    assert {one["what"] for one in told if not one["good"]} <= {"disk", "feed", "web server"}
+    findings = json.loads(run("doctor", "--json").stdout)["findings"]
+    assert {one["what"] for one in findings if not one["good"]} <= {"disk", "feed", "web server"}
     assert sorted(path.name for path in (small / "instance").iterdir()) == before
 
 

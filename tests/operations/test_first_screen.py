@@ -14,17 +14,17 @@ COMMANDS = "".join(re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL))
 
 def command(beginning: str) -> str:
     """The one command of the screen that begins so."""
-    (found,) = (line for line in COMMANDS.splitlines() if line.startswith(beginning))
-    return found
+    (matching,) = (line for line in COMMANDS.splitlines() if line.startswith(beginning))
+    return matching
 
 
 def shell(words: str, **more: str) -> str:
     """What a command prints, run in the folder of the source."""
-    told = subprocess.run(
+    shown = subprocess.run(
         ["bash", "-euc", words], cwd=ROOT, capture_output=True, text=True, check=True,
         env={"PATH": "/usr/bin:/bin", **more},
     )  # fmt: skip
-    return told.stdout
+    return shown.stdout
 
 
 def test_the_screen_leads_to_a_blog(tmp_path: Path) -> None:

@@ -58,9 +58,9 @@ def test_lists_and_feed_agree_after_a_clock_that_was_ahead(site: Site, clock: Fa
     with site.database.read() as session:
         latest = session.scalar(select(func.max(Update.at)))
         assert latest == clock()
-        known = update_log.load(session)
-    assert isinstance(known, Activity)
-    assert known.last_update == clock().replace(microsecond=0)
+        activity = update_log.load(session)
+    assert isinstance(activity, Activity)
+    assert activity.last_update == clock().replace(microsecond=0)
     assert future_dates.mend(site) == 0
 
 

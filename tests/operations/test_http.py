@@ -176,8 +176,8 @@ def test_who_sends_no_more_is_answered(server: Server, path: bytes) -> None:
     for following in (0, 100):
         with socket.create_connection(("127.0.0.1", server.port), 10) as connection:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)  # all comes at once
-            asked = b"GET " + path + b" HTTP/1.1\r\n" + H + b"\r\n"
-            connection.sendall(asked + (FEED + H + b"\r\n") * following)
+            request = b"GET " + path + b" HTTP/1.1\r\n" + H + b"\r\n"
+            connection.sendall(request + (FEED + H + b"\r\n") * following)
             connection.shutdown(socket.SHUT_WR)
             received = b""
             while chunk := connection.recv(65536):
@@ -206,8 +206,8 @@ def test_http_1_0(server: Server) -> None:
     """A client of HTTP/1.0 is told whether the connection stays; it gets no chunks."""
     once = talk(server, b"GET /rss.xml HTTP/1.0\r\n\r\n")
     assert b"Connection: close" in once
-    kept = b"GET /rss.xml HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
-    answer = talk(server, kept, b"GET / HTTP/1.0\r\n\r\n")
+    keep_alive = b"GET /rss.xml HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
+    answer = talk(server, keep_alive, b"GET / HTTP/1.0\r\n\r\n")
     assert statuses(answer) == [200, 200]
     assert b"Connection: keep-alive" in answer
     assert b"Transfer-Encoding" not in answer
@@ -219,19 +219,18 @@ def test_head_is_get_without_a_body(server: Server, path: bytes) -> None:
 
     A page's Last-Modified, as much else, begins with a second, which may be between any two.
     """
-    rest = path + b" HTTP/1.1\r\n" + CLOSE + b"\r\n"
+    end = path + b" HTTP/1.1\r\n" + CLOSE + b"\r\n"
     before, head, after = (
-        talk(server, method + rest).partition(b"\r\n\r\n")
-        for method in (b"GET ", b"HEAD ", b"GET ")
+        talk(server, method + end).partition(b"\r\n\r\n") for method in (b"GET ", b"HEAD ", b"GET ")
     )
     assert head[2] == b""
-    for got in (before, after):
-        assert f"Content-Length: {len(got[2])}".encode() in got[0]
-    said = [
+    for response in (before, after):
+        assert f"Content-Length: {len(response[2])}".encode() in response[0]
+    lines = [
         re.sub(rb"(Date|Expires|Set-Cookie|X-Request-ID): [^\r]*|max-age=\d+", b"", text[0])
         for text in (before, head, after)
     ]
-    assert said[1] in (said[0], said[2])
+    assert lines[1] in (lines[0], lines[2])
 
 
 @pytest.mark.parametrize(
@@ -249,10 +248,10 @@ def test_head_is_get_without_a_body(server: Server, path: bytes) -> None:
 )
 def test_ranges(server: Server, wanted: str, status: int, body: bytes | None) -> None:
     """A player seeks in an episode."""
-    found = server.get(f"/media/{'e' * 20}.mp3", {"Range": wanted})
-    assert found[0] == status
-    assert body is None or found[2] == body
-    assert status != 206 or found[1]["content-range"].endswith("/1000")
+    answer = server.get(f"/media/{'e' * 20}.mp3", {"Range": wanted})
+    assert answer[0] == status
+    assert body is None or answer[2] == body
+    assert status != 206 or answer[1]["content-range"].endswith("/1000")
 
 
 def test_pages_are_compressed_for_strangers(server: Server) -> None:
@@ -262,8 +261,8 @@ def test_pages_are_compressed_for_strangers(server: Server) -> None:
     assert packed[1]["content-encoding"] == "gzip"
     assert packed[1]["vary"] == plain[1]["vary"] == "Accept-Encoding"
     assert gzip.decompress(packed[2]) == plain[2]
-    known = server.get("/", {"Accept-Encoding": "gzip", "Cookie": "a=b"})
-    assert "content-encoding" not in known[1]
+    with_cookie = server.get("/", {"Accept-Encoding": "gzip", "Cookie": "a=b"})
+    assert "content-encoding" not in with_cookie[1]
     again = server.get("/", {"Accept-Encoding": "gzip", "If-None-Match": packed[1]["etag"]})
     assert (again[0], again[2]) == (304, b"")
 

@@ -138,9 +138,9 @@ def status(server: Server, head: bytes) -> int:
         received = b""
         while chunk := connection.recv(65536):
             received += chunk
-    found = re.match(rb"HTTP/1\.1 (\d{3}) ", received)
-    assert found, received[:200]
-    return int(found[1])
+    match = re.match(rb"HTTP/1\.1 (\d{3}) ", received)
+    assert match, received[:200]
+    return int(match[1])
 
 
 @pytest.mark.parametrize(("line", "wanted"), LINES)
@@ -159,9 +159,9 @@ def test_a_host_is_a_name_or_an_address(
     server: Server, name: bytes, wanted: set[int], path: bytes
 ) -> None:
     """In the Host header and in the request line alike; a good one is never a failure."""
-    asked = b"GET " + path + b" HTTP/1.0\r\nHost: " + name
+    request = b"GET " + path + b" HTTP/1.0\r\nHost: " + name
     named = b"GET http://" + name + path + b" HTTP/1.0\r\nHost: bar"
-    for answered in (status(server, asked), status(server, named)):
+    for answered in (status(server, request), status(server, named)):
         assert answered == 400 if wanted == BAD else answered < 400
 
 

@@ -133,12 +133,12 @@ def test_killed_while_working(tmp_path: Path) -> None:
     instance = tmp_path / "instance"
     instance.mkdir()
     rng = random.Random(20240304)
-    said: list[str] = []
+    confirmed: list[str] = []
     for life in range(KILLS):
         lines = lines_until_killed(WORK, instance, f"life {life}", rng.uniform(0.0, 0.7))
-        said += [line.removeprefix("done: ") for line in lines if line.startswith("done: ")]
-        _compare(instance, said)
-    assert said
+        confirmed += [line.removeprefix("done: ") for line in lines if line.startswith("done: ")]
+        _compare(instance, confirmed)
+    assert confirmed
     site = open_site(Environment(instance, database_url(instance)))
     refresh(site)
     newest = "SELECT guid FROM posts WHERE status='published' ORDER BY published_at DESC LIMIT 1"
@@ -170,19 +170,19 @@ def test_killed_while_restoring(tmp_path: Path) -> None:
         assert number in (1, 2)
         if cut_off(environment) and lines[-1] != "ready":  # the last one did not take effect
             assert number == int(lines[-1])
-        for kept in instance.glob("publisher.db.before-restore*"):
-            kept.unlink()
+        for former in instance.glob("publisher.db.before-restore*"):
+            former.unlink()
         whole_files.sweep(instance)
         assert [path.name for path in instance.glob(".*")] == []
     open_site(environment).database.close()
 
 
-def _compare(instance: Path, said: list[str]) -> None:
+def _compare(instance: Path, confirmed: list[str]) -> None:
     """Everything that was said to be done is there, and the database is whole."""
     check_whole(instance)
     states = dict(rows_of(instance, "SELECT guid, status FROM posts"))
     versions = dict(rows_of(instance, "SELECT id, version FROM posts"))
-    for line in said:
+    for line in confirmed:
         kind, _, what = line.partition(" ")
         match kind:
             case "post":

@@ -36,7 +36,7 @@ def questions() -> list[str]:
     return [target["expr"] for panel in board["panels"] for target in panel["targets"]]
 
 
-def told(client: FlaskClient, site: Site) -> set[str]:
+def metric_names(client: FlaskClient, site: Site) -> set[str]:
     """Every name that `/metrics` says once a post, a poll's answer and a page were there."""
     make_post(site)
     rebuild(site)
@@ -51,10 +51,10 @@ def told(client: FlaskClient, site: Site) -> set[str]:
 @pytest.mark.parts("readers", "river")
 def test_alerts_dashboard_and_page_name_what_is_told(client: FlaskClient, site: Site) -> None:
     """A figure that was renamed would leave an alert that can never ring."""
-    asked = [*(rule["expr"] for rule in rules()), *questions()]
-    names = {name for expression in asked for name in NAME.findall(expression)}
+    expressions = [*(rule["expr"] for rule in rules()), *questions()]
+    names = {name for expression in expressions for name in NAME.findall(expression)}
     assert len(names) >= 14
-    assert names <= told(client, site)
+    assert names <= metric_names(client, site)
     page = (ROOT / "docs/monitoring.md").read_text("utf-8")
     plain = {name.removeprefix("publisher_feed").removesuffix("_bucket") for name in names}
     assert [name for name in plain if name not in page] == []
@@ -66,17 +66,17 @@ def test_prometheus_understands_all_of_it(client: FlaskClient, site: Site, tmp_p
     if promtool is None:
         pytest.skip("promtool is not installed (Debian's prometheus has it)")
     recorded = [
-        {"record": f"panel:{number}", "expr": asked.replace("$__rate_interval", "5m")}
-        for number, asked in enumerate(questions())
+        {"record": f"panel:{number}", "expr": expressions.replace("$__rate_interval", "5m")}
+        for number, expressions in enumerate(questions())
     ]
     file = tmp_path / "panels.yml"
     file.write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": recorded}]}))
     alerts = ROOT / "integrations/prometheus/alerts.yml"
-    for words, given in (
+    for words, settings in (
         (["check", "rules", str(alerts), str(file)], ""),
         (["check", "metrics"], metrics(client)),
     ):
         done = subprocess.run(
-            [promtool, *words], input=given, capture_output=True, text=True, check=False
+            [promtool, *words], input=settings, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr

@@ -28,8 +28,8 @@ pytestmark = [
 def documented(folder: Path, port: int, backend: int, cached: bool) -> str:
     """The blocks of the documentation with a test's ports and files, and without certificates;
     `cached`: with the feed cache."""
-    found = re.findall(r"```nginx\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
-    server, beside, inside = found
+    blocks = re.findall(r"```nginx\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
+    server, beside, inside = blocks
     block = re.sub(r" *ssl_certificate.*\n", "", server)
     block = block.replace("listen 443 ssl", f"listen 127.0.0.1:{port}")
     if cached:
@@ -87,9 +87,9 @@ def newer_items(server: Server) -> dict[str, str]:
     """A request for the newer items alone, once the server itself answers it so."""
     held = server.get("/rss.xml")[1]["etag"]
     server.command("post", "add", text="Newer.")
-    asked = {"A-IM": "feed", "If-None-Match": held}
-    wait_until(lambda: server.get("/rss.xml", asked)[0] == 226, 60)
-    return asked
+    headers = {"A-IM": "feed", "If-None-Match": held}
+    wait_until(lambda: server.get("/rss.xml", headers)[0] == 226, 60)
+    return headers
 
 
 def test_behind_the_documented_nginx(tmp_path: Path) -> None:
@@ -133,10 +133,10 @@ def test_polls_that_nginx_answers_are_counted_once(tmp_path: Path) -> None:
         server.command("post", "add", "--title", "Through nginx", text="Hello. " * 500)
         with nginx(tmp_path / "nginx", server.port, cached=True) as port:
             log, one, two = tmp_path / "nginx" / "feeds.json", "one/1.0", "two/1.0"
-            asked = [""]  # whether it listens
+            headers = [""]  # whether it listens
 
             def poll(agent: str, **more: str) -> http.client.HTTPResponse:
-                asked.append(agent)
+                headers.append(agent)
                 named = {name.replace("_", "-"): value for name, value in more.items()}
                 return ask(port, {"User-Agent": agent, **named})
 
@@ -150,7 +150,7 @@ def test_polls_that_nginx_answers_are_counted_once(tmp_path: Path) -> None:
             newer = newer_items(server)
             wait_until(lambda: poll(one).headers["ETag"] != first.headers["ETag"], 60)
             whole = ask(port, newer | {"User-Agent": one})
-            asked.append(one)
+            headers.append(one)
             assert whole.status == 200  # what is kept here is for everybody
 
             def kind(**more: str) -> str:
@@ -161,14 +161,14 @@ def test_polls_that_nginx_answers_are_counted_once(tmp_path: Path) -> None:
             assert kind().startswith("application/rss+xml")
             server.command("post", "add", "--title", "Fresh", text="News.")
             wait_until(lambda: b"Fresh" in poll(one).body, 60)  # type: ignore[attr-defined]
-            wait_until(lambda: log.read_text("utf-8").count("\n") == len(asked), 60, log)
+            wait_until(lambda: log.read_text("utf-8").count("\n") == len(headers), 60, log)
             told = server.command("readers", "import", str(log)).stdout
-            assert f"{len(asked)} polls counted" in told
+            assert f"{len(headers)} polls counted" in told
         report = json.loads(server.command("readers", "--json").stdout)
-    known = {reader["agent"]: reader for reader in report["readers"]}
-    assert known["two"]["requests"] == 7
-    assert known["two"]["conditional_share"] == round(6 / 7, 3)
-    assert known["one"]["requests"] == asked.count(one)
+    readers = {reader["agent"]: reader for reader in report["readers"]}
+    assert readers["two"]["requests"] == 7
+    assert readers["two"]["conditional_share"] == round(6 / 7, 3)
+    assert readers["one"]["requests"] == headers.count(one)
     sources = {part["source"]: part["requests"] for part in report["totals"]["sources"]}
-    assert sources["nginx log"] == len(asked)
+    assert sources["nginx log"] == len(headers)
     assert "proxy" not in sources

@@ -61,7 +61,7 @@ class Stranger:
     """A web server at the public address: paths that end with `hop` lead into the private net."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         self.port = 0
 
     def url(self, door: str, hop: bool = False) -> str:
@@ -75,7 +75,7 @@ def answering(stranger: Stranger) -> Iterator[list[str]]:
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            stranger.asked.append(self.path)
+            stranger.requested.append(self.path)
             hop = self.path.endswith("/hop")
             self.send_response(302 if hop else 200)
             self.send_header("Location", f"http://inside.example:{stranger.port}/secret")
@@ -96,7 +96,7 @@ def answering(stranger: Stranger) -> Iterator[list[str]]:
     stranger.port = private.getsockname()[1]
     public = http.server.ThreadingHTTPServer(("127.0.0.5", stranger.port), Handler)
 
-    def look() -> None:
+    def visit() -> None:
         while True:
             try:
                 connection, _ = private.accept()
@@ -105,7 +105,7 @@ def answering(stranger: Stranger) -> Iterator[list[str]]:
             inside.append(connection.recv(1000).decode("latin-1"))
             connection.close()
 
-    threads = [threading.Thread(target=run) for run in (public.serve_forever, look)]
+    threads = [threading.Thread(target=run) for run in (public.serve_forever, visit)]
     for thread in threads:
         thread.start()
     try:
@@ -136,9 +136,9 @@ def logged_in(server: Server) -> urllib.request.OpenerDirector:
     opener = urllib.request.build_opener(cookies, ComesBack)
     opener.addheaders = [("Origin", server.url)]
     page = opener.open(f"{server.url}/studio/login").read().decode()
-    found = re.search(r'name="csrf_token" value="([^"]+)"', page)
-    assert found is not None
-    form = {"csrf_token": found[1], "name": "ada", "password": PASSWORD}
+    match = re.search(r'name="csrf_token" value="([^"]+)"', page)
+    assert match is not None
+    form = {"csrf_token": match[1], "name": "ada", "password": PASSWORD}
     opener.open(f"{server.url}/studio/login", urllib.parse.urlencode(form).encode())
     return opener
 
@@ -188,5 +188,5 @@ def test_only_the_address_that_was_looked_at_is_asked(tmp_path: Path) -> None:
                 "/card0", "/card1/hop",
                 "/picture/hop", "/mirrorhub/hop",
             }  # fmt: skip
-            wait_until(lambda: doors <= set(stranger.asked), 60, stranger.asked)
+            wait_until(lambda: doors <= set(stranger.requested), 60, stranger.requested)
         assert inside == []

@@ -101,12 +101,12 @@ def start(program: str, instance: Path) -> subprocess.Popen[str]:
 def test_workers_that_cannot_start_end_the_server(tmp_path: Path) -> None:
     """If none has ever worked: after some tries with pauses, and with lines that say why."""
     with start(DYING, tmp_path) as server:
-        _, told = server.communicate(timeout=120)
+        _, output = server.communicate(timeout=120)
     assert server.returncode == 1
-    assert told.count("a worker ended and is replaced") == 2 * supervisor.START_TRIES
-    assert told.count("no database") == 2 * supervisor.START_TRIES
-    assert "Traceback" not in told
-    assert told.strip().splitlines()[-1] == (
+    assert output.count("a worker ended and is replaced") == 2 * supervisor.START_TRIES
+    assert output.count("no database") == 2 * supervisor.START_TRIES
+    assert "Traceback" not in output
+    assert output.strip().splitlines()[-1] == (
         "publisher: no worker can start: what is printed above says why"
     )
 
@@ -120,8 +120,8 @@ def test_a_setting_that_became_invalid_keeps_the_feed_from_nobody(tmp_path: Path
         db.merge(Preference(name="timezone", value="US/Nowhere"))
     site.database.close()
     with serving(tmp_path) as server:
-        status, _, said = server.get("/healthz")
-        assert (status, b"/studio/settings" in said) == (503, True)
+        status, _, health = server.get("/healthz")
+        assert (status, b"/studio/settings" in health) == (503, True)
 
 
 def test_a_start_can_be_stopped(tmp_path: Path) -> None:
@@ -266,9 +266,9 @@ def test_metrics_are_the_sum_of_all_workers(tmp_path: Path) -> None:
         for _ in range(6):
             assert counted in server.get("/metrics")[2].decode()
         wait_until(lambda: polls_counted(server) >= 30, 60)
-        (one, *_) = (child for child in server.children() if not is_scheduler(child))
-        kill(one)
-        wait_until(lambda: not alive(one), 60)
+        (first_worker, *_) = (child for child in server.children() if not is_scheduler(child))
+        kill(first_worker)
+        wait_until(lambda: not alive(first_worker), 60)
         assert counted in server.get("/metrics")[2].decode()
 
 
@@ -346,12 +346,12 @@ worker.run(socket.socket(fileno=listener), None, beat, parent_pid)
 def test_another_program_was_quicker(tmp_path: Path) -> None:
     """A port on which another program began to listen meanwhile: the worker says so and ends."""
     beat, theirs = os.pipe()
-    with socket.socket() as ours, socket.socket() as others:
-        for one in (ours, others):
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with socket.socket() as ours, socket.socket() as other_sockets:
+        for first_worker in (ours, other_sockets):
+            first_worker.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         ours.bind(("127.0.0.1", 0))
-        others.bind(ours.getsockname())
-        others.listen()
+        other_sockets.bind(ours.getsockname())
+        other_sockets.listen()
         words = [str(ours.fileno()), str(theirs), str(os.getpid())]
         ended = subprocess.run(
             [sys.executable, "-c", LATE, *words],

@@ -40,9 +40,9 @@ def ask(server: Server, method: str, *headers: str) -> tuple[int, dict[str, list
     """Status, headers (each with all its values) and body, unparsed by any library."""
     lines = [f"{method} /rss.xml HTTP/1.1", "Host: x", "Connection: close", *headers, "", ""]
     head, _, body = raw(server, "\r\n".join(lines).encode("latin-1")).partition(b"\r\n\r\n")
-    first, *rest = head.decode("latin-1").split("\r\n")
+    first, *header_lines = head.decode("latin-1").split("\r\n")
     named: dict[str, list[str]] = {}
-    for line in rest:
+    for line in header_lines:
         name, _, value = line.partition(": ")
         named.setdefault(name.lower(), []).append(value)
     return int(first.split()[1]), named, body
@@ -54,18 +54,18 @@ def test_each_header_once(server: Server) -> None:
     assert (status, len(body)) == (200, int(headers["content-length"][0]))
     short, again, nothing = ask(server, "GET", f"If-None-Match: {headers['etag'][0]}")
     assert (short, nothing) == (304, b"")
-    for found in (headers, again):
+    for response in (headers, again):
         for name in ("date", "etag", "cache-control", "vary", "last-modified", "expires"):
-            assert len(found[name]) == 1, name
+            assert len(response[name]) == 1, name
 
 
 def test_head_on_the_wire(server: Server) -> None:
     """H4: HEAD has GET's headers, Content-Length included, and no body."""
-    _, got, _ = ask(server, "GET")
+    _, received_headers, _ = ask(server, "GET")
     status, headers, body = ask(server, "HEAD")
     assert (status, body) == (200, b"")
     for name in ("content-length", "content-type", "etag", "vary"):
-        assert headers[name] == got[name]
+        assert headers[name] == received_headers[name]
     status, headers, _ = ask(server, "DELETE")
     assert (status, headers["allow"]) == (405, ["GET, HEAD"])
 
@@ -91,8 +91,8 @@ def test_polls_on_many_connections_and_pages_between_them(server: Server) -> Non
     with ThreadPoolExecutor(8) as readers:
         begun = time.monotonic()
         paths = ["/rss.xml", "/rss.xml", "/rss.xml", "/"] * 60
-        found = list(readers.map(lambda path: server.get(path)[0], paths))
-    assert found == [200] * len(paths)
+        response = list(readers.map(lambda path: server.get(path)[0], paths))
+    assert response == [200] * len(paths)
     assert time.monotonic() - begun < 60
 
 

@@ -62,7 +62,7 @@ def _damaged(files: Files, folder: Path) -> Files:
     return file, files[1]
 
 
-def _others(files: Files, folder: Path) -> Files:
+def _another_pair(files: Files, folder: Path) -> Files:
     return files[0], make_files(folder, "other")[1]
 
 
@@ -80,7 +80,7 @@ def _with_password(files: Files, folder: Path) -> Files:
         (_folder, "certificate .* cannot be read: Is a directory"),
         (_no_pem, "text is no TLS certificate in PEM form"),
         (_damaged, "are not a certificate and its key"),
-        (_others, "other.key does not belong to the certificate"),
+        (_another_pair, "other.key does not belong to the certificate"),
         (_with_password, "locked.key has a password"),
     ],
 )
@@ -168,8 +168,8 @@ def test_each_worker_knows_the_sessions_of_the_others(files: Files, tmp_path: Pa
                 with secure:
                     return bool(secure.session_reused), secure.session
 
-        known, session = reused(None)
-        assert not known
+        reused_session, session = reused(None)
+        assert not reused_session
         assert all(reused(session)[0] for _ in range(40))
 
 

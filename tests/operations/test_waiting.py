@@ -46,9 +46,9 @@ def test_slow_ones_hold_up_nobody(server: Server) -> None:
         ]
         took = []
         for _ in range(30):
-            asked = time.monotonic()
+            connections = time.monotonic()
             assert server.get("/rss.xml")[0] == 200
-            took.append(time.monotonic() - asked)
+            took.append(time.monotonic() - connections)
             assert server.get("/")[0] == 200
         assert max(took) < 5, took  # half of what the slow ones are given
         assert all(connection.recv(12) == b"HTTP/1.1 408" for connection in slow[1])
@@ -62,12 +62,12 @@ def test_too_many_pages_at_once(server: Server) -> None:
     """What would wait for too long is told to come back; polls are answered meanwhile."""
     search = b"GET /search?q=text HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
     with ExitStack() as stack:
-        asked = [stack.enter_context(opened(server, search)) for _ in range(300)]
+        connections = [stack.enter_context(opened(server, search)) for _ in range(300)]
         assert server.get("/rss.xml")[0] == 200
-        answered = select.select(asked, [], [], 0)[0]
-        found = [one for one in answered if one.recv(12, socket.MSG_PEEK).endswith(b"200")]
-        assert len(found) < MOST_AT_ONCE / 2  # the poll came last and overtook most of them
-        answers = [connection.recv(300) for connection in asked]
+        answered = select.select(connections, [], [], 0)[0]
+        complete = [one for one in answered if one.recv(12, socket.MSG_PEEK).endswith(b"200")]
+        assert len(complete) < MOST_AT_ONCE / 2  # the poll came last and overtook most of them
+        answers = [connection.recv(300) for connection in connections]
     refused = [answer for answer in answers if answer.startswith(b"HTTP/1.1 503")]
     assert all(answer.startswith((b"HTTP/1.1 200", b"HTTP/1.1 503")) for answer in answers)
     assert refused
@@ -104,11 +104,11 @@ def test_what_was_asked_is_answered_before_the_end(server: Server) -> None:
     """SIGTERM between a request's first and last byte: it is answered, then all is over."""
     with opened(
         server, b"POST /studio/login HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n"
-    ) as one:
+    ) as opened_one:
         time.sleep(0.2)
         server.process.terminate()
         time.sleep(0.3)
-        one.sendall(b"a=b")
-        assert one.recv(12).startswith(b"HTTP/1.1 4")
+        opened_one.sendall(b"a=b")
+        assert opened_one.recv(12).startswith(b"HTTP/1.1 4")
     assert server.process.wait(60) == 0
     assert "Traceback" not in server.output()

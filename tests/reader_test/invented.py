@@ -11,7 +11,7 @@ import brotli
 
 from publisher.reader_test.answering import WeekAnswer, WeekPlace, answer
 from publisher.reader_test.script import WEEK_HOURS
-from publisher.reader_test.tester_trace import ONE_SHOT, Asked, Trace, kept_headers
+from publisher.reader_test.tester_trace import ONE_SHOT, Trace, TracedRequest, kept_headers
 
 MONDAY = datetime(2024, 3, 4, tzinfo=UTC)
 ADDRESS = "http://127.0.0.1:8010/t/token"
@@ -33,8 +33,8 @@ def week(
     place, now = WeekPlace(ADDRESS, begins), 0.0
 
     def ask(path: str, headers: dict[str, str], method: str = "GET") -> tuple[WeekAnswer, float]:
-        trace.asked.append(Asked(now, method, path, kept_headers(headers)))
-        served = answer(place, now / 3600, method, path, trace.asked[-1].headers)
+        trace.requests.append(TracedRequest(now, method, path, kept_headers(headers)))
+        served = answer(place, now / 3600, method, path, trace.requests[-1].headers)
         if served.fault == "silent":
             trace.silences.append((now, 20.0, True))
         return served, now
@@ -74,30 +74,30 @@ def visit(memory: dict[str, Any], ask: Ask) -> float:
     if served.status in (200, 304) and served.fault != "cut":
         memory["errors"] = 0
         names = (("If-None-Match", "ETag"), ("If-Modified-Since", "Last-Modified"))
-        memory["kept"] = {name: value for name, given in names if (value := served.header(given))}
+        memory["kept"] = {name: value for name, header in names if (value := served.header(header))}
         if served.status == 200:
             _learn(memory, plain(served))
         wait = fresh(served) or memory["held"] or 3600.0
     elif served.status == 410:
         memory["gone"] = memory.get("gone", 0) + 1
         wait = DAY if memory["gone"] == 1 else 1000 * DAY
-    elif told := served.header("Retry-After"):
-        wait = float(told) if told.isdecimal() else until(told, served)
+    elif retry_after := served.header("Retry-After"):
+        wait = float(retry_after) if retry_after.isdecimal() else until(retry_after, served)
     else:
         memory["errors"] = memory.get("errors", 0) + 1
         wait = 3600.0 * 2 ** (memory["errors"] - 1)
     if date := served.header("Date"):
         memory["at"] = parsedate_to_datetime(date).timestamp()
     # The first answer may have been lost: then nothing is known yet.
-    known = memory.get("at", now), wait, memory.get("hours", []), memory.get("days", [])
-    return away(*known) + 17.0
+    remembered = memory.get("at", now), wait, memory.get("hours", []), memory.get("days", [])
+    return away(*remembered) + 17.0
 
 
 def _learn(memory: dict[str, Any], body: bytes) -> None:
     """What a document says: its own wait, the hours and the days to skip."""
     memory["held"] = 0.0
-    if found := re.search(rb"<ttl>(\d+)</ttl>", body):
-        memory["held"] = int(found[1]) * 60.0
+    if match := re.search(rb"<ttl>(\d+)</ttl>", body):
+        memory["held"] = int(match[1]) * 60.0
     elif b"<sy:updatePeriod>" in body:
         memory["held"] = DAY / int(body.split(b"<sy:updateFrequency>")[1].split(b"<")[0])
     memory["hours"] = [int(one) for one in re.findall(rb"<hour>(\d+)</hour>", body)]
@@ -115,8 +115,8 @@ def away(at: float, wait: float, hours: list[int], days: list[str]) -> float:
 
 def fresh(served: WeekAnswer) -> float:
     """max-age, else Expires, in seconds; 0 where there is neither."""
-    if found := re.search(r"max-age=(\d+)", served.header("Cache-Control") or ""):
-        return float(found[1])
+    if match := re.search(r"max-age=(\d+)", served.header("Cache-Control") or ""):
+        return float(match[1])
     expires = served.header("Expires")
     return until(expires, served) if expires else 0.0
 
@@ -155,13 +155,13 @@ def rude(ask: Ask) -> Generator[float]:
 
 def hourly(ask: Ask) -> Generator[float]:
     """As many programs are: conditional requests at an interval of its own, and nothing else."""
-    kept: dict[str, str] = {}
+    validators: dict[str, str] = {}
     while True:
-        served, _ = ask("feed.xml", {"User-Agent": "Hourly/1.0", **kept})
+        served, _ = ask("feed.xml", {"User-Agent": "Hourly/1.0", **validators})
         while served.status in (301, 302, 307, 308):
             target = (served.header("Location") or "").rpartition("/")[2]
-            served, _ = ask(target, {"User-Agent": "Hourly/1.0", **kept})
+            served, _ = ask(target, {"User-Agent": "Hourly/1.0", **validators})
         if served.status == 200:
             names = (("If-None-Match", "ETag"), ("If-Modified-Since", "Last-Modified"))
-            kept = {name: value for name, given in names if (value := served.header(given))}
+            validators = {name: value for name, header in names if (value := served.header(header))}
         yield 3600.0

@@ -27,11 +27,11 @@ def over_http(url: str, now: float, seconds: float) -> Ask:
         try:
             connection.request("GET", f"{folder}/{path}", headers=headers)
             answer = connection.getresponse()
-            given = tuple(answer.getheaders())
+            headers_sent = tuple(answer.getheaders())
             try:
-                return WeekAnswer(answer.status, given, answer.read()), now
+                return WeekAnswer(answer.status, headers_sent, answer.read()), now
             except http.client.IncompleteRead:
-                return WeekAnswer(answer.status, given, b"", "cut"), now
+                return WeekAnswer(answer.status, headers_sent, b"", "cut"), now
         except (OSError, http.client.HTTPException):
             return WeekAnswer(0, fault="closed"), now
         finally:

@@ -44,7 +44,7 @@ def test_a_day_of_a_command_that_is_told_the_time(tmp_path: Path) -> None:
     card = score(trace)
     assert (card.score, trace.runs) == (100, 104)  # each quarter of an hour
     assert [one for one in card.verdicts if one.state in ("bad", "partly")] == []
-    assert 10 < len(trace.asked) < 30
+    assert 10 < len(trace.requests) < 30
 
 
 def test_printed_items_are_judged(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_printed_items_are_judged(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         (["--url-command", "my-reader fetch"], 2, "needs the word URL"),
         (["--url-command", "my-reader 'fetch URL"], 2, "No closing quotation"),
@@ -85,11 +85,11 @@ def test_printed_items_are_judged(tmp_path: Path) -> None:
         (["--fail-under", "101"], 2, "--fail-under"),
     ],
 )
-def test_wrong_input_is_one_line(words: list[str], code: int, said: str) -> None:
+def test_wrong_input_is_one_line(words: list[str], code: int, message: str) -> None:
     """With the exit code of INTERFACE.md, no traceback."""
     done = command(*words)
     assert done.returncode == code, done.stderr
-    assert said in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -98,10 +98,10 @@ def test_replay_and_fail_under(tmp_path: Path) -> None:
     file = tmp_path / "trace.json"
     file.write_text(week(hourly).to_json(), "utf-8")
     done = command("--replay", str(file), "--json", "--fail-under", "40")
-    told = json.loads(done.stdout)
-    assert (done.returncode, told["score"]) == (0, score(week(hourly)).score)
+    card = json.loads(done.stdout)
+    assert (done.returncode, card["score"]) == (0, score(week(hourly)).score)
     assert {"behaviour", "verdict", "points", "of", "seen", "rule", "cost", "advice"} == set(
-        told["verdicts"][0]
+        card["verdicts"][0]
     )
     done = command("--replay", str(file), "--fail-under", "99")
     assert (done.returncode, "of 100; --fail-under 99" in done.stderr) == (1, True)
@@ -119,12 +119,12 @@ def test_a_week_of_a_command_that_always_asks(tmp_path: Path) -> None:
     reader = f"bash {script} URL"
     done = command("--url-command", reader, "--json", "--fail-under", "1", "--save", str(file))
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    told = json.loads(done.stdout)
+    card = json.loads(done.stdout)
     trace = read_trace(file.read_text("utf-8"))
-    assert (told["mode"], trace.runs, len(trace.asked)) == ("one-shot", 672, 672)
-    found = score(trace).score
-    assert found is not None
-    assert told["score"] == found < 50
+    assert (card["mode"], trace.runs, len(trace.requests)) == ("one-shot", 672, 672)
+    expected = score(trace).score
+    assert expected is not None
+    assert card["score"] == expected < 50
 
 
 @needs_faketime

@@ -10,7 +10,7 @@ from publisher.base.errors import InvalidData
 from publisher.reader_test import script
 from publisher.reader_test.answering import WeekPlace, answer, document, tag_at
 from publisher.reader_test.scorecard import Scorecard, badge, fragment, lines, score
-from publisher.reader_test.tester_trace import MOST_REQUESTS, Asked, Trace, read_trace
+from publisher.reader_test.tester_trace import MOST_REQUESTS, Trace, TracedRequest, read_trace
 from tests.reader_test.invented import ADDRESS, AGENT, MONDAY, hourly, perfect, rude, week
 
 PLACE = WeekPlace(ADDRESS, MONDAY)
@@ -47,11 +47,13 @@ def test_a_rude_reader_gets_what_it_deserves() -> None:
 def test_an_hourly_reader_gets_half() -> None:
     """Right validators, no ear for hints: as newsboat and many others are."""
     card = score(week(hourly))
-    got = states(card)
+    verdicts = states(card)
     assert card.score is not None
     assert 40 <= card.score <= 60
-    assert got["etag"] == got["last-modified"] == got["own"] == got["posts"] == "good"
-    assert got["max-age-304"] == got["ttl-kept"] == got["retry-after"] == got["gone"] == "bad"
+    for name in ("etag", "last-modified", "own", "posts"):
+        assert verdicts[name] == "good"
+    for name in ("max-age-304", "ttl-kept", "retry-after", "gone"):
+        assert verdicts[name] == "bad"
 
 
 # What a perfect reader forgets -> the behaviours that are then no longer right.
@@ -67,11 +69,11 @@ FORGOTTEN = [
 def test_each_header_has_its_verdict(names: set[str], wrong: set[str]) -> None:
     """Without that header in the trace only its own behaviour is wrong."""
     trace = week(perfect)
-    trace.asked = [
-        Asked(
+    trace.requests = [
+        TracedRequest(
             one.at, one.method, one.path, {n: v for n, v in one.headers.items() if n not in names}
         )
-        for one in trace.asked
+        for one in trace.requests
     ]
     # Without its validator a request gets another answer, so some waits are judged differently.
     bad = {name for name, state in states(score(trace)).items() if state == "bad"}
@@ -81,23 +83,23 @@ def test_each_header_has_its_verdict(names: set[str], wrong: set[str]) -> None:
 @pytest.mark.parametrize(
     ("added", "behaviour"),
     [
-        (Asked(60.0, "HEAD", "feed.xml", {}), "start"),
-        (Asked(11.0 * 3600 + 60, "GET", "feed.xml", {}), "ttl"),
-        (Asked(29.0 * 3600, "GET", "moved.xml", {}), "max-age"),
-        (Asked(42.0 * 3600, "GET", "moved.xml", {}), "max-age-304"),
-        (Asked(75.0 * 3600, "GET", "moved.xml", {}), "skip"),
-        (Asked(100.0 * 3600, "GET", "moved.xml", {}), "skip"),
-        (Asked(124.3 * 3600, "GET", "last.xml", {}), "retry-after"),
-        (Asked(90.0 * 3600, "GET", "feed.xml", {}), "permanent"),
-        (Asked(99.0 * 3600, "GET", "for-now.xml", {}), "temporary"),
-        (Asked(99.0 * 3600, "GET", "atom.xml", {}), "addresses"),
+        (TracedRequest(60.0, "HEAD", "feed.xml", {}), "start"),
+        (TracedRequest(11.0 * 3600 + 60, "GET", "feed.xml", {}), "ttl"),
+        (TracedRequest(29.0 * 3600, "GET", "moved.xml", {}), "max-age"),
+        (TracedRequest(42.0 * 3600, "GET", "moved.xml", {}), "max-age-304"),
+        (TracedRequest(75.0 * 3600, "GET", "moved.xml", {}), "skip"),
+        (TracedRequest(100.0 * 3600, "GET", "moved.xml", {}), "skip"),
+        (TracedRequest(124.3 * 3600, "GET", "last.xml", {}), "retry-after"),
+        (TracedRequest(90.0 * 3600, "GET", "feed.xml", {}), "permanent"),
+        (TracedRequest(99.0 * 3600, "GET", "for-now.xml", {}), "temporary"),
+        (TracedRequest(99.0 * 3600, "GET", "atom.xml", {}), "addresses"),
     ],
     ids=lambda value: value if isinstance(value, str) else f"{value.at:.0f}",
 )
-def test_one_request_too_many_is_found(added: Asked, behaviour: str) -> None:
+def test_one_request_too_many_is_found(added: TracedRequest, behaviour: str) -> None:
     """A perfect reader's trace with one more request is no longer perfect there."""
     trace = week(perfect)
-    trace.asked = sorted([*trace.asked, added], key=lambda one: one.at)
+    trace.requests = sorted([*trace.requests, added], key=lambda one: one.at)
     assert states(score(trace))[behaviour] != "good"
 
 
@@ -106,13 +108,13 @@ def test_each_look_twice_is_one_fault() -> None:
     trace = week(perfect)
     looks = [
         one
-        for one in trace.asked
+        for one in trace.requests
         if answer(PLACE, one.hours, one.method, one.path, one.headers).header("Location") is None
     ]
-    again = [Asked(one.at + 1.0, one.method, one.path, one.headers) for one in looks]
-    trace.asked = sorted([*trace.asked, *again], key=lambda one: one.at)
-    found = states(score(trace)).items()
-    assert {name for name, state in found if state not in ("good", "not-seen")} == {
+    again = [TracedRequest(one.at + 1.0, one.method, one.path, one.headers) for one in looks]
+    trace.requests = sorted([*trace.requests, *again], key=lambda one: one.at)
+    pairs = states(score(trace)).items()
+    assert {name for name, state in pairs if state not in ("good", "not-seen")} == {
         "start", "twice",
     }  # fmt: skip
 
@@ -120,7 +122,7 @@ def test_each_look_twice_is_one_fault() -> None:
 def test_too_little_gives_no_score() -> None:
     """One request, or none, is nothing to judge by."""
     empty = Trace(ADDRESS, MONDAY)
-    once = Trace(ADDRESS, MONDAY, ran=3600.0, asked=[Asked(0.0, "GET", "feed.xml", {})])
+    once = Trace(ADDRESS, MONDAY, ran=3600.0, requests=[TracedRequest(0.0, "GET", "feed.xml", {})])
     assert [score(empty).score, score(once).score] == [None, None]
     assert "not yet known" in badge(score(empty))
     assert "Not yet known" in fragment(score(empty))
@@ -159,17 +161,17 @@ def test_a_trace_is_bounded() -> None:
     """However many rows a file has."""
     stored = json.loads(week(hourly, hours=1).to_json())
     stored["asked"] = stored["asked"] * (MOST_REQUESTS + 5)
-    assert len(read_trace(json.dumps(stored)).asked) == MOST_REQUESTS
+    assert len(read_trace(json.dumps(stored)).requests) == MOST_REQUESTS
 
 
 def test_what_a_tester_sends_is_escaped() -> None:
     """In the page, wherever it appears."""
     trace = week(hourly)
     evil = '<script>alert("x")</script>'
-    trace.asked = [
-        Asked(one.at, one.method, one.path + evil, {**one.headers, "user-agent": evil})
-        for one in trace.asked
-    ] + [Asked(5.0, "GET", evil, {})]
+    trace.requests = [
+        TracedRequest(one.at, one.method, one.path + evil, {**one.headers, "user-agent": evil})
+        for one in trace.requests
+    ] + [TracedRequest(5.0, "GET", evil, {})]
     trace.program = evil
     card = score(trace)
     assert "<script" not in fragment(card) + badge(card)
@@ -219,8 +221,8 @@ def test_a_subscription_is_answered(path: str, fields: dict[str, str], status: i
     assert b'success="true"' not in served.body
     for name in fields:
         for wrong in ({}, {name: "<b>"}):
-            rest = {key: value for key, value in fields.items() if key != name}
-            served = answer(PLACE, 0.5, "POST", path, {**rest, **wrong})
+            others = {key: value for key, value in fields.items() if key != name}
+            served = answer(PLACE, 0.5, "POST", path, {**others, **wrong})
             assert (served.status, served.body) == (400, f"missing or wrong: {name}\n".encode())
 
 
@@ -238,8 +240,8 @@ def test_subscriptions_are_judged(
 ) -> None:
     """Right fields, and no insisting on a hub that verifies nothing."""
     trace = week(perfect)
-    trace.asked += [
-        Asked(hour * 3600, "POST", "hub", {"user-agent": AGENT, **fields}) for hour in hours
+    trace.requests += [
+        TracedRequest(hour * 3600, "POST", "hub", {"user-agent": AGENT, **fields}) for hour in hours
     ]
     assert states(score(trace))["websub"] == state
     assert (score(trace).score == 100) == (state in ("good", "not-seen"))
@@ -258,7 +260,9 @@ def test_archives_are_judged(paths: tuple[str, ...], state: str) -> None:
     """All of them, once each; they lead from one to the next, and hold what the feed no longer
     does."""
     trace = week(perfect)
-    trace.asked += [Asked(10.0 + place, "GET", path, {}) for place, path in enumerate(paths)]
+    trace.requests += [
+        TracedRequest(10.0 + place, "GET", path, {}) for place, path in enumerate(paths)
+    ]
     assert states(score(trace))["archives"] == state
     bodies = [document(PLACE, 0.0), *(
         answer(PLACE, 9.0, "GET", path, {}).body for path in script.ARCHIVES
@@ -330,7 +334,7 @@ def test_who_asks_for_news_alone_must_take_them(takes: bool, state: str) -> None
     trace, tag = Trace(ADDRESS, MONDAY, ran=6 * 3600.0), ""
     for hour in range(6):
         headers = {"if-none-match": tag, "a-im": "feed"} if tag else {}
-        trace.asked.append(Asked(hour * 3600.0, "GET", "feed.xml", headers))
+        trace.requests.append(TracedRequest(hour * 3600.0, "GET", "feed.xml", headers))
         served = answer(PLACE, float(hour), "GET", "feed.xml", headers)
         if served.status == 200 or (takes and served.status == 226):
             tag = served.header("ETag") or ""
@@ -341,7 +345,7 @@ def test_an_http_cache_behind_a_redirect_obeys() -> None:
     """It asks the old address each hour, and the new one only when its copy is no longer fresh."""
     trace = Trace(ADDRESS, MONDAY, ran=30 * 3600.0)
     for hour in range(22, 30):
-        trace.asked.append(Asked(hour * 3600.0, "GET", "feed.xml", {}))
+        trace.requests.append(TracedRequest(hour * 3600.0, "GET", "feed.xml", {}))
         if hour % 2 == 0:
-            trace.asked.append(Asked(hour * 3600.0 + 1, "GET", "moved.xml", {}))
+            trace.requests.append(TracedRequest(hour * 3600.0 + 1, "GET", "moved.xml", {}))
     assert states(score(trace))["max-age"] == "good"

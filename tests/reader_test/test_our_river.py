@@ -35,12 +35,12 @@ def test_the_river_scores_100(
             desk.jump(300.0 * step + 7)
             if river_is_due(river, clock):
                 river.poll()
-    desk.kept.ran = WEEK_HOURS * 3600
-    card = score(desk.kept)
-    told = "\n".join(lines(card))
-    assert card.score == 100, told
+    desk.recorded.ran = WEEK_HOURS * 3600
+    card = score(desk.recorded)
+    text = "\n".join(lines(card))
+    assert card.score == 100, text
     unseen = {one.what.id for one in card.verdicts if one.state == "not-seen"}
-    assert len(unseen) < 8, told
+    assert len(unseen) < 8, text
 
 
 def river_is_due(river: River, clock: FakeClock) -> bool:

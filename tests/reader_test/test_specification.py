@@ -31,26 +31,26 @@ __all__ = ["elsewhere", "environment", "mirrored"]  # fixtures
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 VECTORS = json.loads((DOCS / "specification-vectors.json").read_text("utf-8"))
-PUBLISHER = [pytest.param(one, id=one["id"]) for one in VECTORS["publisher"]]
+PUBLISHER = [pytest.param(answer, id=answer["id"]) for answer in VECTORS["publisher"]]
 
 
 def of_part(*parts: str) -> list[Any]:
     """The publisher's vectors about these parts of an answer."""
-    found = [one for one in VECTORS["publisher"] if one["part"] in parts]
-    return [pytest.param(one, id=one["id"]) for one in found]
+    vectors = [answer for answer in VECTORS["publisher"] if answer["part"] in parts]
+    return [pytest.param(answer, id=answer["id"]) for answer in vectors]
 
 
-READER = [pytest.param(one, id=one["id"]) for one in VECTORS["reader"]]
+READER = [pytest.param(answer, id=answer["id"]) for answer in VECTORS["reader"]]
 
-Given = tuple[int, dict[str, str], bytes]
-Ask = Callable[[str, Mapping[str, str]], Given]
+Response = tuple[int, dict[str, str], bytes]
+Ask = Callable[[str, Mapping[str, str]], Response]
 """A method and headers -> status, headers with small names, body."""
 
 
 def over_wsgi(client: Client, path: str) -> Ask:
     """Asks an application."""
 
-    def ask(method: str, headers: Mapping[str, str]) -> Given:
+    def ask(method: str, headers: Mapping[str, str]) -> Response:
         answer = client.open(path, method=method, headers=dict(headers))
         return answer.status_code, {n.lower(): v for n, v in answer.headers}, answer.data
 
@@ -61,10 +61,10 @@ def check_publisher(vector: dict[str, Any], ask: Ask) -> None:
     """One vector of a publisher."""
     _, first, _ = ask("GET", {})
     sent = {}
-    known = {name: first.get(name, "") for name in ("etag", "last-modified")}
-    known["opaque"] = known["etag"].removeprefix("W/")
+    validators = {name: first.get(name, "") for name in ("etag", "last-modified")}
+    validators["opaque"] = validators["etag"].removeprefix("W/")
     for name, value in vector["send"].items():
-        sent[name] = re.sub(r"\{([\w-]+)\}", lambda found: known[found[1]], value)
+        sent[name] = re.sub(r"\{([\w-]+)\}", lambda vectors: validators[vectors[1]], value)
     status, headers, body = ask(sent.pop(":method", "GET"), sent)
     expect = vector["expect"]
     assert str(status) == expect["status"]
@@ -129,13 +129,13 @@ def test_the_mirror(vector: dict[str, Any], app: Flask) -> None:
 @pytest.mark.parametrize("vector", of_part("document", "freshness"))
 def test_the_wordpress_plugin(vector: dict[str, Any]) -> None:
     """What the plugin writes; validators and compression are WordPress's own."""
-    said = wordpress.run(wordpress.ok(wordpress.told()))
+    output = wordpress.run(wordpress.ok(wordpress.told()))
     module = (
-        f"<sy:updatePeriod>{said['period']}</sy:updatePeriod>"
-        f"<sy:updateFrequency>{said['frequency']}</sy:updateFrequency>"
+        f"<sy:updatePeriod>{output['period']}</sy:updatePeriod>"
+        f"<sy:updateFrequency>{output['frequency']}</sy:updateFrequency>"
     )
-    headers = {name.lower(): value for name, value in said["feed"].items()}
-    check_publisher(vector, lambda *_: (200, headers, (said["head"] + module).encode()))
+    headers = {name.lower(): value for name, value in output["feed"].items()}
+    check_publisher(vector, lambda *_: (200, headers, (output["head"] + module).encode()))
 
 
 def body_of(answer: dict[str, Any], number: int) -> bytes:
@@ -167,20 +167,20 @@ def date(value: str, now: datetime) -> str:
 def test_our_river(vector: dict[str, Any], site: Site, clock: FakeClock) -> None:
     """The river gets the answers one after the other, at the moments that it chooses."""
     begun, waits = clock(), list[float]()
-    given: list[Any] = list(vector["answers"])
+    answers: list[Any] = list(vector["answers"])
     origin = Origin()
     origin.clock = lambda: clock().timestamp()
 
     def reply(_headers: Mapping[str, str]) -> Reply:
-        one: Any = given.pop(0) if given else {"status": 500, "headers": {}}
+        answer: Any = answers.pop(0) if answers else {"status": 500, "headers": {}}
         now = clock()
         headers = {
             name: date(value, begun if name == "last-modified" else now)
-            for name, value in one["headers"].items()
+            for name, value in answer["headers"].items()
         }
         headers |= {"Date": format_rfc822(now), "Content-Type": "application/rss+xml"}
-        body = body_of(one, len(given)) if one["status"] == 200 else b""
-        return Reply(one["status"], body, headers)
+        body = body_of(answer, len(answers)) if answer["status"] == 200 else b""
+        return Reply(answer["status"], body, headers)
 
     river = River(site, clock)
     try:
@@ -196,7 +196,7 @@ def test_our_river(vector: dict[str, Any], site: Site, clock: FakeClock) -> None
     expect, last = vector["expect"], origin.log[-1].headers
     assert waits[-1] >= expect.get("least", 0)
     if expect.get("grows"):
-        assert all(later > one for one, later in pairwise(waits[1:]))
+        assert all(later > answer for answer, later in pairwise(waits[1:]))
     for name, value in expect.get("next", {}).items():
         assert last[name] == date(value, begun)
     for name, pattern in expect.get("matches", {}).items():
@@ -208,7 +208,7 @@ def test_every_vector_has_its_rule() -> None:
     """The page has each number; the page stays short."""
     page = (DOCS / "specification.md").read_text("utf-8")
     rules = set(re.findall(r"\*\*([PR]\d+)\.\*\*", page))
-    used = {one["id"].split()[0] for one in (*VECTORS["publisher"], *VECTORS["reader"])}
+    used = {answer["id"].split()[0] for answer in (*VECTORS["publisher"], *VECTORS["reader"])}
     assert used <= rules
     # Rules about what a publisher may publish, about refusals, about randomness: no answer shows.
     assert rules - used == {"P5", "P10", "P11", "R11"}

@@ -47,15 +47,15 @@ def test_a_test_in_real_time_and_a_faster_one(testers: ReaderTests, clock: FakeC
         for tester in (slow, fast):
             testers.answer(BASE, tester.word, "GET", "feed.xml", {"User-Agent": "R/1"})
         clock.forward(hours=1)
-    assert [one.hours for one in testers.trace(BASE, slow.word).asked] == [0.5, 1.5, 2.5]
-    assert [round(one.hours, 1) for one in testers.trace(BASE, fast.word).asked] == [
+    assert [one.hours for one in testers.trace(BASE, slow.word).requests] == [0.5, 1.5, 2.5]
+    assert [round(one.hours, 1) for one in testers.trace(BASE, fast.word).requests] == [
         0.5,
         24.5,
         48.5,
     ]
     clock.forward(days=2)
     assert testers.answer(BASE, fast.word, "GET", "feed.xml", {}).status == 410
-    assert len(testers.trace(BASE, fast.word).asked) == 3
+    assert len(testers.trace(BASE, fast.word).requests) == 3
     assert testers.trace(BASE, fast.word).ran == 168 * 3600
     assert score(testers.trace(BASE, fast.word)).requests == 3
 
@@ -105,8 +105,12 @@ def test_size_and_rate_are_limited(
     assert testers.answer(BASE, tester.word, "GET", "feed.xml", {}).status == 200
     (file,) = (tmp_path / "tests").iterdir()
     assert file.stat().st_size <= 5_100
-    asked = testers.trace(BASE, tester.word).asked[0]
-    assert (asked.method, len(asked.path), len(asked.headers["user-agent"])) == ("OTHER", 200, 300)
+    request = testers.trace(BASE, tester.word).requests[0]
+    assert (request.method, len(request.path), len(request.headers["user-agent"])) == (
+        "OTHER",
+        200,
+        300,
+    )
 
 
 @pytest.mark.parametrize("speed", [0, -1, 0.5, 10_001, float("nan"), float("inf")])
@@ -167,8 +171,8 @@ def test_garbage_does_not_hurt(base: str, sent: bytes) -> None:
     with socket.create_connection((host, int(port)), timeout=10) as line:
         line.sendall(sent)
         line.shutdown(socket.SHUT_WR)
-        said = line.recv(100)
-    assert b" 500 " not in said
+        received = line.recv(100)
+    assert b" 500 " not in received
     assert get(f"{base}/")[0] == 200
 
 
@@ -182,7 +186,7 @@ def test_faults_on_the_wire() -> None:
         desk.jump(139.5 * 3600)
         with pytest.raises(Exception, match="IncompleteRead"):
             get(f"{base}/{desk.word}/last.xml")
-    assert [one.path for one in desk.kept.asked] == ["last.xml", "last.xml"]
+    assert [one.path for one in desk.recorded.requests] == ["last.xml", "last.xml"]
 
 
 def test_silence_ends(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,19 +208,19 @@ def test_silence_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(desk, "127.0.0.1", 0) as base:
         host, _, port = base.removeprefix("http://").partition(":")
         ask(0.2)
-        wait_until(lambda: desk.kept.silences, 10)
+        wait_until(lambda: desk.recorded.silences, 10)
         assert ask(9.0) >= 0.9
         with ThreadPoolExecutor(4) as pool:
             took = sorted(pool.map(ask, [9.0] * 4))
         assert took[1] < 0.9 < took[2]
         assert get(f"{base}/")[0] == 200
-        desk.kept.speed = 1.0
+        desk.recorded.speed = 1.0
         left = socket.create_connection((host, int(port)))
         left.sendall(f"GET /{desk.word}/last.xml HTTP/1.1\r\nHost: x\r\n\r\n".encode())
-        wait_until(lambda: len(desk.kept.asked) == 7, 10)
+        wait_until(lambda: len(desk.recorded.requests) == 7, 10)
     left.close()
-    assert [gave_up for _, _, gave_up in desk.kept.silences] == [True, False, False, False]
-    held = [seconds for _, seconds, _ in desk.kept.silences]
+    assert [gave_up for _, _, gave_up in desk.recorded.silences] == [True, False, False, False]
+    held = [seconds for _, seconds, _ in desk.recorded.silences]
     assert 70 * 0.15 < held[0] < 70 <= held[1]  # in seconds of the program's clock
 
 
@@ -227,7 +231,7 @@ def test_silences_of_strangers_are_kept(testers: ReaderTests) -> None:
     testers.silence(tester.word, 30.04, True)
     testers.answer(BASE, tester.word, "SILENCE", "[1, 2, 3]", {})
     trace = testers.trace(BASE, tester.word)
-    assert (len(trace.asked), trace.silences) == (2, [(1800.0, 30.0, True)])
+    assert (len(trace.requests), trace.silences) == (2, [(1800.0, 30.0, True)])
 
 
 def test_nothing_is_sent_to_a_callback(base: str, testers: ReaderTests) -> None:

@@ -67,15 +67,15 @@ def test_it_judges_a_trace(alone: Path) -> None:
     """With the words, the points and the gain that it brings along."""
     (alone / "trace.json").write_text(week(hourly).to_json(), "utf-8")
     done = run(alone, "--replay", "trace.json", "--json", "--fail-under", "40")
-    told = json.loads(done.stdout)
+    card = json.loads(done.stdout)
     assert (done.returncode, done.stderr) == (0, "['click', 'publisher_reader_test']\n")
-    assert 40 <= told["score"] <= 60
-    assert len(told["verdicts"]) == 32
-    assert told["gain"]["rows"]
+    assert 40 <= card["score"] <= 60
+    assert len(card["verdicts"]) == 32
+    assert card["gain"]["rows"]
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         ([], 2, "--nonsense"),
         (["--url-command", "my-reader fetch"], 2, "needs the word URL"),
@@ -83,9 +83,13 @@ def test_it_judges_a_trace(alone: Path) -> None:
         (["--url-command", "sh -c 'echo no >&2' URL"], 1, "8 times and never asked for http://127"),
     ],
 )
-def test_its_errors_are_one_line(alone: Path, words: list[str], code: int, said: str) -> None:
+def test_its_errors_are_one_line(alone: Path, words: list[str], code: int, message: str) -> None:
     """They begin with the program's own name."""
     done = run(alone, *(words or ["--nonsense"]))
     first = done.stderr.splitlines()[0]
-    assert (done.returncode, first.startswith("reader-test: "), said in first) == (code, True, True)
+    assert (done.returncode, first.startswith("reader-test: "), message in first) == (
+        code,
+        True,
+        True,
+    )
     assert "Traceback" not in done.stderr

@@ -46,9 +46,9 @@ def front(app: Flask, site: Site, clock: FakeClock) -> Iterator[FeedMiddleware]:
     """The front of a blog with one post, an hour old."""
     make_post(site, "First post.", clock() - timedelta(hours=1), title="One", tags=["web"])
     rebuild(site)
-    found: FeedMiddleware = app.extensions["front"]
-    yield found
-    assert found.watching
+    middleware: FeedMiddleware = app.extensions["front"]
+    yield middleware
+    assert middleware.watching
 
 
 def eventually(condition: Callable[[], bool]) -> None:
@@ -75,12 +75,12 @@ def test_newer_items_alone(
     """`A-IM: feed` with the tag of an earlier document: 226 with the new post and not the old."""
     make_post(site, "Long. " * 500, clock() - timedelta(minutes=30))
     rebuild(site)
-    asked = {"A-IM": "feed", "If-None-Match": client.get(path).headers["ETag"]}
+    request_headers = {"A-IM": "feed", "If-None-Match": client.get(path).headers["ETag"]}
     make_post(site, "News.", clock())
     clock.forward(minutes=1)
     rebuild(site)
-    eventually(lambda: client.get(path, headers=asked).status_code == 226)
-    answer = client.get(path, headers=asked)
+    eventually(lambda: client.get(path, headers=request_headers).status_code == 226)
+    answer = client.get(path, headers=request_headers)
     assert b"News." in answer.data
     assert b"First post." not in answer.data
     assert answer.headers["ETag"] == client.get(path).headers["ETag"]
@@ -111,8 +111,8 @@ def test_stored_validators_get_304(
         "If-None-Match": first.headers["ETag"],
         "If-Modified-Since": first.headers["Last-Modified"],
     }
-    other = create_app(environment, clock)
-    for application in (app, other):
+    second_app = create_app(environment, clock)
+    for application in (app, second_app):
         for seconds in (0, 70):
             clock.forward(seconds=seconds)
             for name, value in validators.items():
@@ -120,7 +120,7 @@ def test_stored_validators_get_304(
                 assert (again.status_code, again.data) == (304, b"")
                 assert again.headers["ETag"] == first.headers["ETag"]
                 assert again.headers["Last-Modified"] == first.headers["Last-Modified"]
-    close_app(other)
+    close_app(second_app)
 
 
 def test_freshness_is_on_both_answers(client: FlaskClient, front: FeedMiddleware) -> None:
@@ -144,9 +144,9 @@ def test_gzip(client: FlaskClient, front: FeedMiddleware) -> None:
 
 def test_head_and_other_methods(client: FlaskClient, front: FeedMiddleware) -> None:
     """H4: HEAD has the headers of GET; POST is 405 with Allow."""
-    got, head = client.get("/rss.xml"), client.head("/rss.xml")
+    answer, head = client.get("/rss.xml"), client.head("/rss.xml")
     assert (head.status_code, head.data) == (200, b"")
-    assert list(head.headers) == list(got.headers)
+    assert list(head.headers) == list(answer.headers)
     refused = client.post("/rss.xml")
     assert (refused.status_code, refused.headers["Allow"]) == (405, "GET, HEAD")
 
@@ -165,12 +165,14 @@ def test_no_database_on_the_way(
     """A poll runs no statement; neither does a poll of a tag's feed once it was made."""
     for path in ("/rss.xml", "/tags/web/rss.xml"):
         client.get(path)
-    here = threading.current_thread()
+    main_thread = threading.current_thread()
     statements: list[str] = []
     event.listen(
         app.extensions["publisher"].database.engine,
         "before_cursor_execute",
-        lambda *call: statements.append(call[2]) if threading.current_thread() is here else None,
+        lambda *call: (
+            statements.append(call[2]) if threading.current_thread() is main_thread else None
+        ),
     )
     for path in ("/rss.xml", "/atom.xml", "/feed.json", "/tags/web/rss.xml"):
         clock.forward(seconds=3)
@@ -373,17 +375,17 @@ def test_a_poll_that_comes_again_is_answered_like_any(
     """What is remembered of a head never outlives the second, the tag or the document."""
     clock.forward(seconds=2)
     tag = client.get("/rss.xml").headers["ETag"]
-    asked: list[dict[str, Any]] = [
+    request_headers: list[dict[str, Any]] = [
         {"REQUEST_METHOD": "GET", "PATH_INFO": "/rss.xml", **headers}
         for headers in (
             {}, {"HTTP_IF_NONE_MATCH": tag}, {"HTTP_IF_NONE_MATCH": '"other"'},
             {"HTTP_ACCEPT_ENCODING": "gzip"},
         )
     ]  # fmt: skip
-    polls = [Request(environ) for environ in asked]
+    polls = [Request(environ) for environ in request_headers]
 
     def compare() -> None:
-        for poll, environ in zip(polls, asked, strict=True):
+        for poll, environ in zip(polls, request_headers, strict=True):
             for peer in ("192.0.2.1", "192.0.2.2", "192.0.2.2"):
                 again = front.at_once(poll, peer, front.moment())
                 fresh = front.in_memory({**environ, "REMOTE_ADDR": peer}, clock())
@@ -416,8 +418,8 @@ def test_remembered_heads_hold_no_bodies(front: FeedMiddleware, clock: FakeClock
             assert encoded(answer, "", clock) is encoded(answer, "", clock)
         polls.append(poll)
         clock.forward(seconds=1)
-    kept = [one for one in gc.get_objects() if type(one) is FeedAnswer and one.encoded]
-    assert len(kept) <= 3
+    encoded_answers = [one for one in gc.get_objects() if type(one) is FeedAnswer and one.encoded]
+    assert len(encoded_answers) <= 3
 
 
 @pytest.mark.parts("readers")
@@ -426,13 +428,13 @@ def test_remembered_heads_keep_no_old_documents(
 ) -> None:
     """Nor those of tags, which are made anew for whoever asks for more of them than are held."""
     assert isinstance(front._polls, PollCounter)
-    known, served = [], []
+    validated, served = [], []
     for path in ("/rss.xml", "/tags/web/rss.xml"):
         client.get(path)
         poll = Request({"REQUEST_METHOD": "GET", "PATH_INFO": path})
         assert front.at_once(poll, "192.0.2.1", front.moment()) is not None
         assert poll.memo is not None
-        known.append(poll)
+        validated.append(poll)
         served.append(weakref.ref(front._document(poll.environ)))
     make_post(site, "Another.", tags=["web"])
     rebuild(site)
@@ -442,7 +444,7 @@ def test_remembered_heads_keep_no_old_documents(
     front._polls.flush()
     gc.collect()
     assert [document() for document in served] == [None, None]
-    for poll in known:
+    for poll in validated:
         answer = front.at_once(poll, "192.0.2.1", front.moment())
         assert answer is not None
         assert b"Another." in b"".join(answer.body)

@@ -52,9 +52,9 @@ def blog(site: Site) -> Site:
 @pytest.fixture
 def front(app: Flask, blog: Site) -> FeedMiddleware:
     """What stands in front of Flask, watching the database."""
-    found: FeedMiddleware = app.extensions["front"]
-    found.start()
-    return found
+    middleware: FeedMiddleware = app.extensions["front"]
+    middleware.start()
+    return middleware
 
 
 def head(path: str, method: str = "GET", query: str = "", **headers: str) -> dict[str, Any]:
@@ -133,9 +133,9 @@ def test_who_has_the_page_is_told_so(front: FeedMiddleware, client: FlaskClient,
         assert dict(answer.headers)["Vary"] == "Accept-Encoding"
         assert "Content-Type" not in dict(answer.headers)
     later = {"If-None-Match": '"other"', "If-Modified-Since": "Fri, 01 Jan 2027 00:00:00 GMT"}
-    other = at_once(front, head("/", **later))
-    assert other is not None
-    assert other.code == 200
+    second_app = at_once(front, head("/", **later))
+    assert second_app is not None
+    assert second_app.code == 200
 
 
 def test_a_date_is_believed_once_it_says_something(
@@ -151,8 +151,8 @@ def test_a_date_is_believed_once_it_says_something(
     assert again
     assert (first.code, again.code) == (200, 304)
     assert "Last-Modified" not in dict(first.headers)
-    known = {"If-Modified-Since": dict(again.headers)["Last-Modified"]}
-    answer = at_once(front, head("/", **known))
+    validators = {"If-Modified-Since": dict(again.headers)["Last-Modified"]}
+    answer = at_once(front, head("/", **validators))
     assert answer is not None
     assert answer.code == 304
 
@@ -192,14 +192,14 @@ def test_a_page_that_asks_for_the_time_is_not_kept(
     front: FeedMiddleware, client: FlaskClient, blog: Site
 ) -> None:
     """The day's strip has a mark at the present minute; without the strip the page can be kept."""
-    for shown, kept in (("subscribe+about", 0), ("subscribe", 1), ("off", 2)):
+    for shown, expected in (("subscribe+about", 0), ("subscribe", 1), ("off", 2)):
         with blog.database.write() as db:
             store_setting(db, "show_hours", shown)
         front.refresh()
         for path in ("/about", "/subscribe"):
             assert client.get(path).status_code == 200
-        found = [at_once(front, head(path)) for path in ("/about", "/subscribe")]
-        assert sum(answer is not None for answer in found) == kept, shown
+        answers = [at_once(front, head(path)) for path in ("/about", "/subscribe")]
+        assert sum(answer is not None for answer in answers) == expected, shown
 
 
 @pytest.mark.parametrize(
@@ -378,11 +378,13 @@ def test_no_database_on_the_way(
     rebuild(app.extensions["publisher"])
     front.refresh()
     sheet = client.get("/").text.partition('href="/static/')[2].partition('"')[0]
-    here, statements = threading.current_thread(), list[str]()
+    main_thread, statements = threading.current_thread(), list[str]()
     event.listen(
         app.extensions["publisher"].database.engine,
         "before_cursor_execute",
-        lambda *call: statements.append(call[2]) if threading.current_thread() is here else None,
+        lambda *call: (
+            statements.append(call[2]) if threading.current_thread() is main_thread else None
+        ),
     )
     assert at_once(front, head("/")) is not None
     with client.get(f"/static/{sheet}") as answer:
@@ -395,8 +397,8 @@ def test_pages_from_memory_are_counted(front: FeedMiddleware, client: FlaskClien
 
     def counted(status: int) -> float:
         line = f'publisher_requests_total{{kind="blog",status="{status}"}} '
-        found = client.get("/metrics", base_url="http://127.0.0.1").text.partition(line)[2]
-        return float(found.partition("\n")[0] or 0)
+        after_line = client.get("/metrics", base_url="http://127.0.0.1").text.partition(line)[2]
+        return float(after_line.partition("\n")[0] or 0)
 
     tag = client.get("/").headers["ETag"]
     before = counted(200), counted(304)
@@ -410,10 +412,12 @@ def test_another_process_has_the_same_page(
     front: FeedMiddleware, client: FlaskClient, environment: Environment, clock: FakeClock
 ) -> None:
     """So that a tag from one worker is known by the others."""
-    other = create_app(environment, clock)
-    found = other.test_client().get("/", headers={"If-None-Match": client.get("/").headers["ETag"]})
-    assert found.status_code == 304
-    close_app(other)
+    second_app = create_app(environment, clock)
+    answer = second_app.test_client().get(
+        "/", headers={"If-None-Match": client.get("/").headers["ETag"]}
+    )
+    assert answer.status_code == 304
+    close_app(second_app)
 
 
 def page_of(size: int, now: datetime) -> Page:
@@ -429,8 +433,8 @@ def test_kept_pages_are_limited(clock: FakeClock) -> None:
     for number in range(3 * MOST_BYTES // size):
         pages.keep((f"/{number}".ljust(size, "!"), ""), page_of(500, clock()))
         assert pages.get(("/", "")) is not None
-        kept = pages._late | pages._earlier
-        held = sum(page.size + len(path) for (path, _), page in kept.items())
+        expected = pages._late | pages._earlier
+        held = sum(page.size + len(path) for (path, _), page in expected.items())
         assert held <= MOST_BYTES
     pages.keep(("/huge", ""), page_of(MOST_BYTES, clock()))
     assert pages.get(("/huge", "")) is None

@@ -65,12 +65,12 @@ def test_the_same_from_every_process(
     clock.forward(seconds=2)
     first = client.get(WEB)
     clock.forward(minutes=10)
-    other = create_app(environment, clock)
-    second = other.test_client().get(WEB)
+    second_app = create_app(environment, clock)
+    second = second_app.test_client().get(WEB)
     assert second.data == first.data
     for name in ("ETag", "Last-Modified"):
         assert second.headers[name] == first.headers[name]
-    close_app(other)
+    close_app(second_app)
 
 
 def test_only_a_change_of_the_tag_moves_its_dates(
@@ -134,13 +134,13 @@ def test_a_change_in_the_second_of_the_poll_is_not_missed(
     app.extensions["front"].refresh()
     first = client.get(WEB)
     assert "Last-Modified" not in first.headers  # not before the second is over
-    known = first.headers["Date"]
+    date = first.headers["Date"]
     make_post(site, "Five.", tags=["web"])
     clock.forward(milliseconds=400)
     rebuild(site)
     app.extensions["front"].refresh()
     clock.forward(minutes=1)
-    assert client.get(WEB, headers={"If-Modified-Since": known}).status_code == 200
+    assert client.get(WEB, headers={"If-Modified-Since": date}).status_code == 200
 
 
 def test_few_are_held(app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:

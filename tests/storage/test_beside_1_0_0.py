@@ -108,8 +108,8 @@ class Person:
     def fill_in(self, path: str, **fields: str) -> str:
         """Send the form of a page with its hidden fields."""
         hidden = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', self.ask(path))
-        given = {name: html.unescape(value) for name, value in hidden}
-        return self.ask(path, given | fields)
+        hidden_values = {name: html.unescape(value) for name, value in hidden}
+        return self.ask(path, hidden_values | fields)
 
     def walk(self, *paths: str) -> set[str]:
         """Open these pages and whatever they link to, of each kind a few."""

@@ -59,36 +59,38 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture
 def settings(store: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
     """What a machine's environment says, with a bucket of this test's own."""
-    known = KEYS | {"AWS_ENDPOINT_URL": store}
-    for name, value in known.items():
+    variables = KEYS | {"AWS_ENDPOINT_URL": store}
+    for name, value in variables.items():
         monkeypatch.setenv(name, value)
     bucket = f"test-{secrets.token_hex(6)}"
     urlopen(Request(f"{store}/{bucket}", method="PUT")).close()
     media_files._store.cache_clear()
-    yield known | {"PUBLISHER_MEDIA_URL": f"s3://{bucket}/blog"}
+    yield variables | {"PUBLISHER_MEDIA_URL": f"s3://{bucket}/blog"}
     media_files._store.cache_clear()
 
 
 @pytest.fixture
-def kept(environment: Environment, settings: dict[str, str]) -> Environment:
+def bucketed(environment: Environment, settings: dict[str, str]) -> Environment:
     """An instance whose uploads are in the bucket."""
     return replace(environment, media_url=settings["PUBLISHER_MEDIA_URL"])
 
 
 @pytest.fixture
-def client(kept: Environment, clock: FakeClock) -> Iterator[FlaskClient]:
-    app: Flask = create_app(kept, clock)
+def client(bucketed: Environment, clock: FakeClock) -> Iterator[FlaskClient]:
+    app: Flask = create_app(bucketed, clock)
     yield app.test_client()
     close_app(app)
 
 
-def test_a_file_is_kept_read_in_parts_and_erased(kept: Environment, client: FlaskClient) -> None:
+def test_a_file_is_kept_read_in_parts_and_erased(
+    bucketed: Environment, client: FlaskClient
+) -> None:
     """As from a folder: ranges, conditions, 416, 404; nothing lies on the machine."""
     accepted = media.accept(make_mp3())
-    media.store(kept.media, accepted)
-    media.store(kept.media, accepted)
-    assert kept.media.names() == list(accepted.files)
-    assert list((kept.instance / "media").glob("*")) == []
+    media.store(bucketed.media, accepted)
+    media.store(bucketed.media, accepted)
+    assert bucketed.media.names() == list(accepted.files)
+    assert list((bucketed.instance / "media").glob("*")) == []
     with client.get(accepted.path) as whole:
         assert (whole.status_code, whole.headers["Content-Type"]) == (200, "audio/mpeg")
         assert whole.content_length == len(whole.data)
@@ -110,32 +112,32 @@ def test_a_file_is_kept_read_in_parts_and_erased(kept: Environment, client: Flas
         assert (head.status_code, head.content_length, head.data) == (200, len(body), b"")
     with client.get(accepted.path, headers={"If-None-Match": tag}) as again:
         assert again.status_code == 304
-    media.erase(kept.media, accepted.files)
-    media.erase(kept.media, accepted.files)
+    media.erase(bucketed.media, accepted.files)
+    media.erase(bucketed.media, accepted.files)
     assert client.get(accepted.path).status_code == 404
     assert client.get("/media/..%2f..%2fsecret").status_code == 404
 
 
 def test_backup_restore_and_copy_take_the_uploads_along(
-    kept: Environment, clock: FakeClock, tmp_path: Path
+    bucketed: Environment, clock: FakeClock, tmp_path: Path
 ) -> None:
     """A backup holds the bucket's files; a restore elsewhere puts them into a folder, or back."""
     accepted = media.accept(make_mp3())
-    open_site(kept, clock).database.close()
-    media.store(kept.media, accepted)
-    if kept.database_url.startswith("sqlite"):
+    open_site(bucketed, clock).database.close()
+    media.store(bucketed.media, accepted)
+    if bucketed.database_url.startswith("sqlite"):
         archive = tmp_path / "b.tar.gz"
-        backup(kept, archive)
-        media.erase(kept.media, accepted.files)
+        backup(bucketed, archive)
+        media.erase(bucketed.media, accepted.files)
         elsewhere = tmp_path / "elsewhere"
         plain = Environment(elsewhere, f"sqlite:///{elsewhere}/publisher.db", SITE_URL, "key")
         restore(plain, archive)
         assert plain.media.names() == list(accepted.files)
-        restore(kept, archive)
-    assert kept.media.names() == list(accepted.files)
+        restore(bucketed, archive)
+    assert bucketed.media.names() == list(accepted.files)
     copied = tmp_path / "copied.db"
-    copy_site(kept, f"sqlite:///{copied}", lambda _: None)
-    assert kept.media.names() == list(accepted.files)
+    copy_site(bucketed, f"sqlite:///{copied}", lambda _: None)
+    assert bucketed.media.names() == list(accepted.files)
 
 
 @pytest.mark.parametrize(
@@ -159,12 +161,12 @@ def test_what_is_wrong_is_said(
     for name, value in change.items():
         monkeypatch.setenv(name, value) if value else monkeypatch.delenv(name)
     wrong = replace(environment, media_url=(settings | change)["PUBLISHER_MEDIA_URL"])
-    with pytest.raises((StorageUnavailable, InvalidInput), match=words) as told:
+    with pytest.raises((StorageUnavailable, InvalidInput), match=words) as failure:
         media.store(wrong.media, media.accept(make_mp3()))
-    assert "\n" not in str(told.value)
-    (found,) = doctor.examine_bucket(wrong)
-    assert not found.good
-    assert words in found.detail
+    assert "\n" not in str(failure.value)
+    (finding,) = doctor.examine_bucket(wrong)
+    assert not finding.good
+    assert words in finding.detail
 
 
 @pytest.mark.parametrize("url", ["s3:blog", "s3://", "https://s3.example/b", "s3://a:b@c/d"])
@@ -183,19 +185,22 @@ def test_two_machines_share_a_bucket(
         "PUBLISHER_DATABASE_URL": url,
         "PUBLISHER_SECRET_KEY": "the same on all machines",
     }
-    with serving(tmp_path / "one", env=both) as one, serving(tmp_path / "two", env=both) as two:
-        assert one.threads() == 1  # see test_serve.py
-        token = _token(one.instance, url)
-        sent = _upload(one.port, token)
+    with (
+        serving(tmp_path / "one", env=both) as first,
+        serving(tmp_path / "two", env=both) as second,
+    ):
+        assert first.threads() == 1  # see test_serve.py
+        token = _token(first.instance, url)
+        sent = _upload(first.port, token)
         name = sent.rpartition("/")[2]
-        answers = [machine.get(f"/media/{name}") for machine in (one, two)]
+        answers = [machine.get(f"/media/{name}") for machine in (first, second)]
         assert [status for status, _, _ in answers] == [200, 200]
         assert answers[0][2] == answers[1][2]
         Bucket(settings["PUBLISHER_MEDIA_URL"]).erase(name)
-        assert [machine.get(f"/media/{name}")[0] for machine in (one, two)] == [404, 404]
-        checked = one.command("doctor")
+        assert [machine.get(f"/media/{name}")[0] for machine in (first, second)] == [404, 404]
+        checked = first.command("doctor")
         assert "takes what is written" in checked.stdout
-        assert not list((one.instance / "media").iterdir())
+        assert not list((first.instance / "media").iterdir())
     shutil.rmtree(tmp_path / "two")
 
 

@@ -69,13 +69,13 @@ def test_a_refused_connection_waits_for_one(url: str, monkeypatch: pytest.Monkey
     with ExitStack() as taken:
         for _ in range(9):
             taken.enter_context(first.engine.connect())
-        asked = threading.Event()
+        requested = threading.Event()
 
         def free(_seconds: float) -> None:
-            if asked.is_set():
+            if requested.is_set():
                 taken.close()
                 first.close()
-            asked.set()
+            requested.set()
 
         monkeypatch.setattr("publisher.storage.postgresql.time.sleep", free)
         with second.read() as session:

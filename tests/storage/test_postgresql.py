@@ -49,7 +49,7 @@ def url(server: Server) -> str:
     return server.make_database(f"site_{secrets.token_hex(6)}")
 
 
-OTHERS = (
+LOCALES = (
     "SELECT count(*) FROM pg_stat_activity "
     "WHERE datname = current_database() AND pid <> pg_backend_pid()"
 )
@@ -59,7 +59,7 @@ def is_alone(connection: Connection) -> bool:
     """Whether the server has no other session in this database. Each look has a transaction of its
     own: within one the server shows the sessions as they were at the first look."""
     connection.rollback()
-    return bool(connection.exec_driver_sql(OTHERS).scalar_one() == 0)
+    return bool(connection.exec_driver_sql(LOCALES).scalar_one() == 0)
 
 
 def machine(folder: Path, url: str, key: str = "the same on all machines") -> Environment:
@@ -96,11 +96,11 @@ def test_writers_of_several_machines_take_turns(remote: Site, tmp_path: Path, ur
         before = db.scalar(select(Snapshot.serial)) or 0
 
     def posts(number: int) -> None:
-        other = open_site(machine(tmp_path / f"machine{number}", url), remote.clock)
-        with closing(other.database):
+        elsewhere = open_site(machine(tmp_path / f"machine{number}", url), remote.clock)
+        with closing(elsewhere.database):
             for one in range(5):
-                until_done(partial(make_post, other, title=f"Post {number}.{one}"))
-                until_done(partial(rebuild, other))
+                until_done(partial(make_post, elsewhere, title=f"Post {number}.{one}"))
+                until_done(partial(rebuild, elsewhere))
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(posts, range(4)))
@@ -145,9 +145,9 @@ def test_search_finds_the_same(remote: Site) -> None:
     make_post(remote, title="Zebras", source="They are striped.")
     make_post(remote, title="Other", source="Lions.")
     with remote.database.read() as db:
-        found = published.search(db, "Zebr")
-        assert [hit.number for hit in found] == [2, 1]
-        assert "two \x02zebras\x03" in found[1].excerpt
+        findings = published.search(db, "Zebr")
+        assert [hit.number for hit in findings] == [2, 1]
+        assert "two \x02zebras\x03" in findings[1].excerpt
         assert [hit.number for hit in published.search(db, "walk zebras")] == [1]
         assert published.newest_matching(db, "zebras", 5) == [2, 1]
         for query in ("'", "a & | ! b", ":*", "\\", "zebras' | 'lions", "<->", "\0"):
@@ -234,13 +234,13 @@ def test_a_database_that_cannot_be_ours(
     url = server.url.rpartition("/")[0] + f"/{name}"
     if then:
         on_server(url, then.format(name))
-    known = (InvalidInput, InvalidData, StorageUnavailable)
-    with pytest.raises(known, match=words):
+    clear_errors = (InvalidInput, InvalidData, StorageUnavailable)
+    with pytest.raises(clear_errors, match=words):
         open_site(machine(tmp_path / "one", url))
     file = tmp_path / "two" / "publisher.db"
     own = replace(machine(tmp_path / "two", url), database_url=f"sqlite:///{file}")
     open_site(own).database.close()
-    with pytest.raises(known, match=words):
+    with pytest.raises(clear_errors, match=words):
         copy_site(own, url, lambda _: None)
 
 
@@ -260,8 +260,8 @@ def test_a_site_whose_database_became_read_only(remote: Site, server: Server) ->
     close_app(app)
     with pytest.raises(StorageUnavailable, match="takes no writes: name the primary"):
         make_post(remote)
-    found = [one for one in doctor.examine_database(remote) if not one.good]
-    assert [(one.what, one.detail) for one in found] == [("database", "it takes no writes")]
+    findings = [one for one in doctor.examine_database(remote) if not one.good]
+    assert [(one.what, one.detail) for one in findings] == [("database", "it takes no writes")]
     copied = remote.environment.instance / "copied.db"
     assert copy_site(remote.environment, f"sqlite:///{copied}", lambda _: None) > 0
 
@@ -301,11 +301,11 @@ def test_a_connection_that_is_in_use_is_closed_when_it_comes_back(remote: Site) 
 
 def test_a_locked_and_a_read_only_database_are_said(remote: Site) -> None:
     """The lock of a writer that hangs, and a transaction that must not write."""
-    with remote.database.engine.connect() as other:
-        other.exec_driver_sql(f"SELECT pg_advisory_lock({postgresql.WRITERS})")
+    with remote.database.engine.connect() as elsewhere:
+        elsewhere.exec_driver_sql(f"SELECT pg_advisory_lock({postgresql.WRITERS})")
         with pytest.raises(StorageUnavailable, match="busy"), remote.database.write():
             pass
-        other.exec_driver_sql(f"SELECT pg_advisory_unlock({postgresql.WRITERS})")
+        elsewhere.exec_driver_sql(f"SELECT pg_advisory_unlock({postgresql.WRITERS})")
     with pytest.raises(StorageUnavailable, match="no writes"), remote.database.read() as db:
         db.execute(text("DELETE FROM posts"))
     assert "Current Checked out connections: 0" in remote.database.engine.pool.status()
@@ -394,10 +394,10 @@ def test_what_only_a_file_can_is_refused_in_words(remote: Site, tmp_path: Path) 
     with pytest.raises(InvalidInput, match="pg_dump"):
         backup.backup(remote.environment, tmp_path / "x.tar.gz")
     claim_key(remote)
-    other = Environment(
+    elsewhere = Environment(
         instance=tmp_path / "two", database_url=remote.environment.database_url, site_url=SITE_URL
     )
-    second = open_site(other)
+    second = open_site(elsewhere)
     with pytest.raises(InvalidInput, match="PUBLISHER_SECRET_KEY"):
         claim_key(second)
     second.database.close()
@@ -486,8 +486,8 @@ def test_indexes_are_looked_at_where_amcheck_is_there(
         tree.write(b"\xee" * 8192)
     server.restart()
     assert derived.damaged_on_server(remote) == ["pk_posts"]
-    found = next(one for one in doctor.examine_database(remote) if one.what == "indexes")
-    assert (found.good, found.detail) == (False, "pk_posts")
+    findings = next(one for one in doctor.examine_database(remote) if one.what == "indexes")
+    assert (findings.good, findings.detail) == (False, "pk_posts")
 
 
 @pytest.mark.parametrize("pooled", [False, True], ids=["server", "pooler"])

@@ -100,7 +100,7 @@ def site(environment: Environment, old_url: str) -> Iterator[Site]:
 def described(connection: Connection) -> dict[str, dict[str, Any]]:
     """Each table: columns (type, may it be NULL, default of the server), keys, indexes."""
     seen = inspect(connection)
-    found: dict[str, dict[str, Any]] = {}
+    tables_found: dict[str, dict[str, Any]] = {}
     for name in seen.get_table_names():
         if name == "alembic_version" or "_search_" in name:  # FTS5's own
             continue
@@ -111,17 +111,17 @@ def described(connection: Connection) -> dict[str, dict[str, Any]]:
             for column in seen.get_columns(name)
         }  # fmt: skip
         parts["key"] = tuple(seen.get_pk_constraint(name)["constrained_columns"])
-        for one in seen.get_foreign_keys(name):
-            parts[f"reference {one['name']}"] = (
-                one["constrained_columns"], one["referred_table"], one["options"],
+        for key in seen.get_foreign_keys(name):
+            parts[f"reference {key['name']}"] = (
+                key["constrained_columns"], key["referred_table"], key["options"],
             )  # fmt: skip
         for unique in seen.get_unique_constraints(name):
             parts[f"unique {unique['name']}"] = unique["column_names"]
-        found[name] = parts
+        tables_found[name] = parts
     for table, name, definition in connection.execute(text(INDEXES[connection.dialect.name])):
-        if table in found:
-            found[table][f"index {name}"] = definition.replace('"', "")
-    return found
+        if table in tables_found:
+            tables_found[table][f"index {name}"] = definition.replace('"', "")
+    return tables_found
 
 
 def _kind(written: str) -> str:
@@ -138,9 +138,9 @@ def schema_of(url: str, make: bool = True) -> dict[str, dict[str, Any]]:
         database.close()
     engine = create_engine(url)
     with engine.connect() as connection:
-        found = described(connection)
+        tables_found = described(connection)
     engine.dispose()
-    return found
+    return tables_found
 
 
 def test_an_upgraded_database_is_as_a_new_one(empty: Callable[[], str], old_url: str) -> None:

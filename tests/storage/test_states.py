@@ -65,11 +65,11 @@ def unknown_words(source: str) -> list[str]:
 
 
 def test_queries_name_states_that_exist() -> None:
-    found = {
+    states = {
         str(path.relative_to(ROOM)): unknown_words(path.read_text("utf-8"))
         for path in ROOM.rglob("*.py")
     }
-    assert {name: words for name, words in found.items() if words} == {}
+    assert {name: words for name, words in states.items() if words} == {}
 
 
 @pytest.mark.parametrize(

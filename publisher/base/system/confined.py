@@ -97,8 +97,8 @@ class _Process:
         self._modules: set[str] = set()
         self.tasks = 0
 
-    def ask(self, task: Callable[..., Any], *arguments: Any, seconds: float) -> None:
-        """Start a task; `take` returns its results."""
+    def start(self, task: Callable[..., Any], *arguments: Any, seconds: float) -> None:
+        """Start a task; `result` returns what it gives."""
         self.tasks += 1
         fresh = task.__module__ not in self._modules
         question = (task, seconds, fresh, arguments)  # the function goes by its name
@@ -109,7 +109,7 @@ class _Process:
             self._receive(time.monotonic() + START_SECONDS)
             self._modules.add(task.__module__)
 
-    def take(self, seconds: float, kind_of_value: Any) -> tuple[bytes, Any]:
+    def result(self, seconds: float, kind_of_value: Any) -> tuple[bytes, Any]:
         """PART and the next value of a generator, or ANSWER and what the task returned.
 
         After a generator's last value: END and None. Raises the PublisherError that the task
@@ -141,9 +141,9 @@ class _Process:
             if not part:
                 raise EOFError("the process ended")
             self._held += part
-        found = bytes(self._held[:length])
+        data = bytes(self._held[:length])
         del self._held[:length]
-        return found
+        return data
 
     def end(self) -> None:
         """Kill the process, whatever it does."""
@@ -176,8 +176,8 @@ class Pool:
     def call(self, task: Callable[P, R], seconds: float, *args: P.args, **kwargs: P.kwargs) -> R:
         """`task(*args, **kwargs)` in one of the processes, within `seconds`."""
         with self._process() as process, _as_unreadable():
-            process.ask(task, args, kwargs, seconds=seconds)
-            answer: R = process.take(seconds, _result_of(task))[1]
+            process.start(task, args, kwargs, seconds=seconds)
+            answer: R = process.result(seconds, _result_of(task))[1]
             return answer
 
     def stream(
@@ -185,9 +185,9 @@ class Pool:
     ) -> Iterator[R]:
         """What the generator `task(*args, **kwargs)` yields, each value within `seconds`."""
         with self._process() as process, _as_unreadable():
-            process.ask(task, args, kwargs, seconds=seconds)
+            process.start(task, args, kwargs, seconds=seconds)
             while True:
-                kind, value = process.take(seconds, _result_of(task))
+                kind, value = process.result(seconds, _result_of(task))
                 if kind != PART:
                     return
                 yield value
@@ -199,19 +199,19 @@ class Pool:
             process = self._free.get(timeout=WAIT_SECONDS)
         except queue.Empty as error:
             raise StorageUnavailable("the server is busy reading other files; try again") from error
-        kept = None
+        reusable = None
         try:
             process = process or _Process(self._memory_bytes)
             yield process
-            kept = process
+            reusable = process
         except PublisherError as error:
-            kept = None if isinstance(error, Unreadable) else process
+            reusable = None if isinstance(error, Unreadable) else process
             raise
         finally:
-            if process is not None and (kept is None or process.tasks >= TASKS_PER_PROCESS):
+            if process is not None and (reusable is None or process.tasks >= TASKS_PER_PROCESS):
                 process.end()
-                kept = None
-            self._free.put(kept)
+                reusable = None
+            self._free.put(reusable)
 
     def close(self) -> None:
         """End the idle processes."""
@@ -307,13 +307,13 @@ def serve(number: int, memory_bytes: int) -> None:
 def _answers(task: Any, args: Any, kwargs: Any) -> Iterator[tuple[bytes, bytes]]:
     """The messages to send: one for each value of a generator, then the result or the failure."""
     try:
-        found = task(*args, **kwargs)
-        if isinstance(found, GeneratorType):
-            for part in found:
+        result = task(*args, **kwargs)
+        if isinstance(result, GeneratorType):
+            for part in result:
                 yield PART, to_bytes(part)
             yield END, b""
             return
-        yield ANSWER, to_bytes(found)
+        yield ANSWER, to_bytes(result)
     except PublisherError as error:
         yield REFUSAL, to_bytes(error)
     except MemoryError:

@@ -49,11 +49,11 @@ class LogLines(logging.Formatter):
         time = datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
         trace = self.formatException(record.exc_info) if record.exc_info else ""
         if self.human:
-            told = " ".join(f"{name}={value!r}" for name, value in values.items())
+            pairs = " ".join(f"{name}={value!r}" for name, value in values.items())
             colour = _COLOURS.get(level, "\033[32m")
             event, trace = (_CONTROL.sub(lambda at: ascii(at[0])[1:-1], t) for t in (event, trace))
-            line = f"{time} {colour}[{level:<9}]\033[0m \033[1m{event:<30}\033[0m {told}"
-            line = line if self.coloured else f"{time} [{level}] {event} {told}".rstrip()
+            line = f"{time} {colour}[{level:<9}]\033[0m \033[1m{event:<30}\033[0m {pairs}"
+            line = line if self.coloured else f"{time} [{level}] {event} {pairs}".rstrip()
             return f"{line}\n{trace}" if trace else line
         values |= {"event": event, "level": level, "timestamp": time}
         return json.dumps(values | {"exception": trace} if trace else values, default=repr)

@@ -78,8 +78,8 @@ def from_bytes(data: bytes, kind: Any) -> Any:
 
 def _parsed(data: bytes) -> Any:
     length, count = _SIZES.unpack_from(data)
-    begin = _SIZES.size + count * _SIZE.size
-    place, blobs = begin + length, list[bytes]()
+    start = _SIZES.size + count * _SIZE.size
+    place, blobs = start + length, list[bytes]()
     for number in range(count):
         (size,) = _SIZE.unpack_from(data, _SIZES.size + number * _SIZE.size)
         blobs.append(data[place : place + size])
@@ -98,7 +98,7 @@ def _parsed(data: bytes) -> Any:
                 return _Written(inner)
         raise ValueError("an unknown mark")
 
-    return json.loads(data[begin : begin + length], object_pairs_hook=marked)
+    return json.loads(data[start : start + length], object_pairs_hook=marked)
 
 
 @cache
@@ -188,16 +188,16 @@ def _anything(value: Any) -> Any:
 
 def _error(value: Any) -> PublisherError:
     name, *arguments = _list(value, _Written)
-    kind = {_name(one): one for one in _known(PublisherError)}[name]
+    kind = {_name(one): one for one in _error_classes(PublisherError)}[name]
     error: PublisherError = _parts(lambda parts: kind(*parts), _made_of(kind).values())(arguments)
     return error
 
 
-def _known(kind: type[PublisherError]) -> Iterable[type[PublisherError]]:
+def _error_classes(kind: type[PublisherError]) -> Iterable[type[PublisherError]]:
     """A class of errors and those below it, of modules that this process has loaded itself."""
     yield kind
     for below in kind.__subclasses__():
-        yield from _known(below)
+        yield from _error_classes(below)
 
 
 def _name(kind: type) -> str:

@@ -49,8 +49,8 @@ from publisher.parts.readers.sums import (
 )
 from publisher.parts.readers.tables import PollFlush, ReaderFeed
 from publisher.storage.database import Database
-from publisher.storage.postgresql import add_to, overwrite, run_rows
 from publisher.storage.tables.publishing import DocumentVersion
+from publisher.storage.upserts import add_to, overwrite, run_rows
 
 # Computed at once, in some 20 MB for 5,000 readers and twice as many where all are different.
 BATCHES_AT_ONCE, BURSTS_AT_ONCE, GROUPS_AT_ONCE = 15_000, 60_000, 20_000

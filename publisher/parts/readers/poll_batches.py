@@ -29,7 +29,7 @@ from publisher.parts.readers.agents import parse_agent
 from publisher.parts.readers.counter import BURST_MS, Burst, GroupKey, Polls
 from publisher.parts.readers.tables import ReaderKey
 from publisher.storage.database import Database
-from publisher.storage.postgresql import run_rows
+from publisher.storage.upserts import run_rows
 
 WEEK_SECONDS = 7 * 86_400
 NOBODY = 0  # origin and reader of all polls beyond the limits

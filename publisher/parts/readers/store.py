@@ -46,8 +46,8 @@ from publisher.parts.readers.tables import (
     reader_feeds,
 )
 from publisher.storage.columns import Base
-from publisher.storage.postgresql import run_rows
 from publisher.storage.tables.blog import Meta
+from publisher.storage.upserts import run_rows
 
 IDS_AT_ONCE = 500
 MOST_HOLDERS = 5_000  # readers that one query for holders of tags returns at most

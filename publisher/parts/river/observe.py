@@ -31,7 +31,7 @@ from publisher.parts.river.fetching import frontier
 from publisher.parts.river.options import RiverOptions
 from publisher.parts.river.stored.poll_rows import FeedRow
 from publisher.parts.river.tables import RiverCrawl, RiverCrawlVisit, RiverFeed
-from publisher.storage.postgresql import overwrite, run_rows
+from publisher.storage.upserts import overwrite, run_rows
 
 FLOOR_SECONDS = 15 * 60
 CEILING_SECONDS = 7 * 86400

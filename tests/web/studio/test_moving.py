@@ -15,7 +15,7 @@ from publisher.base.errors import StorageUnavailable
 from publisher.blog import published
 from publisher.exchange import jobs
 from publisher.installation import Site
-from publisher.operations.job_runner import JobRunner, begin
+from publisher.operations.job_runner import JobRunner, clean_up_at_start
 from publisher.storage.database import Database
 from tests.conftest import FakeClock
 from tests.factories import make_post
@@ -241,7 +241,7 @@ def test_what_was_cut_off_is_told(ada: Browser, site: Site) -> None:
     number = look_at(ada, FEED)
     with site.database.write() as db:
         jobs.get(db, number).state = jobs.WORKING
-    begin(site)
+    clean_up_at_start(site)
     assert "start it again" in ada.get(f"/studio/moving/jobs/{number}")
 
 

@@ -32,7 +32,8 @@ from publisher.parts.river.options import RiverOptions
 from publisher.parts.river.stored.poll_rows import FeedRow, HostRow, save
 from publisher.parts.river.tables import RiverFeed, RiverHost
 from publisher.storage.database import Database
-from publisher.storage.postgresql import insert_unless_there, on_server
+from publisher.storage.postgresql import on_server
+from publisher.storage.upserts import insert_unless_there
 
 Lease = tuple[str, str]
 """A host's name and the name of the owner that has leased it."""
