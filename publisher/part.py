@@ -152,7 +152,7 @@ class Part:
 
 
 @cache
-def known() -> Mapping[str, Part]:
+def all_parts() -> Mapping[str, Part]:
     """All parts by their names, whether they are on or off."""
     folders = pkgutil.iter_modules([str(Path(__file__).parent / "parts")])
     names = sorted(folder.name for folder in folders)
@@ -165,17 +165,17 @@ def chosen(text: str) -> tuple[Part, ...]:
 
     Raises InvalidInput for a name that is unknown, and for a part without one that it needs.
     """
-    names = {name for word in text.split(",") if (name := word.strip())} or set(known())
+    names = {name for word in text.split(",") if (name := word.strip())} or set(all_parts())
     names -= {NONE} if names == {NONE} else set()
-    if unknown := sorted(names - set(known())):
+    if unknown := sorted(names - set(all_parts())):
         raise InvalidInput(
-            f"PUBLISHER_PARTS: there is no part {unknown[0]!r} (known: {', '.join(known())}, or "
+            f"PUBLISHER_PARTS: there is no part {unknown[0]!r} (known: {', '.join(all_parts())}, or "
             f"{NONE})"
         )
     for name in sorted(names):
-        if missing := sorted(set(known()[name].needs) - names):
+        if missing := sorted(set(all_parts()[name].needs) - names):
             raise InvalidInput(f"PUBLISHER_PARTS: {name} needs {', '.join(missing)} too")
-    return tuple(part for name, part in known().items() if name in names)
+    return tuple(part for name, part in all_parts().items() if name in names)
 
 
 def hooked(parts: Iterable[Part], hook: Hook) -> Iterator[Callable[..., Any]]:
@@ -185,14 +185,14 @@ def hooked(parts: Iterable[Part], hook: Hook) -> Iterator[Callable[..., Any]]:
 
 def every_hooked(hook: Hook) -> Iterator[Callable[..., Any]]:
     """The functions at a hook of all parts, on or off."""
-    return hooked(known().values(), hook)
+    return hooked(all_parts().values(), hook)
 
 
 def only_hooked(parts: Iterable[Part], hook: Hook) -> Callable[..., Any]:
     """The function at a hook that one part has; PartOff if that is off."""
     for function in hooked(parts, hook):
         return function
-    raise PartOff(next(name for name, part in known().items() if hook in part.hooks))
+    raise PartOff(next(name for name, part in all_parts().items() if hook in part.hooks))
 
 
 def other_feed(parts: Iterable[Part], session: Any, name: str) -> OtherFeed:
@@ -203,7 +203,7 @@ def other_feed(parts: Iterable[Part], session: Any, name: str) -> OtherFeed:
 
 @cache
 def _other_feed_folders() -> tuple[str, ...]:
-    return tuple(f"/{part.name}/" for part in known().values() if "other_feed" in part.hooks)
+    return tuple(f"/{part.name}/" for part in all_parts().values() if "other_feed" in part.hooks)
 
 
 def other_feed_at(path: str) -> str:
@@ -225,6 +225,6 @@ class PartOff(PublisherError):
 
 def load_tables() -> None:
     """Import the tables of all parts, on or off: they are the database's."""
-    for part in known().values():
+    for part in all_parts().values():
         if part.tables:
             part.load(part.tables)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from publisher.part import known
+from publisher.part import all_parts
 from tests.imports import DYNAMIC, called_names, circle, imports_of, module_name
 
 ROOT = Path(__file__).parent.parent
@@ -154,7 +154,7 @@ def may_import(room: str, imported: str) -> bool:
     """Whether modules of a room may import another room."""
     floor, imported_floor = room.split(".", maxsplit=1)[0], imported.split(".", maxsplit=1)[0]
     if floor == imported_floor == "parts":
-        part = known().get(room.partition(".")[2])
+        part = all_parts().get(room.partition(".")[2])
         return part is not None and imported.partition(".")[2] in part.needs
     below = FLOOR_OF.get(imported_floor, 99) < FLOOR_OF.get(floor, -1)
     return below and imported_floor in KNOWS_ONLY.get(floor, FLOOR_OF)
@@ -399,8 +399,8 @@ def test_every_floor_is_inhabited() -> None:
 def test_every_part_has_a_value_and_what_it_names() -> None:
     """Each folder of `parts` holds its value; each reference in it leads somewhere."""
     folders = {path.parent.name for path in SOURCES if path.parent.parent.name == "parts"}
-    assert set(known()) == folders
-    for name, part in known().items():
+    assert set(all_parts()) == folders
+    for name, part in all_parts().items():
         assert part.name == name
         assert set(part.needs) <= folders
         commands = [command.function for command in part.commands.values()]
@@ -418,7 +418,7 @@ def test_every_part_has_a_value_and_what_it_names() -> None:
 
 # Migrations make the tables of parts, too.
 ENGINE = [path for path in SOURCES if not {"parts", "migrations"} & {*path.relative_to(ROOT).parts}]
-WORDS_OF_PARTS = {word for name, part in known().items() for word in (name, *part.reserved)}
+WORDS_OF_PARTS = {word for name, part in all_parts().items() for word in (name, *part.reserved)}
 # Libraries of these names, of which a part makes use.
 NOT_A_PART = {"reader-test"}
 _NAMES = "|".join(map(re.escape, sorted(WORDS_OF_PARTS - NOT_A_PART)))
@@ -438,7 +438,7 @@ def test_the_engine_names_no_part() -> None:
     named = {
         str(path.relative_to(ROOT)): names
         for path in (*ENGINE, ROOT / "app.py", *texts)
-        if not set(path.relative_to(ROOT).parts) & set(known())
+        if not set(path.relative_to(ROOT).parts) & set(all_parts())
         and (names := names_of_parts(path.read_text("utf-8")))
     }
     assert named == {}

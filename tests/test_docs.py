@@ -12,7 +12,7 @@ from publisher.cli import cli
 from publisher.dynamic_ttl.core.polling import RULES
 from publisher.dynamic_ttl.core.ttl.rule import PLANNERS, PROFILES
 from publisher.installation.settings import names_of
-from publisher.part import known as known_parts
+from publisher.part import all_parts
 
 ROOT = Path(__file__).parent.parent
 TEXT = "\n".join(
@@ -70,7 +70,7 @@ def test_the_command_lines_of_the_pages_are_understood() -> None:
 
 def test_every_name_is_documented() -> None:
     """Each setting of the site and of the environment, poll policy, planner and profile."""
-    settings = [*names_of(known_parts().values()), *KNOWN]
+    settings = [*names_of(all_parts().values()), *KNOWN]
     names = [*settings, *RULES, *PLANNERS, *PROFILES]
     assert [name for name in names if f"`{name}`" not in TEXT] == []
 

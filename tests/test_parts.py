@@ -14,7 +14,7 @@ from publisher.base.errors import InvalidInput
 from publisher.cli import cli
 from publisher.installation import Site, open_site
 from publisher.installation.settings import check_name, names_of
-from publisher.part import Part, PartOff, chosen, known
+from publisher.part import Part, PartOff, all_parts, chosen
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables import all_rooms
 from publisher.web.application import close_app, create_app
@@ -24,7 +24,7 @@ from tests.web.studio.browser import Browser
 
 def test_parts_are_named_by_the_environment() -> None:
     """All unless named; `none` for none; blanks and order do not matter."""
-    assert {one.name for one in chosen("")} == set(known())
+    assert {one.name for one in chosen("")} == set(all_parts())
     assert chosen("none") == ()
     assert [one.name for one in chosen(" xml_rpc, passkeys ")] == ["passkeys", "xml_rpc"]
 
@@ -39,7 +39,7 @@ def test_an_unknown_part_stops_the_start(environment: Environment, text: str) ->
 def test_a_part_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that imports another cannot be on without it."""
     parts = {"a": Part("a", needs=("b",)), "b": Part("b")}
-    monkeypatch.setattr(part, "known", lambda: parts)
+    monkeypatch.setattr(part, "all_parts", lambda: parts)
     chosen.cache_clear()
     try:
         assert [one.name for one in chosen("a,b")] == ["a", "b"]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from publisher.part import known
+from publisher.part import all_parts
 from publisher.storage.tables.blog import Post, Redirect
 
 MAX_LENGTH = 80
@@ -24,7 +24,7 @@ RESERVED = frozenset(
     archive archives authors cards favicon feed healthz media metrics
     posts preview robots rss search setup sitemap static studio style subscribe tags
     """.split()  # noqa: SIM905 - a list of thirty quoted words is harder to read
-).union(*(part.reserved for part in known().values()))
+).union(*(part.reserved for part in all_parts().values()))
 
 
 def slugify(text: str) -> str:

@@ -12,7 +12,7 @@ from click.exceptions import NoSuchCommand
 
 from publisher.base.errors import InvalidInput
 from publisher.cli.parameters import run
-from publisher.part import PartOff, chosen, known
+from publisher.part import PartOff, all_parts, chosen
 
 # Command -> its function, and its line in `--help`, which imports none of these modules. Parts add
 # theirs.
@@ -49,7 +49,7 @@ def commands_there() -> dict[str, str]:
     try:
         parts = chosen(os.environ.get("PUBLISHER_PARTS", ""))
     except InvalidInput:  # said by the commands that open a site
-        parts = tuple(known().values())
+        parts = tuple(all_parts().values())
     own = {name: purpose for name, (_, purpose) in COMMANDS.items()}
     return own | {name: c.purpose for part in parts for name, c in part.commands.items()}
 
@@ -67,7 +67,7 @@ class LazyGroup(click.Group):
         if cmd_name in COMMANDS:
             module, _, attribute = COMMANDS[cmd_name][0].partition(":")
             command = getattr(importlib.import_module(module), attribute)
-        for part in known().values():
+        for part in all_parts().values():
             if cmd_name in part.commands:
                 if cmd_name not in commands_there():
                     raise PartOff(part.name)

@@ -34,8 +34,7 @@ from publisher.dynamic_ttl.core.ttl.rule import (
     PROFILE,
     TtlRule,
 )
-from publisher.part import Part, PartOff
-from publisher.part import known as known_parts
+from publisher.part import Part, PartOff, all_parts
 from publisher.storage import database
 from publisher.storage.tables.blog import Meta, Preference
 
@@ -334,7 +333,7 @@ def of_parts() -> Mapping[str, Part]:
     """The settings of all parts, on or off, by their names, with their parts."""
     return {
         name: part
-        for part in known_parts().values()
+        for part in all_parts().values()
         if part.settings
         for name in checks_of(part.load(part.settings))
     }

@@ -18,7 +18,7 @@ from publisher.blog import published, update_log
 from publisher.dynamic_ttl.core.ttl.activity import Activity
 from publisher.installation import Site
 from publisher.operations.database_copy import index_all, index_posts
-from publisher.part import known
+from publisher.part import all_parts
 from publisher.publishing.rebuild import rebuild as rebuild_feeds
 from publisher.storage.database import connect
 from publisher.storage.full_text import INDEXES, POSTS
@@ -42,7 +42,7 @@ def damaged(path: Path) -> list[str]:
 
 def expendable(names: Iterable[str]) -> bool:
     """Whether no post is lost with these tables."""
-    counts = {name for part in known().values() for name in part.expendable}
+    counts = {name for part in all_parts().values() for name in part.expendable}
     return (_MADE_ANEW | counts).issuperset(names)
 
 

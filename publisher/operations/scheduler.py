@@ -30,7 +30,7 @@ from publisher.blog.writing import autosave, posts
 from publisher.installation import Site, open_site, recall, remember
 from publisher.installation.settings import load_settings
 from publisher.operations import job_runner
-from publisher.part import known
+from publisher.part import all_parts
 from publisher.publishing import outbox, purge, snapshots
 from publisher.publishing.rebuild import refresh
 from publisher.storage.leader import Lease
@@ -159,7 +159,7 @@ def keep_tidy(site: Site) -> float:
     since = (now - datetime.fromisoformat(last)).total_seconds() if last else HOUR_SECONDS
     if 0.0 <= since < HOUR_SECONDS:  # else the clock went back
         return HOUR_SECONDS - since
-    upkeep = (part.load(job) for part in known().values() for job in part.upkeep)
+    upkeep = (part.load(job) for part in all_parts().values() for job in part.upkeep)
     for job in (tidy_up, *upkeep):
         try:
             job(site)

@@ -30,12 +30,12 @@ from publisher.blog import published
 from publisher.blog.members import authors, permissions, tokens
 from publisher.installation import Site
 from publisher.installation.settings import Settings, allow_invalid, load_settings
-from publisher.part import known
+from publisher.part import all_parts
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import ApiToken, Author
 
 # How the addresses of pages behind the login begin.
-ROOMS = ("/studio/", *(room for part in known().values() for room in part.rooms))
+ROOMS = ("/studio/", *(room for part in all_parts().values() for room in part.rooms))
 
 P = ParamSpec("P")
 R = TypeVar("R")

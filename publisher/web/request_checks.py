@@ -35,13 +35,13 @@ from publisher.base.errors import Forbidden, PublisherError, TooMany
 from publisher.base.text import split_address
 from publisher.blog.post_files.media import MAX_BYTES
 from publisher.feeds.feed_answer import SHARED, SHARED_REQUEST
-from publisher.part import known
+from publisher.part import all_parts
 from publisher.web.context import site
 
 _ELSEWHERE = "this was not sent from a page of this site, so nothing was done"
 _SAFE = ("GET", "HEAD", "OPTIONS")
 # Blueprints that take no cookie: neither the origin nor a form key is checked there.
-PROGRAMS = {name for part in known().values() for name in part.programs}
+PROGRAMS = {name for part in all_parts().values() for name in part.programs}
 
 # Public files. What they and PROGRAMS answer does not depend on a cookie, so any site may have it.
 _PUBLIC = ("feeds", "media")
@@ -134,13 +134,13 @@ TEXT_BYTES = 8 * 1024 * 1024  # a million characters as a browser sends them in 
 FORM_BYTES, SETUP_BYTES = 256 * 1024, 16 * 1024
 
 _BY_PREFIX = (
-    *(limit for part in known().values() for limit in part.body_limits),
+    *(limit for part in all_parts().values() for limit in part.body_limits),
     ("/setup/", SETUP_BYTES),
     ("/studio/media", UPLOAD_BYTES),
     ("/studio/", TEXT_BYTES),  # the login, too: it carries the text of a form sent too late
 )
 MOST_BYTES = max(limit for _, limit in _BY_PREFIX)
-_LONG_FORMS = {path for part in known().values() for path in part.long_forms}
+_LONG_FORMS = {path for part in all_parts().values() for path in part.long_forms}
 MOST_FIELDS = 10_000
 _BLOCK = 64 * 1024
 _MAX_CALLERS = 10_000

@@ -20,7 +20,7 @@ from publisher.blog.members import authors
 from publisher.cli import commands_there, main
 from publisher.cli.parameters import echo_answer
 from publisher.installation import open_site
-from publisher.part import known
+from publisher.part import all_parts
 from publisher.storage.tables.blog import Preference
 from tests.databases import work_on
 from tests.factories import PASSWORD
@@ -157,7 +157,7 @@ COPIES = pytest.mark.sqlite("backup and restore copy its file")
 def marks_of(command: str) -> list[pytest.MarkDecorator]:
     """What a command needs: a database that is a file, the part that it is one of."""
     first, *arguments = command.split()
-    parts = [name for name, part in known().items() if first in part.commands]
+    parts = [name for name, part in all_parts().items() if first in part.commands]
     parts += ["river"] if first == "settings" and arguments[0].startswith("river_") else []
     parts += ["importing"] if command == f"simulate {GARBAGE}" else []
     return [COPIES] * (first in _COPYING) + [pytest.mark.parts(name) for name in parts]

@@ -20,7 +20,7 @@ from werkzeug.test import TestResponse
 from publisher.blog.members import authors, tokens
 from publisher.blog.writing import autosave, posts
 from publisher.installation import Site
-from publisher.part import known
+from publisher.part import all_parts
 from publisher.parts.passkeys.tables import Passkey
 from publisher.parts.river.following import subscriptions
 from publisher.parts.webmention.tables import Mention
@@ -31,7 +31,7 @@ from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_author
 
 # The table has the routes of all parts.
-pytestmark = [pytest.mark.parts(*known()), pytest.mark.any_database]
+pytestmark = [pytest.mark.parts(*all_parts()), pytest.mark.any_database]
 ROLES = ("nobody", "other", "owner", "admin")
 STATES = ("draft", "scheduled", "published", "taken back", "deleted")
 IN, LOGIN, FORBIDDEN, HIDDEN = "in", "login", "forbidden", "hidden"

@@ -17,7 +17,7 @@ from publisher.base.text import clean
 from publisher.blog.members import permissions
 from publisher.blog.members.authors import MADE_LAST
 from publisher.installation import recall, remember
-from publisher.part import every_hooked, known
+from publisher.part import all_parts, every_hooked
 from publisher.storage.tables.credentials import ApiToken, Author
 
 # What a token may be for, and in words.
@@ -26,7 +26,7 @@ SCOPES = {
     "update": "change your posts",
     "delete": "delete your posts and bring them back",
     "media": "upload pictures and sound",
-    **{scope: words for part in known().values() for scope, words in part.scopes.items()},
+    **{scope: words for part in all_parts().values() for scope, words in part.scopes.items()},
 }
 MAX_LABEL = 80
 USE_NOTED_EVERY = timedelta(hours=1)
