@@ -169,8 +169,8 @@ def chosen(text: str) -> tuple[Part, ...]:
     names -= {NONE} if names == {NONE} else set()
     if unknown := sorted(names - set(all_parts())):
         raise InvalidInput(
-            f"PUBLISHER_PARTS: there is no part {unknown[0]!r} (known: {', '.join(all_parts())}, or "
-            f"{NONE})"
+            f"PUBLISHER_PARTS: there is no part {unknown[0]!r} "
+            f"(known: {', '.join(all_parts())}, or {NONE})"
         )
     for name in sorted(names):
         if missing := sorted(set(all_parts()[name].needs) - names):
