@@ -31,8 +31,8 @@ def post_at(session: Session, site_url: str, url: str) -> Post | None:
     for spelling in _spellings(path):
         if spelling.startswith(PREVIEW):
             return _previewed(session, spelling)
-        if found := published.at_address(session, spelling):
-            return found
+        if post := published.at_address(session, spelling):
+            return post
     return None
 
 
@@ -57,10 +57,10 @@ def _local(url: str, bases: list[str]) -> str | None:
         return path if path.startswith("/") else None
     if parts.scheme not in ("http", "https"):
         return None
-    asked = port or (443 if parts.scheme == "https" else 80)
+    effective_port = port or (443 if parts.scheme == "https" else 80)
     for base in map(urlsplit, bases):
         # On a default port, those of http and of https count as one.
-        if host == base.hostname and asked in ([base.port] if base.port else [80, 443]):
+        if host == base.hostname and effective_port in ([base.port] if base.port else [80, 443]):
             prefix = base.path.rstrip("/")
             return path.removeprefix(prefix) if path.startswith(f"{prefix}/") else None
     return None

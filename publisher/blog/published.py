@@ -164,8 +164,8 @@ def shown(session: Session, post_id: int) -> Post:
 
 def pages(session: Session) -> Sequence[Post]:
     """The published pages, by title."""
-    found = select(Post).where(Post.kind == "page", public()).order_by(Post.title, Post.id)
-    return session.scalars(found.limit(200)).all()
+    query = select(Post).where(Post.kind == "page", public()).order_by(Post.title, Post.id)
+    return session.scalars(query.limit(200)).all()
 
 
 def between(session: Session, start: datetime, end: datetime) -> Sequence[Post]:
@@ -200,8 +200,8 @@ def moved(session: Session, *paths: str) -> Post | None:
         .join(Post, Redirect.post_id == Post.id)
         .where(Redirect.path.in_(paths), ever_public())
     )
-    found: dict[str, Post] = {row.path: row.Post for row in rows}
-    post = next((found[path] for path in paths if path in found), None)
+    posts: dict[str, Post] = {row.path: row.Post for row in rows}
+    post = next((posts[path] for path in paths if path in posts), None)
     return None if post is None else _still_public(post)
 
 

@@ -112,9 +112,9 @@ class SlugPool:
 
     def take_all(self, session: Session, wanted: Sequence[str]) -> list[str]:
         """`take` each, after checking again in the database, as others may have saved meanwhile."""
-        slugs = [self.take(one) for one in wanted]
+        slugs = [self.take(name) for name in wanted]
         while taken := set(session.scalars(select(Post.slug).where(Post.slug.in_(slugs)))):
             self._taken |= taken
-            both = zip(wanted, slugs, strict=True)
-            slugs = [self.take(one) if slug in taken else slug for one, slug in both]
+            pairs = zip(wanted, slugs, strict=True)
+            slugs = [self.take(name) if slug in taken else slug for name, slug in pairs]
         return slugs

@@ -90,8 +90,8 @@ def _add(session: Session, rows: Sequence[Row], alone: bool) -> None:
     values = [{"at": at, "kind": kind, "post_id": post_id} for at, kind, post_id in rows]
     session.execute(insert(Update), values)
     instants = [at for at, _, _ in rows]
-    known = [activity.last_update] if activity.last_update else []
-    in_order = all(a <= b for a, b in pairwise([*known, *instants]))
+    last = [activity.last_update] if activity.last_update else []
+    in_order = all(a <= b for a, b in pairwise([*last, *instants]))
     _store(session, fold(activity, instants), exact and (alone or in_order))
 
 
@@ -193,19 +193,19 @@ def replay_choices(session: Session, now: datetime) -> "list[Choice]":
     updates = session.scalars(select(Update.at).where(Update.at < instant(end)))
     times = sorted({seconds(at) for at in updates})
     log = OwnLog(times, site.timezone, end, site.feed_items, site.etag)
-    others = [minutes for minutes in POSITIONS if minutes != site.rule.poll_minutes]
-    found = choices_for(log, site.rule, [site.rule.poll_minutes, *others])
-    return sorted(found, key=lambda choice: choice.poll_minutes)
+    further = [minutes for minutes in POSITIONS if minutes != site.rule.poll_minutes]
+    choices = choices_for(log, site.rule, [site.rule.poll_minutes, *further])
+    return sorted(choices, key=lambda choice: choice.poll_minutes)
 
 
 def replay_key(session: Session, now: datetime) -> str:
     """A key of everything that the figures depend on; "" before there are any."""
     site = load_settings(session)
     end = instant(_end(site, now))
-    known = session.scalar(select(func.count()).where(Update.at < end))
-    if not known:
+    count = session.scalar(select(func.count()).where(Update.at < end))
+    if not count:
         return ""
-    return f"{end:%Y-%m-%dT%H:%M} {known} {as_publisher(site)} {site.timezone} {site.feed_items}"
+    return f"{end:%Y-%m-%dT%H:%M} {count} {as_publisher(site)} {site.timezone} {site.feed_items}"
 
 
 def replay_choices_key(session: Session, now: datetime) -> str:
@@ -213,8 +213,8 @@ def replay_choices_key(session: Session, now: datetime) -> str:
     from publisher.dynamic_ttl.core.replay.poll_worth_choices import POSITIONS
 
     minutes = load_settings(session).poll_minutes
-    told = replay_key(session, now)
-    return told.replace(f"poll-minutes={minutes:g},", "") if minutes in POSITIONS else told
+    key = replay_key(session, now)
+    return key.replace(f"poll-minutes={minutes:g},", "") if minutes in POSITIONS else key
 
 
 def as_publisher(settings: Settings) -> str:

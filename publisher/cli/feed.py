@@ -96,7 +96,7 @@ def _answer(blog: "Site", at: datetime) -> dict[str, Any]:
 
     with blog.database.read() as db:
         signals = signals_at(db, at)
-        decision, activity = signals.decision, signals.known
+        decision, activity = signals.decision, signals.activity
         queue = update_log.scheduled(db, decision.decided_at)
     change = next_change_at(activity, decision.decided_at, decision.rule, queue)
     winers = decision.rule.planner == WINER

@@ -166,7 +166,7 @@ _SERVICES = {
 
 def accounts(addresses: str) -> tuple[tuple[str, str], ...]:
     """The accounts among some addresses (the setting `elsewhere`), as (service, name)."""
-    return tuple(found for address in addresses.split() if (found := _account(address)))
+    return tuple(account for address in addresses.split() if (account := _account(address)))
 
 
 def _account(address: str) -> tuple[str, str] | None:

@@ -70,8 +70,8 @@ def ping_address(cloud: str) -> str:
 
 def link_headers(hubs: str, topic: str) -> tuple[str, ...]:
     """Values of the Link header of the document at `topic`: hubs and `self`; () without hubs."""
-    found = [f'<{hub}>; rel="hub"' for hub in hubs.split()]
-    return (*found, f'<{topic}>; rel="self"') if found else ()
+    hub_links = [f'<{hub}>; rel="hub"' for hub in hubs.split()]
+    return (*hub_links, f'<{topic}>; rel="self"') if hub_links else ()
 
 
 # Minutes until the next try after the first, second, ... failure; after the last it is given up.

@@ -32,11 +32,11 @@ def request_calls(site: Site) -> None:
             return
     with site.database.write() as session:
         changed = _changed(session)
-        here = public_address(session, site.environment)
-        topics = [here + ADDRESSES.get(name, name) for name in sorted(changed)]
+        site_url = public_address(session, site.environment)
+        topics = [site_url + ADDRESSES.get(name, name) for name in sorted(changed)]
         for topic in topics:
             request_delivery(session, PURGE, purge.template, topic, site.clock())
-        remember(session, PURGED, json.dumps({**_known(session), **changed}))
+        remember(session, PURGED, json.dumps({**_purged_etags(session), **changed}))
 
 
 def send(site: Site, row: Delivery) -> Reply | None:
@@ -66,13 +66,13 @@ def send(site: Site, row: Delivery) -> Reply | None:
     return replace(reply, body=reply.body.replace(purge.secret.encode(), b"..."))
 
 
-def _known(session: Session) -> dict[str, str]:
-    known: dict[str, str] = json.loads(recall(session, PURGED) or "{}")
-    return known
+def _purged_etags(session: Session) -> dict[str, str]:
+    etags: dict[str, str] = json.loads(recall(session, PURGED) or "{}")
+    return etags
 
 
 def _changed(session: Session) -> dict[str, str]:
     """The ETags, by document name, that differ from those of the last purge request."""
-    known = _known(session)
+    purged = _purged_etags(session)
     rows = session.execute(select(Snapshot.name, Snapshot.etag)).all()
-    return {name: etag for name, etag in rows if known.get(name) != etag}
+    return {name: etag for name, etag in rows if purged.get(name) != etag}

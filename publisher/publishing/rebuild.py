@@ -34,7 +34,7 @@ FORMATS: dict[str, ModuleType] = {RSS: rss, ATOM: atom, JSON: jsonfeed}
 # The newest change, and the site's address, that the documents were built from.
 SERIAL, ADDRESS = "content_serial", "site_url"
 PODCAST_GUID = "podcast_guid"
-TOLD = "told_update"  # the newest update that was announced to hubs and cloud
+ANNOUNCED = "told_update"  # the newest update that was announced to hubs and cloud
 
 log = get_logger("rebuild")
 
@@ -127,25 +127,25 @@ def _keep_good(session: Session, channel: Channel, build: snapshots.Build) -> Sn
 
     Returns the main feed's snapshot: the new one or, if that has problems, the one before.
     """
-    found, kept = [], {}
+    all_problems, stored = [], {}
     for name, form in FORMATS.items():
         own = replace(channel, feed_url=channel.home_url.rstrip("/") + ADDRESSES[name])
         body = bytes(form.render(own))
         problems = validation.examine(name, own, build.built_at, form.render, body)
-        found += problems
+        all_problems += problems
         shown = session.get(Snapshot, name)
         if problems and shown is not None:
-            kept[name] = shown
+            stored[name] = shown
             continue
         if name == RSS:
             _queue_pings(session, channel, build, shown)
-        kept[name] = snapshots.keep(session, name, form.CONTENT_TYPE, body, build)
-        snapshots.note_version(session, kept[name], build.built_at)
-    if snapshots.keep_problems(session, found, build.built_at):
+        stored[name] = snapshots.keep(session, name, form.CONTENT_TYPE, body, build)
+        snapshots.note_version(session, stored[name], build.built_at)
+    if snapshots.keep_problems(session, all_problems, build.built_at):
         log.warning(
-            "the feed doctor found problems", problems=[asdict(problem) for problem in found]
+            "the feed doctor found problems", problems=[asdict(problem) for problem in all_problems]
         )
-    return kept[RSS]
+    return stored[RSS]
 
 
 def _queue_pings(
@@ -156,9 +156,9 @@ def _queue_pings(
     So a new ttl (no new content), a minor edit and a setting (no update) ping nobody.
     """
     newest = session.scalar(select(func.max(Update.id)).where(Update.kind.in_(MADE_HERE))) or 0
-    if newest <= int(recall(session, TOLD) or "0"):
+    if newest <= int(recall(session, ANNOUNCED) or "0"):
         return
-    remember(session, TOLD, str(newest))
+    remember(session, ANNOUNCED, str(newest))
     if shown is None or shown.content_hash != build.content_hash:
         site_url = channel.home_url.rstrip("/")
         topics = [site_url + path for path in ADDRESSES.values()]
@@ -225,8 +225,8 @@ def _frame_facts(
         frame = replace(frame, ttl_minutes=0, rhythm=None)
     names = session.scalars(select(Author.display_name).order_by(Author.id)).all()
     digest = value_hash((frame, settings.feed_items, settings.etag, list(names)))
-    known = before.decision if before else {}
-    changed_at = known.get("frame_changed_at") if known.get("frame") == digest else None
+    facts = before.decision if before else {}
+    changed_at = facts.get("frame_changed_at") if facts.get("frame") == digest else None
     return {
         SERIAL: database.content_serial(session),
         "frame": digest,

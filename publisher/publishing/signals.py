@@ -24,7 +24,7 @@ class Signals:
     decision: Decision
     rhythm: Rhythm | None
     reasons: list[str]
-    known: Activity
+    activity: Activity
 
 
 def moment_of(session: Session, now: datetime) -> datetime:
@@ -36,9 +36,9 @@ def moment_of(session: Session, now: datetime) -> datetime:
 def signals_at(session: Session, now: datetime) -> Signals:
     """The freshness signals of the document in force at `now`; reads only."""
     settings, moment = load_settings(session), moment_of(session, now)
-    known = update_log.load(session)
-    if known.last_update is not None and known.last_update > moment:
-        known = update_log.at(session, moment)
+    activity = update_log.load(session)
+    if activity.last_update is not None and activity.last_update > moment:
+        activity = update_log.at(session, moment)
     queue = update_log.scheduled(session, moment)
-    decision = decide(known, moment, settings.rule, queue)
-    return Signals(decision, weekly_rhythm(known, moment), explain(decision), known)
+    decision = decide(activity, moment, settings.rule, queue)
+    return Signals(decision, weekly_rhythm(activity, moment), explain(decision), activity)

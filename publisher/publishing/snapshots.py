@@ -111,8 +111,8 @@ def served(row: Snapshot, links: tuple[str, ...] = (), untrusted: bool = False) 
 
 def freshness(row: Snapshot) -> Freshness:
     """The freshness of a stored snapshot; one of an earlier release has no expiries, only a ttl."""
-    told = row.decision.get("expiries")
-    expiries = Expiries(told["top"], tuple(told["instants"])) if told else None
+    stored = row.decision.get("expiries")
+    expiries = Expiries(stored["top"], tuple(stored["instants"])) if stored else None
     return Freshness(expiries, row.decision.get("etag") == "renewed")
 
 
@@ -229,17 +229,17 @@ def document(
     settings = load_settings(session)
     shown = published.newest(session, settings.feed_items)
     last = newest(session, shown, settings.feed_items)
-    asked = archive.month_of(year, month, UTC)
-    rows = published.between(session, asked.start, asked.end)
-    if last is None or not rows or asked.start > last.start:
+    period = archive.month_of(year, month, UTC)
+    rows = published.between(session, period.start, period.end)
+    if last is None or not rows or period.start > last.start:
         raise NotFound("there is no such archive of the feed")
-    before = _month(session.scalar(_NEWEST.where(Post.published_at < asked.start)))
-    after = _month(session.scalar(_OLDEST.where(Post.published_at >= asked.end)))
+    before = _month(session.scalar(_NEWEST.where(Post.published_at < period.start)))
+    after = _month(session.scalar(_OLDEST.where(Post.published_at >= period.end)))
     items = feed_content.items(rows, site_url, settings.source_markdown == "on")
     items = feed_content.not_ahead(session, items, now)
     return replace(
         feed_content.frame(settings, site_url),
-        feed_url=folder(site_url, asked) + name,
+        feed_url=folder(site_url, period) + name,
         current_url=f"{site_url}/{name}",
         older=folder(site_url, before),
         newer=folder(site_url, after if after and after.start <= last.start else None),

@@ -120,8 +120,8 @@ class LoginCookie(SecureCookieSessionInterface):
             own = current_site(app).site_url
         except StorageUnavailable:  # the address is unknown: be strict
             return True
-        here = urlsplit(own).netloc == request.host or context.is_loopback(context.asked_at())
-        return own.startswith("https:") and here
+        at_home = urlsplit(own).netloc == request.host or context.is_loopback(context.asked_at())
+        return own.startswith("https:") and at_home
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
         """As usual, and forbid shared caches to keep an answer that depends on the cookie.

@@ -65,14 +65,14 @@ def static(name: str) -> Response:
     if name != normpath(name):  # each spelling would be kept as a file of its own
         raise NotFound("there is no such file")
     response = send_from_directory(FOLDER, name, conditional=True)
-    found = response.status_code in (200, 304)
-    if found and name.endswith(tuple(_COMMENTS)):
+    is_file = response.status_code in (200, 304)
+    if is_file and name.endswith(tuple(_COMMENTS)):
         response.close()
         response = Response(_content(name), content_type=response.content_type)
         response.add_etag()
         response.make_conditional(request)
-    known = found and request.args.get("v", "") == fingerprint(name)
-    response.headers["Cache-Control"] = FOR_EVER if known else MINUTES_5
+    current = is_file and request.args.get("v", "") == fingerprint(name)
+    response.headers["Cache-Control"] = FOR_EVER if current else MINUTES_5
     response.headers.pop("Content-Disposition", None)
     response.headers.extend(SANDBOX)  # a page's policy is three times as long
     return response

@@ -66,9 +66,9 @@ def load(session: Session, name: str) -> State:
     return State(name, **json.loads(row.value))
 
 
-def save(here: Site, state: State) -> None:
+def save(served: Site, state: State) -> None:
     """Store the state of an answer."""
-    with here.database.write() as session:
+    with served.database.write() as session:
         _store(session, state)
 
 
@@ -78,18 +78,18 @@ def _store(session: Session, state: State) -> None:
 
 
 def answered(
-    here: Site, state: State, key: str, moment: datetime, ask: Callable[[], Rows]
+    served: Site, state: State, key: str, moment: datetime, ask: Callable[[], Rows]
 ) -> State:
     """The state for `key`; the computation is started if it was not yet."""
     if _stands(state, key, moment):
         return state
     begun = State(state.name, key, format_rfc3339(moment))
-    with here.database.write() as session:  # another worker may have started it since
+    with served.database.write() as session:  # another worker may have started it since
         state = load(session, state.name)
         if _stands(state, key, moment):
             return state
         _store(session, begun)
-    begin(here, begun, ask)
+    begin(served, begun, ask)
     return begun
 
 
@@ -97,15 +97,15 @@ def _stands(state: State, key: str, moment: datetime) -> bool:
     return state.key == key and (state.done or state.at_work(moment))
 
 
-def begin(here: Site, state: State, ask: Callable[[], Rows]) -> threading.Thread:
+def begin(served: Site, state: State, ask: Callable[[], Rows]) -> threading.Thread:
     """Run the computation in a thread, and store its result."""
 
     def work() -> None:
         try:
-            found = replace(state, rows=ask())
+            ended = replace(state, rows=ask())
         except PublisherError as error:
-            found = replace(state, problem=str(error))
-        save(here, found)
+            ended = replace(state, problem=str(error))
+        save(served, ended)
 
     thread = threading.Thread(target=work, name=state.name, daemon=True)
     thread.start()
@@ -113,7 +113,7 @@ def begin(here: Site, state: State, ask: Callable[[], Rows]) -> threading.Thread
 
 
 def run(
-    here: Site,
+    served: Site,
     *arguments: str,
     seconds: float = LONGEST_SECONDS,
     late: str = "it took too long; it is tried again tomorrow",
@@ -121,9 +121,9 @@ def run(
     """The JSON that a command of ours prints; InvalidData with the command's own message."""
     command = [sys.executable, "-m", "publisher", *arguments]
     # A page's replays are short: interpreted they take seconds, compiling alone takes a minute.
-    own = {"PUBLISHER_SITE_URL": here.site_url, "NUMBA_DISABLE_JIT": "1"}
+    own = {"PUBLISHER_SITE_URL": served.site_url, "NUMBA_DISABLE_JIT": "1"}
     with subprocess.Popen(
-        command, env=here.environment.variables() | own, stdin=subprocess.DEVNULL,
+        command, env=served.environment.variables() | own, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as child:  # fmt: skip
         os.setpriority(os.PRIO_PROCESS, child.pid, NICE)

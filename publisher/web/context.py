@@ -43,8 +43,8 @@ R = TypeVar("R")
 
 def site() -> Site:
     """The site that is being served."""
-    found: Site = current_app.extensions["publisher"]
-    return found
+    served: Site = current_app.extensions["publisher"]
+    return served
 
 
 def in_room() -> bool:
@@ -59,16 +59,16 @@ def settings() -> Settings:
             if request.blueprint in ("login", "studio.settings"):  # the way to set them anew
                 allow_invalid(db)
             g.settings = load_settings(db)
-    found: Settings = g.settings
-    return found
+    stored: Settings = g.settings
+    return stored
 
 
 def own_address() -> str:
     """The site's public address, read once a request."""
     if "own_address" not in g:
         g.own_address = site().site_url
-    found: str = g.own_address
-    return found
+    address: str = g.own_address
+    return address
 
 
 def now() -> datetime:
@@ -107,8 +107,8 @@ def author() -> Author | None:
             with site().database.read() as db:
                 g.author = authors.author_of(db, token, now())
                 db.expunge_all()
-    found: Author | None = g.author
-    return found
+    person: Author | None = g.author
+    return person
 
 
 def sent_token(scheme: str = "bearer") -> str:
@@ -139,10 +139,10 @@ class LoginNeeded(PublisherError):
 
 def me() -> Author:
     """The author who is logged in; LoginNeeded when nobody is."""
-    found = author()
-    if found is None:
+    person = author()
+    if person is None:
         raise LoginNeeded(ENDED)
-    return found
+    return person
 
 
 def my_row(db: Session) -> Author:
@@ -223,10 +223,10 @@ def better_address() -> str:
     http.
     """
     used, own = browser_address(), site().site_url
-    here, known = urlsplit(used), urlsplit(own)
-    if not used or here.netloc == known.netloc:
+    used_parts, own_parts = urlsplit(used), urlsplit(own)
+    if not used or used_parts.netloc == own_parts.netloc:
         return ""
-    if is_loopback(used) and (not is_loopback(own) or here.port == known.port):
+    if is_loopback(used) and (not is_loopback(own) or used_parts.port == own_parts.port):
         return ""
     return used
 

@@ -130,13 +130,13 @@ def _bar(row: DayHour, most: float, ttl_minutes: int) -> Bar:
 
 def strip(session: Session, now: datetime) -> Day:
     """The day strip at `now`; computed at most once a minute."""
-    known = update_log.load(session)
+    activity = update_log.load(session)
     settings = load_settings(session)
     queue = tuple(update_log.scheduled(session, now))
-    last = known.last_update
+    last = activity.last_update
     minute = now.replace(second=0, microsecond=0)
     moment = minute if last is None else max(minute, last)
-    return _drawn(known, moment, settings.rule, queue)
+    return _drawn(activity, moment, settings.rule, queue)
 
 
 def public_strip(session: Session, clock: Clock, page: str) -> Day | None:

@@ -63,7 +63,7 @@ def prepare(app: Flask) -> None:
     """Number every request; register the error page for every kind of failure."""
     app.before_request(_number)
     app.teardown_request(lambda _: _number(""))
-    app.register_error_handler(PublisherError, _known)
+    app.register_error_handler(PublisherError, _for_people)
     app.register_error_handler(HTTPException, _refused)
     app.register_error_handler(500, _broken)
     app.after_request(_log_failure)
@@ -72,9 +72,9 @@ def prepare(app: Flask) -> None:
 
 def page(status: int, message: str = "", heading: str = "") -> Response:
     """The answer for an error status, JSON for scripts; needs neither database nor settings."""
-    known, usual = WORDS.get(status, WORDS[400])
+    usual_heading, usual = WORDS.get(status, WORDS[400])
     usual = usual.format(number=f" as {number}" if (number := request_number.get()) else "")
-    heading = gettext(heading or known)
+    heading = gettext(heading or usual_heading)
     if wants_json():
         return make_response(jsonify(error=message or usual), status)
     words: dict[str, Any] = {
@@ -99,7 +99,7 @@ def retry_after(error: PublisherError) -> dict[str, str]:
     return {"Retry-After": str(RETRY_SECONDS)} if error.http_status == 503 else {}
 
 
-def _known(error: PublisherError) -> Response:
+def _for_people(error: PublisherError) -> Response:
     response = page(error.http_status, str(error))
     response.headers.extend(retry_after(error))
     return response
@@ -109,7 +109,7 @@ def _broken(error: HTTPException) -> Response:
     """A bug's page; or that of an error of ours where the page of another error met it, as when the
     database fails while a form is shown once more."""
     met = getattr(error, "original_exception", None)
-    return _known(met) if isinstance(met, PublisherError) else page(500)
+    return _for_people(met) if isinstance(met, PublisherError) else page(500)
 
 
 def _refused(error: HTTPException) -> Any:

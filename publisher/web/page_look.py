@@ -47,8 +47,10 @@ def leads_here(target: str) -> bool:
 
 def logo() -> Markup:
     """The site's picture, with its size, so that the layout is stable while it loads."""
-    known = media_names.responsive(settings().logo)
-    size = Markup(' width="{}" height="{}"').format(known.width, known.height) if known else ""
+    picture = media_names.responsive(settings().logo)
+    size = ""
+    if picture:
+        size = Markup(' width="{}" height="{}"').format(picture.width, picture.height)
     return Markup('<img src="{}" alt=""{}>').format(settings().logo, size)
 
 
@@ -59,9 +61,9 @@ def photographs() -> bool:
 
 def picture_of(address: str, alt: str = "", classes: str = "", sizes: str = SIZES) -> Markup:
     """A post's own picture, with its size and smaller versions if it is one of our files."""
-    known = media_names.responsive(address)
+    size = media_names.responsive(address)
     more = Markup(' width="{}" height="{}" srcset="{}" sizes="{}"').format(
-        known.width, known.height, known.srcset, sizes) if known else ""  # fmt: skip
+        size.width, size.height, size.srcset, sizes) if size else ""  # fmt: skip
     named = Markup(' class="{}"').format(classes) if classes else ""
     return Markup('<img src="{}" alt="{}"{}{}>').format(address, alt, named, more)
 
@@ -70,8 +72,8 @@ def plate_of(post: Post) -> Markup | None:
     """The picture above a post in a list: its own, or in the look for photographs its first."""
     address = post.image or (first_picture(post.html) if photographs() else "")
     sizes = "(min-width: 44rem) 21rem, 100vw" if photographs() else SIZES
-    kept = f"keep-{post.image_focus}" if post.image and post.image_focus != "center" else ""
-    return picture_of(address, "", kept, sizes) if address else None
+    crop = f"keep-{post.image_focus}" if post.image and post.image_focus != "center" else ""
+    return picture_of(address, "", crop, sizes) if address else None
 
 
 def label_of(link: Link) -> str:
@@ -104,8 +106,8 @@ def shown(html: str) -> str:
 def begins_long(html: str) -> bool:
     """Whether a text can begin with a large letter: with a paragraph of words alone that is longer
     than the letter is high, and with a word of several letters, of which it stays a part."""
-    found = _FIRST_PARAGRAPH.match(html)
-    words = unescape(re.sub(r"<[^>]*>", "", found[1])).strip() if found else ""
+    paragraph = _FIRST_PARAGRAPH.match(html)
+    words = unescape(re.sub(r"<[^>]*>", "", paragraph[1])).strip() if paragraph else ""
     return len(words) >= _INITIAL_LEAST and re.match(r"\W*\w\w", words) is not None
 
 

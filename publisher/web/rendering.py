@@ -104,10 +104,10 @@ def _when_asked(say: Callable[..., str]) -> Callable[..., str]:
     """
 
     @pass_context
-    def asked(_context: object, *words: Any) -> str:
+    def evaluated(_context: object, *words: Any) -> str:
         return say(*words)
 
-    return asked
+    return evaluated
 
 
 def _to_the_second(at: datetime) -> str:
@@ -158,8 +158,8 @@ def day_of_month(at: datetime) -> str:
 
 def url(place: str, page: str = "/") -> str:
     """The public address of `place`, as seen from `page` of this site, in plain ASCII."""
-    here = own_address()
-    whole = here + place if not place or place.startswith("/") else urljoin(here + page, place)
+    own = own_address()
+    whole = own + place if not place or place.startswith("/") else urljoin(own + page, place)
     return quoted(whole)
 
 

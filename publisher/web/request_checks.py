@@ -90,8 +90,8 @@ def _check_origin() -> None:
         raise Forbidden(_ELSEWHERE)
     if origin is None or (origin == "null" and fetched is not None):
         return
-    here = {request.host.lower(), urlsplit(site().site_url).netloc.lower()}
-    if split_address(origin).netloc.lower() not in here:
+    own_hosts = {request.host.lower(), urlsplit(site().site_url).netloc.lower()}
+    if split_address(origin).netloc.lower() not in own_hosts:
         raise Forbidden(_ELSEWHERE)
 
 
@@ -190,8 +190,8 @@ class _Forms(FormDataParser):
                     if isinstance(part, Field):
                         fields.append((name, content.read().decode(errors="replace")))
                     else:
-                        kept = FileStorage(content, part.filename, name, headers=part.headers)
-                        files.append((name, kept))
+                        upload = FileStorage(content, part.filename, name, headers=part.headers)
+                        files.append((name, upload))
             if heads > FORM_BYTES or texts > TEXT_BYTES:
                 raise RequestEntityTooLarge
         return self.cls(fields), self.cls(files)
@@ -205,8 +205,8 @@ class LimitedRequest(Request):
 
     form_data_parser_class = _Forms
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
         # Reading the parameters of a query that is not UTF-8 would end the request with an error.
         self.query_string = self.query_string.decode(errors="replace").encode()
 

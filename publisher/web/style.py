@@ -45,10 +45,10 @@ def part_address(part: str) -> str:
 def sheet() -> Response:
     """The style sheet; an address with the right hash is cached for a year."""
     part = _PARTS.get(request.args.get("part", ""))
-    text = part() if part else _sheet(_asked())
+    text = part() if part else _sheet(_tried_settings())
     response = Response(text, content_type="text/css; charset=utf-8")
-    known = request.args.get("v", "") == _fingerprint(text)
-    response.headers["Cache-Control"] = FOR_EVER if known else MINUTES_5
+    current = request.args.get("v", "") == _fingerprint(text)
+    response.headers["Cache-Control"] = FOR_EVER if current else MINUTES_5
     return cacheable(response)
 
 
@@ -90,7 +90,7 @@ def card_colours(chosen: Settings) -> tuple[str, str, str]:
     return paper, ink, readable(chosen.accent or accent, paper)
 
 
-def _asked() -> Settings:
+def _tried_settings() -> Settings:
     """The settings, with the look and accent of the address if it names them."""
     with suppress(InvalidInput, KeyError):
         tried = {name: CHECKS[name](request.args[name]) for name in ("look", "accent")}

@@ -41,9 +41,9 @@ def gettext(words: str) -> str:
     return _of_page().gettext(words) if words else words
 
 
-def ngettext(one: str, several: str, number: int) -> str:
+def ngettext(singular: str, plural: str, number: int) -> str:
     """The form of the words that `number` needs, in the language of this page."""
-    return _of_page().ngettext(one, several, number)
+    return _of_page().ngettext(singular, plural, number)
 
 
 def _of_page() -> NullTranslations:
@@ -76,10 +76,10 @@ def date_in(language: str, at: date) -> str:
 
 def month_in(language: str, at: date) -> str:
     """A month's name as it stands alone, at the beginning of a line."""
-    here = _locale(language)
+    locale = _locale(language)
     # Babel gives another language's stand-alone names for one without its own.
-    alone = "LLLL" in here.datetime_skeletons["yMMMM"].pattern
-    return _capital(format_date(at, "LLLL" if alone else "MMMM", locale=here))
+    alone = "LLLL" in locale.datetime_skeletons["yMMMM"].pattern
+    return _capital(format_date(at, "LLLL" if alone else "MMMM", locale=locale))
 
 
 def month_of_year_in(language: str, at: date) -> str:

@@ -71,7 +71,7 @@ def test_known_addresses_are_bounded_and_forgotten(site: Site, clock: FakeClock)
             clock.forward(seconds=1)
             throttle.know(db, place, ada, clock())
         assert db.scalar(select(func.count()).select_from(LoginAddress)) == 20
-        assert throttle.purses(db, places[-1], clock()) == [places[-1].known]
+        assert throttle.purses(db, places[-1], clock()) == [places[-1].familiar]
         assert len(throttle.purses(db, places[0], clock())) == 2
         assert len(throttle.purses(db, places[-1], clock() + throttle.KNOWN_FOR)) == 2
         authors.set_password(db, db.merge(ada), authors.hashed("a new long password"))

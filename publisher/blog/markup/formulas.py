@@ -60,21 +60,21 @@ def drawn(html: str) -> str:
         return html
     left = MOST
 
-    def one(found: re.Match[str]) -> str:
+    def within_limit(listing: re.Match[str]) -> str:
         nonlocal left
-        left -= len(found[2])
-        return _drawn(found) if left >= 0 else found[0]
+        left -= len(listing[2])
+        return _drawn(listing) if left >= 0 else listing[0]
 
-    return CODE.sub(one, html)
+    return CODE.sub(within_limit, html)
 
 
-def _drawn(found: re.Match[str]) -> str:
-    tex = unescape(found[2]).strip()
-    block = bool(found[1] and found[3])
-    made = (_kept if len(tex) <= SHORT else mathml)(tex, block=block)
+def _drawn(listing: re.Match[str]) -> str:
+    tex = unescape(listing[2]).strip()
+    block = bool(listing[1] and listing[3])
+    made = (_cached_mathml if len(tex) <= SHORT else mathml)(tex, block=block)
     if made and block:  # like wide tables, it scrolls, by keyboard too
         return f'<div class="scroll" tabindex="0">{made}</div>'
-    return made or found[0]
+    return made or listing[0]
 
 
 def mathml(tex: str, *, block: bool) -> str:
@@ -103,7 +103,7 @@ def mathml(tex: str, *, block: bool) -> str:
         return ""
 
 
-_kept = lru_cache(500)(mathml)
+_cached_mathml = lru_cache(500)(mathml)
 
 
 def _checked(_tag: str, attribute: str, value: str) -> str | None:

@@ -172,11 +172,11 @@ def _image(renderer: Any, tokens: Sequence[Token], place: int, options: Any, env
     """A picture with its size, which keeps the layout stable, and its smaller versions."""
     token = tokens[place]
     token.attrSet("alt", renderer.renderInlineAsText(token.children or [], options, env))
-    known = responsive(str(token.attrGet("src") or ""))
-    if known is not None:
-        token.attrSet("width", str(known.width))
-        token.attrSet("height", str(known.height))
-        token.attrSet("srcset", known.srcset)
+    size = responsive(str(token.attrGet("src") or ""))
+    if size is not None:
+        token.attrSet("width", str(size.width))
+        token.attrSet("height", str(size.height))
+        token.attrSet("srcset", size.srcset)
         share, width = token.meta.get("share", 1.0), token.meta.get("width", "")
         sizes = _SIZES[width].format(_WIDE_REM * share, 42 * share, 100 * share)
         token.attrSet("sizes", SIZES if share == 1.0 and not width else sizes)

@@ -41,12 +41,12 @@ def tasks(state: StateCore) -> None:
         if tokens[place].type != "inline" or tokens[place - 2].type != "list_item_open":
             continue
         children = tokens[place].children or []
-        found = (
+        match = (
             _TASK.match(children[0].content) if children and children[0].type == "text" else None
         )
-        if found:
-            sign = "☐" if found[1] == " " else "☑"
-            children[0].content = f"{sign} {children[0].content[found.end() :]}"
+        if match:
+            sign = "☐" if match[1] == " " else "☑"
+            children[0].content = f"{sign} {children[0].content[match.end() :]}"
             tokens[place - 2].attrSet("class", "task")
 
 
@@ -132,7 +132,7 @@ def galleries(state: StateCore) -> None:
         pictures = _pictures(token.children or [])
         if len(pictures) > 1 and not opening.hidden:
             opening.type = closing.type = "html_block"
-            images = [part for one in pictures for part in one if part.type == "image"]
+            images = [part for picture in pictures for part in picture if part.type == "image"]
             widths = [width_of(image) for image in images]
             kind = f"gallery {next(filter(None, widths), '')}".rstrip()
             opening.content, closing.content = f'<div class="{kind}">', "</div>\n"
@@ -145,8 +145,8 @@ def width_of(image: Token) -> str:
     """How wide the picture is to stand, "wide" or "full" if its title begins with that word; the
     rest of the title is its caption."""
     title = str(image.attrs.pop("title", ""))
-    if found := _WIDTH.match(title):
-        image.meta["width"], title = found[1], title[found.end() :]
+    if match := _WIDTH.match(title):
+        image.meta["width"], title = match[1], title[match.end() :]
     if title:
         image.attrSet("title", title)
     return str(image.meta.get("width", ""))
@@ -154,7 +154,7 @@ def width_of(image: Token) -> str:
 
 def _pictures(children: list[Token]) -> list[list[Token]]:
     """The pictures of a paragraph that has nothing else, each with the link around it, if any."""
-    found: list[list[Token]] = []
+    pictures: list[list[Token]] = []
     left = [child for child in children if child.type not in ("softbreak", "hardbreak")]
     left = [child for child in left if child.type != "text" or child.content.strip()]
     while left:
@@ -162,9 +162,9 @@ def _pictures(children: list[Token]) -> list[list[Token]]:
         if not linked and left[0].type != "image":
             return []
         length = 3 if linked else 1
-        found.append(left[:length])
+        pictures.append(left[:length])
         left = left[length:]
-    return found
+    return pictures
 
 
 def divided(things: list[T], most: int) -> list[list[T]]:
@@ -177,8 +177,8 @@ def divided(things: list[T], most: int) -> list[list[T]]:
 def _row(pictures: list[list[Token]]) -> list[Token]:
     """Pictures as figures of the same height, if their sizes are known."""
     images = [next(part for part in picture if part.type == "image") for picture in pictures]
-    known = [responsive(str(image.attrGet("src") or "")) for image in images]
-    ratios = [max(one.width, 1) / max(one.height, 1) if one else 1.0 for one in known]
+    sizes = [responsive(str(image.attrGet("src") or "")) for image in images]
+    ratios = [max(size.width, 1) / max(size.height, 1) if size else 1.0 for size in sizes]
     parts: list[Token] = []
     for picture, image, ratio in zip(pictures, images, ratios, strict=True):
         image.meta["share"] = ratio / sum(ratios)
@@ -223,14 +223,14 @@ def _paragraphs(state: StateCore) -> Iterator[tuple[Token, Token, Token]]:
 
 def _cut(children: list[Token]) -> list[Token]:
     """The same tokens, with each `==` in a text split off as a token."""
-    found: list[Token] = []
+    split_tokens: list[Token] = []
     for child in children:
         if child.type != "text" or "==" not in child.content:
-            found.append(child)
+            split_tokens.append(child)
             continue
         parts = [part for part in re.split(r"(==)", child.content) if part]
-        found += [Token("text", "", 0, content=part, level=child.level) for part in parts]
-    return found
+        split_tokens += [Token("text", "", 0, content=part, level=child.level) for part in parts]
+    return split_tokens
 
 
 def _paired(tokens: list[Token]) -> list[Token]:

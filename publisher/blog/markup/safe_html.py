@@ -104,20 +104,20 @@ def video_link(address: str) -> str:
 
     Nothing is loaded from their servers, so they do not learn who reads the post.
     """
-    found = _VIDEO.fullmatch(address)
-    if found is None:
+    video = _VIDEO.fullmatch(address)
+    if video is None:
         return ""
-    where = "YouTube" if found["youtube"] else "Vimeo"
+    where = "YouTube" if video["youtube"] else "Vimeo"
     return f'<p class="video"><a href="{escape(address)}">▶ Watch the video on {where}</a></p>'
 
 
 def _framed(frame: re.Match[str]) -> str:
     address = unescape(frame[1])
-    found = _VIDEO.fullmatch(address)
-    if found and found["youtube"]:
-        return video_link(f"https://www.youtube.com/watch?v={found['youtube']}")
-    if found:
-        return video_link(f"https://vimeo.com/{found['vimeo']}")
+    video = _VIDEO.fullmatch(address)
+    if video and video["youtube"]:
+        return video_link(f"https://www.youtube.com/watch?v={video['youtube']}")
+    if video:
+        return video_link(f"https://vimeo.com/{video['vimeo']}")
     words = f"Open what was embedded from {escape(address.split('/')[2])}"
     return f'<p class="video"><a href="{escape(address)}">{words}</a></p>'
 
@@ -170,13 +170,13 @@ def _address(value: str, rewrite: Rewrite) -> str | None:
 
 
 def _known_classes(value: str) -> str | None:
-    kept = [name for name in value.split() if name in _CLASSES or _CLASS_FAMILIES.fullmatch(name)]
-    return " ".join(kept) or None
+    names = value.split()
+    return " ".join(n for n in names if n in _CLASSES or _CLASS_FAMILIES.fullmatch(n)) or None
 
 
 def _srcset(value: str, rewrite: Rewrite) -> str | None:
     """The candidates of a srcset whose addresses are plain, each made what `rewrite` says."""
-    kept = []
+    candidates = []
     for candidate in re.split(r",\s+", value.strip()):
         address, _, descriptor = candidate.strip().partition(" ")
         try:
@@ -188,5 +188,5 @@ def _srcset(value: str, rewrite: Rewrite) -> str | None:
             and scheme in ("", "http", "https")
             and re.fullmatch(r"(\d+(\.\d+)?[wx])?", descriptor.strip())
         ):
-            kept.append(f"{rewrite(address)} {descriptor.strip()}".strip())
-    return ", ".join(kept) or None
+            candidates.append(f"{rewrite(address)} {descriptor.strip()}".strip())
+    return ", ".join(candidates) or None

@@ -318,8 +318,9 @@ def end_other_sessions(session: Session, author: Author, token: str) -> None:
 
 def _check_admin_remains(session: Session, author: Author, field: str = "role") -> None:
     """FieldErrors, of `field`, when `author` is the last admin who can log in."""
-    others = select(func.count(Author.id)).where(
+    other_admins = select(func.count(Author.id)).where(
         permissions.admins(), Author.disabled_at.is_(None), Author.id != author.id
     )
-    if permissions.is_admin(author) and author.disabled_at is None and not session.scalar(others):
+    may_log_in = permissions.is_admin(author) and author.disabled_at is None
+    if may_log_in and not session.scalar(other_admins):
         raise FieldErrors({field: LAST_ADMIN})

@@ -54,16 +54,16 @@ class Visitor:
         return Purse(hmac.new(self.key.encode(), text, hashlib.sha256).hexdigest(), slows)
 
     @property
-    def known(self) -> Purse:
+    def familiar(self) -> Purse:
         """The counter of this name from this address, for an author who has logged in from it."""
         return self.purse("known")
 
 
 def purses(session: Session, visitor: Visitor, now: datetime) -> list[Purse]:
     """The counters of an attempt by `visitor`."""
-    row = session.get(LoginAddress, visitor.known.subject)
+    row = session.get(LoginAddress, visitor.familiar.subject)
     if row is not None and row.used_at > now - KNOWN_FOR:
-        return [visitor.known]
+        return [visitor.familiar]
     return [visitor.purse("name"), visitor.purse("address", slows=False)]
 
 
@@ -78,8 +78,8 @@ def reserve(session: Session, purses: Sequence[Purse], now: datetime) -> list[in
     for purse in purses:
         if (wait := _wait(session, purse, now)) > timedelta(0):
             seconds = int(wait.total_seconds()) + 1
-            said = f"{seconds} s" if seconds <= 60 else f"{-(-seconds // 60)} min"
-            raise TooMany(f"too many failed logins; try again in {said}", seconds)
+            duration = f"{seconds} s" if seconds <= 60 else f"{-(-seconds // 60)} min"
+            raise TooMany(f"too many failed logins; try again in {duration}", seconds)
     rows = [LoginFailure(subject=purse.subject, failed_at=now) for purse in purses]
     session.add_all(rows)
     session.flush()
@@ -109,12 +109,12 @@ def release(session: Session, reserved: Sequence[int]) -> None:
 def know(session: Session, visitor: Visitor, author: Author, now: datetime) -> None:
     """Note that `author` logged in from this address, and forget its failures for this name."""
     mine = LoginAddress.author_id == author.id
-    subject = visitor.known.subject
+    subject = visitor.familiar.subject
     session.merge(LoginAddress(subject=subject, author_id=author.id, used_at=now))
     session.flush()
     newest = select(LoginAddress.subject).where(mine).order_by(LoginAddress.used_at.desc())
-    kept = session.scalars(newest.limit(KNOWN_ADDRESSES)).all()
-    session.execute(delete(LoginAddress).where(mine, LoginAddress.subject.not_in(kept)))
+    newest_subjects = session.scalars(newest.limit(KNOWN_ADDRESSES)).all()
+    session.execute(delete(LoginAddress).where(mine, LoginAddress.subject.not_in(newest_subjects)))
     session.execute(delete(LoginFailure).where(LoginFailure.subject == subject))
 
 

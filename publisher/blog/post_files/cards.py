@@ -156,15 +156,15 @@ def _has(name: str, character: str) -> bool:
 READABLE = 4.5  # WCAG 2.2, 1.4.3: text against its background
 
 
-def mix(one: str, other: str, share: float) -> str:
+def mix(first: str, second: str, share: float) -> str:
     """`share` (0 to 1) of `one`, the rest of `other`."""
-    pairs = zip(_channels(one), _channels(other), strict=True)
+    pairs = zip(_channels(first), _channels(second), strict=True)
     return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in pairs)
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(first: str, second: str) -> float:
     """WCAG's contrast ratio: 1 for the same colour, 21 for black on white."""
-    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
+    lighter, darker = sorted((_luminance(first), _luminance(second)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
 

@@ -136,12 +136,12 @@ def recognise(data: bytes) -> FileInfo | None:
 
 def _has_segments(text: str) -> bool:
     try:
-        found = json.loads(text)
+        transcript = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidData("this file begins like JSON but is not valid JSON") from error
-    segments = found.get("segments")
+    segments = transcript.get("segments")
     if not isinstance(segments, list) or not all(
-        isinstance(one, dict) and isinstance(one.get("body"), str) for one in segments
+        isinstance(segment, dict) and isinstance(segment.get("body"), str) for segment in segments
     ):
         raise InvalidData("a JSON file must be a transcript: segments, each with a body")
     return True

@@ -127,9 +127,9 @@ def record(
     alt: str = "",
 ) -> Media:
     """Add the row of a stored file; an upload of the same content gets the same row."""
-    found = session.scalar(select(Media).where(Media.digest == accepted.digest))
-    if found is None:
-        found = Media(
+    row = session.scalar(select(Media).where(Media.digest == accepted.digest))
+    if row is None:
+        row = Media(
             digest=accepted.digest,
             name=" ".join(clean(name).split())[-200:],
             content_type=accepted.content_type,
@@ -141,10 +141,10 @@ def record(
             author_id=author_id,
             created_at=now,
         )
-        session.add(found)
-    found.alt = " ".join(clean(alt).split())[:MAX_ALT] or found.alt or ""
+        session.add(row)
+    row.alt = " ".join(clean(alt).split())[:MAX_ALT] or row.alt or ""
     session.flush()
-    return found
+    return row
 
 
 def path(row: Media) -> str:
@@ -189,28 +189,28 @@ def _check_length(data: bytes) -> None:
 
 def _looked_at(data: bytes) -> FileInfo:
     """The sound, video, PDF or transcript in `data`, or the picture in our own encoding."""
-    for known in (file_kinds.recognise_document, file_kinds.recognise_sound, file_kinds.recognise):
-        if (found := known(data)) is not None:
-            return found
+    info = file_kinds.recognise_document(data) or file_kinds.recognise_sound(data)
+    if info := info or file_kinds.recognise(data):
+        return info
     if re.match(rb"\s*(<\?xml|<!--|<!DOCTYPE svg|<svg)", data[:200], re.IGNORECASE):
         raise InvalidData("SVG can contain scripts and is not accepted; export the drawing as PNG")
     file_kinds.refuse_others(data)
     try:
         return pictures.encode(data)
     except pictures.NotAPicture as error:
-        others = "sound (MP3, M4A or Ogg), video (MP4 or WebM) or PDF"
-        raise InvalidData(f"{error}, {others}") from error
+        also_accepted = "sound (MP3, M4A or Ogg), video (MP4 or WebM) or PDF"
+        raise InvalidData(f"{error}, {also_accepted}") from error
 
 
-def _named(found: FileInfo, upload: bytes) -> Accepted:
+def _named(info: FileInfo, upload: bytes) -> Accepted:
     """The files to store of an upload, named by their content."""
-    versions = found.versions or {0: upload}
-    digest, size, several = digest_of(versions[0]), (found.width, found.height), len(versions) > 1
+    versions = info.versions or {0: upload}
+    digest, size, several = digest_of(versions[0]), (info.width, info.height), len(versions) > 1
     files = {
-        name_of(digest, *size, several, found.extension, small): content
+        name_of(digest, *size, several, info.extension, small): content
         for small, content in versions.items()
     }
-    return Accepted(digest, found.content_type, found.extension, *size, found.seconds, files)
+    return Accepted(digest, info.content_type, info.extension, *size, info.seconds, files)
 
 
 LIBRARY_PAGE = 12
@@ -248,9 +248,9 @@ def uses(session: Session, rows: Sequence[Media], seen: Seen) -> dict[int, list[
     """Number and title of the posts that show each file, drafts and deleted ones included, by the
     file's number; of a post that is not `seen` by who asks, 0 and whose it is."""
     marks = {row.id: mark(row) for row in rows}
-    found: dict[int, list[tuple[int, str]]] = {row.id: [] for row in rows}
+    uses: dict[int, list[tuple[int, str]]] = {row.id: [] for row in rows}
     if not rows:
-        return found
+        return uses
     columns = (Post.html, Post.source, Post.image, Post.enclosure_url, Post.transcript)
     has_one = or_(*(column.contains(sign) for sign in marks.values() for column in columns))
     for post in session.scalars(select(Post).where(has_one)):
@@ -259,8 +259,8 @@ def uses(session: Session, rows: Sequence[Media], seen: Seen) -> dict[int, list[
         for media_id, sign in marks.items():
             if any(sign in text for text in texts):
                 use = (post.id, title) if seen(post) else (0, "a post of another author")
-                found[media_id].append(use)
-    return found
+                uses[media_id].append(use)
+    return uses
 
 
 def remove_file(session: Session, row: Media, seen: Seen) -> list[str]:
@@ -272,8 +272,8 @@ def remove_file(session: Session, row: Media, seen: Seen) -> list[str]:
     shown = uses(session, [row], seen)[row.id]
     if shown:
         raise Conflict(f"it is used in “{shown[0][1]}”")
-    sign, known = mark(row), load_settings(session)
-    if sign in f"{known.logo} {known.icon} {known.header} {known.footer} {known.css}":
+    sign, look = mark(row), load_settings(session)
+    if sign in f"{look.logo} {look.icon} {look.header} {look.footer} {look.css}":
         raise Conflict("the look of the site uses it")
     for why_kept in every_hooked("keeps_file"):
         if why := why_kept(session, sign):

@@ -61,22 +61,22 @@ def keep(
         _of_post(author_id, post_id).where(UnsavedText.origin == sent.origin).limit(1)
     )
     if base_version != newest or sent.seen == APART:
-        known = False
+        typed_on_current = False
     elif top is None:  # was there one, which is saved or discarded by now?
-        known = own.state != "replaced" if own else not sent.seen
+        typed_on_current = own.state != "replaced" if own else not sent.seen
     else:
-        known = top is own or sent.seen == stamp(top)
+        typed_on_current = top is own or sent.seen == stamp(top)
     if own is not None and sent.seen != stamp(own) and not _within(own.fields, fields):
         own.origin, own = f"{sent.origin}-{secrets.token_hex(4)}", None  # a text of its own
-    if known and top is not None and top is not own:
+    if typed_on_current and top is not None and top is not own:
         top.state = "replaced"
-    if not known and own is None:  # the same text from a tab whose answer was lost
+    if not typed_on_current and own is None:  # the same text from a tab whose answer was lost
         rows = session.scalars(_of_post(author_id, post_id))
         if same := next((row for row in rows if row.fields == fields), None):
             return same
     row = own or UnsavedText(author_id=author_id, post_id=post_id, origin=sent.origin)
     session.add(row)
-    row.state = "current" if known else "apart"
+    row.state = "current" if typed_on_current else "apart"
     row.base_version, row.fields, row.saved_at = base_version, fields, now
     row.device = clean(sent.device)[:MAX_DEVICE]
     session.flush()
@@ -92,7 +92,7 @@ def current(session: Session, author_id: int, post_id: int, version: int) -> Uns
     )
 
 
-def others(
+def other_texts(
     session: Session, author_id: int, post_id: int, shown: Mapping[str, str]
 ) -> list[UnsavedText]:
     """The author's unsaved texts of a post that are not within what the editor shows, newest
@@ -141,7 +141,7 @@ def saved(session: Session, author_id: int, post_id: int, sent: Sent) -> None:
     session.flush()
 
 
-def one(session: Session, author_id: int, number: int) -> UnsavedText:
+def get(session: Session, author_id: int, number: int) -> UnsavedText:
     """One of the author's unsaved texts; NotFound when there is none of this number."""
     row = session.get(UnsavedText, number)
     if row is None or row.author_id != author_id:
@@ -191,6 +191,6 @@ def _of_post(author_id: int, post_id: int) -> Select[UnsavedText]:
     )
 
 
-def _within(fields: Mapping[str, str], others: Mapping[str, str]) -> bool:
+def _within(fields: Mapping[str, str], form: Mapping[str, str]) -> bool:
     """Whether each field is part of the other form's, so that nothing is lost without it."""
-    return all(text in others.get(name, text) for name, text in fields.items())
+    return all(text in form.get(name, text) for name, text in fields.items())

@@ -87,8 +87,8 @@ def searchable_text(holder: Any, words: str) -> str:
 
     `holder` has the fields of a content: a post's row or a `Content`.
     """
-    others = (getattr(holder, name) for name in PROSE if name not in ("title", "source"))
-    return "\n".join(part for part in (words, *others) if part)
+    further_prose = (getattr(holder, name) for name in PROSE if name not in ("title", "source"))
+    return "\n".join(part for part in (words, *further_prose) if part)
 
 
 MAX_SOURCE = next(field.limit for field in FIELDS if field.name == "source")
@@ -111,10 +111,10 @@ def checked(value: Content) -> Content:
     return result
 
 
-def same(one: Content, other: Content, but: tuple[str, ...] = ()) -> bool:
+def same(first: Content, second: Content, but: tuple[str, ...] = ()) -> bool:
     """Whether two contents are equal in every field, except those named in `but`."""
     return all(
-        field.same(getattr(one, field.name), getattr(other, field.name))
+        field.same(getattr(first, field.name), getattr(second, field.name))
         for field in FIELDS
         if field.name not in but
     )

@@ -114,9 +114,9 @@ class Field:
         """The value as one text, from which a revision's changes are shown."""
         return ", ".join(text for text in self.to_inputs(value).values() if text)
 
-    def same(self, one: Any, other: Any) -> bool:
+    def same(self, first: Any, second: Any) -> bool:
         """Whether two values mean the same."""
-        return bool(one == other)
+        return bool(first == second)
 
 
 class Paragraphs(Field):
@@ -261,9 +261,9 @@ class Tags(Field):
         """The names, separated by commas, by slug: their order means nothing."""
         return ", ".join(sorted(value, key=tag_slug))
 
-    def same(self, one: Any, other: Any) -> bool:
+    def same(self, first: Any, second: Any) -> bool:
         """Whether both have the same slugs, in any order."""
-        return slugs(one) == slugs(other)
+        return slugs(first) == slugs(second)
 
 
 def slugs(names: Iterable[str]) -> set[str]:

@@ -20,8 +20,8 @@ from publisher.blog.writing.content import Content
 from publisher.storage.tables.blog import Attempt, Post
 from publisher.storage.tables.credentials import Author
 
-Place = Literal["keep", "draft", "now", "later", "back"]
-PLACES: tuple[Place, ...] = get_args(Place)
+PublishAction = Literal["keep", "draft", "now", "later", "back"]
+ACTIONS: tuple[PublishAction, ...] = get_args(PublishAction)
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Intent:
     A published post gets the date `at` if there is one; `later` with a past date backdates.
     """
 
-    place: Place = "keep"
+    action: PublishAction = "keep"
     at: datetime | None = None
     minor: bool = False
 
@@ -68,15 +68,15 @@ def submit(
         post = posts.create(session, value, author.id, now)
     else:
         before = posts.editable(session, author, number)
-        if intent.place == "back" and is_public(before):
+        if intent.action == "back" and is_public(before):
             posts.unpublish(session, before, now)  # first: what is saved now is a draft's
         post = posts.save(session, number, value, version, author.id, now, intent.minor)
         _redate(session, post, intent, post.version != version, now)
-    _place(session, post, intent, now, undo_seconds)
+    _apply(session, post, intent, now, undo_seconds)
     note_attempt(session, author.id, attempt, post, now)
     if sent is not None:
-        for place in {post_id, number}:
-            autosave.saved(session, author.id, place, sent)
+        for saved_id in {post_id, number}:
+            autosave.saved(session, author.id, saved_id, sent)
     return post
 
 
@@ -89,7 +89,7 @@ def in_undo_window(
 
 
 def _check_schedule(intent: Intent) -> None:
-    if intent.place != "later":
+    if intent.action != "later":
         return
     if intent.at is None:
         raise FieldErrors({"at": "a date and a time are needed"})
@@ -107,17 +107,17 @@ def _redate(session: Session, post: Post, intent: Intent, saved: bool, now: date
         raise FieldErrors({"at": str(error)}) from error
 
 
-def _place(session: Session, post: Post, intent: Intent, now: datetime, undo_seconds: int) -> None:
-    if post.status == "published" and intent.place == "draft":  # it went out since the page came
+def _apply(session: Session, post: Post, intent: Intent, now: datetime, undo_seconds: int) -> None:
+    if post.status == "published" and intent.action == "draft":  # it went out since the page came
         raise InvalidInput("it is published by now, so readers would see this at once")
     if post.status not in ("draft", "scheduled"):
         return
     soon = now + timedelta(seconds=undo_seconds)
-    if intent.place == "now" and (post.scheduled_at is None or post.scheduled_at > soon):
+    if intent.action == "now" and (post.scheduled_at is None or post.scheduled_at > soon):
         posts.publish_or_schedule(session, post, soon, now)
-    elif intent.place == "later" and intent.at is not None:
+    elif intent.action == "later" and intent.at is not None:
         posts.publish_or_schedule(session, post, intent.at, now)
-    elif intent.place in ("draft", "back") and post.status == "scheduled":
+    elif intent.action in ("draft", "back") and post.status == "scheduled":
         posts.unschedule(session, post)
 
 

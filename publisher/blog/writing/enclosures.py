@@ -131,9 +131,9 @@ def length_text(seconds: int) -> str:
     """A length as people write it: 42:10, 1:02:03; empty for 0."""
     if not seconds:
         return ""
-    minutes, rest = divmod(seconds, 60)
+    minutes, seconds_left = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    return f"{hours}:{minutes:02}:{seconds_left:02}" if hours else f"{minutes}:{seconds_left:02}"
 
 
 def seconds_in(length: str) -> int | None:

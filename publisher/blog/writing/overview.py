@@ -76,23 +76,23 @@ def rows(
         # The first condition is one by which an index of an expression can seek.
         when, post_id = after
         query = query.where(when >= _WHEN, or_(when > _WHEN, Post.id < post_id))
-    found = session.execute(query).all()
-    if not found:
+    records = session.execute(query).all()
+    if not records:
         return []
-    ids = [row.id for row in found]
+    ids = [row.id for row in records]
     updates, tags = _updates(session, ids), _tags(session, ids)
     unsaved = autosave.unsaved(session, viewer_id, ids)
     result = []
-    for row in found:
-        kept = unsaved.get(row.id)
-        title = kept.fields.get("title", row.title) if kept else row.title
-        typed = kept.fields.get("source") if kept else None
+    for row in records:
+        unsaved_text = unsaved.get(row.id)
+        title = unsaved_text.fields.get("title", row.title) if unsaved_text else row.title
+        typed = unsaved_text.fields.get("source") if unsaved_text else None
         began = shorten(typed, LINE) if typed is not None else first_words(row.began, LINE)
         result.append(
             Row(
                 row.id, row.status, row.kind, row.slug, title, began, row.when,
                 row.author or "", updates.get(row.id, 0), tags.get(row.id, ()),
-                kept.saved_at if kept else None,
+                unsaved_text.saved_at if unsaved_text else None,
             )
         )  # fmt: skip
     return result
@@ -147,7 +147,7 @@ def _hits(session: Session, words: str, viewer_id: int) -> list[int]:
     """Matches: published posts by the search index, the few others by scanning their texts, and
     what the viewer has typed and not saved."""
     out = published.newest_matching(session, words, _MAX_HITS)
-    text = reduce(lambda one, other: one + "\n" + other, (getattr(Post, n) for n in PROSE))
+    text = reduce(lambda before, column: before + "\n" + column, (getattr(Post, n) for n in PROSE))
     sought = words.split()[:12]
     conditions = [text.icontains(word, autoescape=True) for word in sought]
     for row in autosave.everything(session, viewer_id):

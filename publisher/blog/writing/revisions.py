@@ -165,8 +165,9 @@ def mark(session: Session, post: Post) -> str:
 def marked(session: Session, post: Post, started_from: str) -> int:
     """The version with this mark; 0, which no post has, when there is another one of its number."""
     number = whole_number(started_from.partition(" ")[0]) or 0
-    other = number == post.version and " " in started_from and started_from != mark(session, post)
-    return 0 if other else number
+    if number == post.version and " " in started_from and started_from != mark(session, post):
+        return 0
+    return number
 
 
 def before(session: Session, revision: Revision) -> Revision | None:

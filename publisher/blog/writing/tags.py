@@ -113,9 +113,9 @@ def rename(session: Session, tag: Tag, name: str, now: datetime) -> Tag | None:
         raise FieldErrors(
             {"name": f"a tag has letters or digits, and at most {MAX_TAG} characters"}
         )
-    other = session.scalar(select(Tag).where(Tag.slug == slug, Tag.id != tag.id))
-    if other is not None:
-        return other
+    namesake = session.scalar(select(Tag).where(Tag.slug == slug, Tag.id != tag.id))
+    if namesake is not None:
+        return namesake
     if slug != tag.slug:
         _lead(session, tag.slug, tag)
         _forget_redirect(session, slug)

@@ -41,10 +41,10 @@ def not_held() -> AnyResponse:
 def not_this_tag(tag: str) -> AnyResponse:
     """A tag without published posts: a redirect from its former name, or 404."""
     with site().database.read() as db:
-        found = published.tag_called(db, tag)
-        if found.slug == tag or not published.with_tag(db, found, 1):
+        row = published.tag_called(db, tag)
+        if row.slug == tag or not published.with_tag(db, row, 1):
             raise NotFound(f"no post has the tag {tag!r}")
-    return redirect(f"/tags/{found.slug}/rss.xml", 301)
+    return redirect(f"/tags/{row.slug}/rss.xml", 301)
 
 
 @blueprint.get("/archive/<int:year>/<int:month>/rss.xml")
@@ -108,15 +108,15 @@ def sitemap_part(part: int) -> Response:
 def _file(part: int) -> Response:
     """One file, made once for each state of the site, as 45,000 addresses take half a second; kept
     compressed, with the state it was made from and its ETag."""
-    kept, making = current_app.extensions.setdefault("sitemaps", ({}, threading.Lock()))
+    files, making = current_app.extensions.setdefault("sitemaps", ({}, threading.Lock()))
     with site().database.read() as db:
         state = content_state(db, site().environment)
     with making:
-        made_from, packed, tag = kept.get(part, (None, b"", ""))
+        made_from, packed, tag = files.get(part, (None, b"", ""))
         if made_from != state:
             packed = _packed(_addresses(part))
             tag = hashlib.sha256(packed).hexdigest()[:24]
-            kept[part] = state, packed, tag
+            files[part] = state, packed, tag
     gzipped = accepts_gzip(request.headers.get("Accept-Encoding", ""))
     response = Response(packed if gzipped else _unpacked(packed), content_type=_XML)
     response.headers["Cache-Control"] = "no-cache"
@@ -144,14 +144,14 @@ def _unpacked(packed: bytes) -> Iterator[bytes]:
 
 def _addresses(part: int) -> Iterator[str]:
     """The file in pieces, so that not all posts are in memory at once."""
-    here = f"<url><loc>{_escaped(own_address())}"
+    start = f"<url><loc>{_escaped(own_address())}"
     yield f"{_HEAD}<urlset {_NAMESPACE}>\n"
     if part == 1:
-        yield "".join(f"{here}{path}</loc></url>\n" for path in ("/", "/archives", "/subscribe"))
+        yield "".join(f"{start}{path}</loc></url>\n" for path in ("/", "/archives", "/subscribe"))
     after = 0
     while step := _step(part, after):
         yield "".join(
-            f"{here}{_escaped(path_of(entry.kind, entry.slug))}</loc>"
+            f"{start}{_escaped(path_of(entry.kind, entry.slug))}</loc>"
             f"<lastmod>{_instant(entry.changed_at)}</lastmod></url>\n"
             for entry in step
         )

@@ -74,7 +74,7 @@ def card(post_id: int, digest: str) -> AnyResponse:
         wanted = _card(post)
     if digest != wanted.digest:
         return redirect(f"/cards/{post_id}-{wanted.digest}.png")
-    response: Response = send_file(_kept(post_id, wanted), mimetype="image/png", etag=digest)
+    response: Response = send_file(_card_file(post_id, wanted), mimetype="image/png", etag=digest)
     response.headers["Cache-Control"] = FOR_EVER
     return response
 
@@ -93,7 +93,7 @@ def _card(post: Post) -> Card:
     )
 
 
-def _kept(post_id: int, wanted: Card) -> Path:
+def _card_file(post_id: int, wanted: Card) -> Path:
     """The file of a card, made if it is missing; the post's older cards are then deleted."""
     folder = site().environment.instance / "cards"
     target = folder / f"{post_id}-{wanted.digest}.png"

@@ -110,10 +110,10 @@ class SiteCollector(Collector):
         age = GaugeMetricFamily("publisher_feed_age_seconds", "Since its build.", labels=label)
         builds = CounterMetricFamily("publisher_feed_builds", "Builds so far.", labels=label)
         columns = (Snapshot.ttl_minutes, func.length(Snapshot.body), Snapshot.serial)
-        for name, built_at, *found in self._db.execute(
+        for name, built_at, *figures in self._db.execute(
             select(Snapshot.name, Snapshot.built_at, *columns)
         ):
-            values = (*found, (self._now - built_at).total_seconds())
+            values = (*figures, (self._now - built_at).total_seconds())
             families: tuple[Any, ...] = (ttl, size, builds, age)
             for family, value in zip(families, values, strict=True):
                 family.add_metric([name], value)
@@ -130,8 +130,8 @@ def _from_here() -> bool:
 
 
 def _admin_token() -> bool:
-    found = bearer_of(sent_token())
-    return found is not None and permissions.is_admin(found.author)
+    token = bearer_of(sent_token())
+    return token is not None and permissions.is_admin(token.author)
 
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -216,7 +216,7 @@ def healthz() -> Any:
             snapshot = db.get(Snapshot, RSS)
             current = moment_of(db, now())
             silent_seconds = leader.silent_seconds(db, site().environment.instance)
-            known, new_enough = schema.schema_of(db), schema.serves(db)
+            stored_schema, new_enough = schema.schema_of(db), schema.serves(db)
     except StorageUnavailable as error:
         return jsonify(status=str(error), snapshot_age_seconds=None), 503
     if not writable:
@@ -233,7 +233,7 @@ def healthz() -> Any:
     facts = {
         "snapshot_age_seconds": round(age),
         "leader_age_seconds": None if silent_seconds is None else round(silent_seconds),
-        "schema": known,
+        "schema": stored_schema,
     }
     return jsonify(status=status, **facts), 200 if status == "ok" else 503
 

@@ -44,7 +44,7 @@ def _call(body: bytes) -> tuple[str, list[Value]]:
         raise InvalidInput(f"this is not an XML-RPC call ({error})") from error
     if not name or len(name) > 100:
         raise InvalidInput("a methodCall with a methodName is needed")
-    return name, [_plain(one, MAX_DEPTH) for one in parameters]
+    return name, [_plain(value, MAX_DEPTH) for value in parameters]
 
 
 def _plain(value: Value, depth: int) -> Value:
@@ -57,9 +57,9 @@ def _plain(value: Value, depth: int) -> Value:
         case Binary():
             return value.data
         case list():
-            return [_plain(one, depth - 1) for one in value]
+            return [_plain(item, depth - 1) for item in value]
         case dict():
-            return {name: _plain(one, depth - 1) for name, one in value.items()}
+            return {name: _plain(item, depth - 1) for name, item in value.items()}
         case str() | int() | float() | None:
             return value
     raise InvalidInput(f"a value of the kind {type(value).__name__} is not known")

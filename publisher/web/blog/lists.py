@@ -79,16 +79,16 @@ def all_tags() -> str:
 def tag(name: str) -> str | Response:
     """The posts of one tag; a former name redirects to the present one."""
     with site().database.read() as db:
-        found = published.tag_called(db, name)
-        if not published.with_tag(db, found, 1):
+        chosen = published.tag_called(db, name)
+        if not published.with_tag(db, chosen, 1):
             raise NotFound("there is no such tag")  # tags of drafts are private
-        if found.slug != tag_slug(name):
-            return redirect(f"/tags/{found.slug}", 301)
+        if chosen.slug != tag_slug(name):
+            return redirect(f"/tags/{chosen.slug}", 301)
         return post_list(
             db,
             "blog/tag.html",
-            lambda n, before: published.with_tag(db, found, n, before),
-            tag=found,
+            lambda n, before: published.with_tag(db, chosen, n, before),
+            tag=chosen,
         )
 
 
@@ -97,7 +97,7 @@ def author(name: str) -> str | Response:
     """An author's biography and posts; a former name, here or on an imported blog, leads on."""
     with site().database.read() as db:
         try:
-            found = published.author_called(db, name)
+            person = published.author_called(db, name)
         except NotFound:
             if old := published.moved_list(db, f"/authors/{name}", f"/authors/{name}/"):
                 return redirect(old, 301)
@@ -106,9 +106,9 @@ def author(name: str) -> str | Response:
         return post_list(
             db,
             "blog/author.html",
-            lambda n, before: published.by_author(db, found, n, before),
-            author=found,
-            bio=render(found.bio),
+            lambda n, before: published.by_author(db, person, n, before),
+            author=person,
+            bio=render(person.bio),
         )
 
 
@@ -132,9 +132,9 @@ def search_page() -> str:
 
 
 def _hits(db: Session, query: str, page: int) -> list[tuple[archive.ListedPost, Markup]]:
-    found = published.search(db, query, HITS + 1, (page - 1) * HITS)
-    lines = archive.lines_of(db, [hit.number for hit in found])
-    return [(lines[hit.number], _marked(hit.excerpt)) for hit in found if hit.number in lines]
+    matches = published.search(db, query, HITS + 1, (page - 1) * HITS)
+    lines = archive.lines_of(db, [hit.number for hit in matches])
+    return [(lines[hit.number], _marked(hit.excerpt)) for hit in matches if hit.number in lines]
 
 
 def _marked(excerpt: str) -> Markup:
@@ -150,11 +150,11 @@ def post_list(db: Session, template: str, more: More, **values: Any) -> str:
     """A page of posts, from `?before=` on, with a link to older ones if there are any."""
     start = page_start(db)
     number = settings().home_items
-    found = more(number + 1, start)
+    posts = more(number + 1, start)
     return render_template(
         template,
-        posts=found[:number],
-        older=found[number - 1].id if len(found) > number else None,
+        posts=posts[:number],
+        older=posts[number - 1].id if len(posts) > number else None,
         first=start is None,
         several=several_authors(db),
         **values,

@@ -27,13 +27,13 @@ blueprint = Blueprint("posts", __name__)
 def post(slug: str) -> str | Response:
     """One post, with links to the older and the newer one."""
     with site().database.read() as db:
-        found = found_at(db, slug, "post")
-        if isinstance(found, Response):
-            return found
-        older, newer = published.neighbours(db, found)
+        shown_post = found_at(db, slug, "post")
+        if isinstance(shown_post, Response):
+            return shown_post
+        older, newer = published.neighbours(db, shown_post)
         return render_template(
             "blog/post.html",
-            post=found,
+            post=shown_post,
             older=older,
             newer=newer,
             several=several_authors(db),
@@ -47,8 +47,8 @@ def moved_by_query() -> Response | None:
     with site().database.read() as db:
         # WordPress's short address, whatever a campaign or a share has added to it.
         short = [f"/?{key}={request.args[key]}" for key in ("p", "page_id") if key in request.args]
-        found = published.moved(db, full_path(), *short)
-        return redirect(posts.path(found), 301) if found else None
+        moved_post = published.moved(db, full_path(), *short)
+        return redirect(posts.path(moved_post), 301) if moved_post else None
 
 
 @blueprint.get("/<path:old>")
@@ -75,19 +75,19 @@ def _moved(db: Session) -> Response:
     written = request.environ.get("RAW_URI", request.path).partition("?")[0]
     plain = [request.path.rstrip("/"), written.rstrip("/")]
     spellings = [request.path, written, *plain, *(f"{spelling}/" for spelling in plain)]
-    found = published.moved(db, *dict.fromkeys(spellings))
+    moved_post = published.moved(db, *dict.fromkeys(spellings))
     tops = [
         re.sub(r"/(page|authors)/\d+$", "", spelling) for spelling in plain
     ]  # of a list's further pages
     lists = *spellings, *tops, *(f"{top}/" for top in tops)
-    if found is None and (target := published.moved_list(db, *lists)):
+    if moved_post is None and (target := published.moved_list(db, *lists)):
         return redirect(target, 301)
-    if found is None and request.path.endswith("/"):
+    if moved_post is None and request.path.endswith("/"):
         bare = request.path[:-1]
         endpoint, _ = current_app.url_map.bind("").match(bare, "GET")
         if not endpoint.startswith("blog.posts."):
             return redirect(bare + full_path().removeprefix(request.path), 301)
-    return redirect(posts.path(must_exist(found, "There is no such page.")), 301)
+    return redirect(posts.path(must_exist(moved_post, "There is no such page.")), 301)
 
 
 @blueprint.get("/about", strict_slashes=False)
@@ -95,14 +95,14 @@ def about() -> str:
     """The author's own page `about`, or a default one; and when this blog publishes."""
     with site().database.read() as db:
         try:
-            found: Post | None = published.at_path(db, "about", "page")
+            own_page: Post | None = published.at_path(db, "about", "page")
         except (NotFound, Gone):
-            found = None
+            own_page = None
         writers = published.authors(db)
         people = [person for person in writers if person.disabled_at is None]
         return render_template(
             "blog/about.html",
-            post=found,
+            post=own_page,
             people=[(person, render(person.bio)) for person in people],
             day=public_strip(db, now, "about"),
         )
@@ -112,10 +112,10 @@ def about() -> str:
 def page(slug: str) -> str | Response:
     """One static page."""
     with site().database.read() as db:
-        found = found_at(db, slug, "page")
-        if isinstance(found, Response):
-            return found
-        return render_template("blog/page.html", post=found)
+        shown_page = found_at(db, slug, "page")
+        if isinstance(shown_page, Response):
+            return shown_page
+        return render_template("blog/page.html", post=shown_page)
 
 
 preview_blueprint = Blueprint("preview", __name__)

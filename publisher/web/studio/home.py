@@ -38,9 +38,9 @@ _SHOWN = 8
 def page() -> str:
     """The box with text that was typed and not sent, the day strip, and the newest posts."""
     with site().database.read() as db:
-        kept = autosave.current(db, me().id, autosave.BOX, 0)
-    typed = Typed(seen=autosave.stamp(kept))
-    return _show(forms.with_autosave(typed, kept.fields) if kept else typed)
+        unsaved_text = autosave.current(db, me().id, autosave.BOX, 0)
+    typed = Typed(seen=autosave.stamp(unsaved_text))
+    return _show(forms.with_autosave(typed, unsaved_text.fields) if unsaved_text else typed)
 
 
 @blueprint.post("/")
@@ -89,7 +89,7 @@ def _show(typed: Typed, problem: str = "") -> str:
             "studio/home.html",
             typed=typed,
             kept_inputs=forms.KEPT,
-            others=autosave.others(db, author.id, autosave.BOX, typed.kept),
+            unsaved_texts=autosave.other_texts(db, author.id, autosave.BOX, typed.to_keep),
             problem=problem,
             lists=lists,
             leaving=waiting,

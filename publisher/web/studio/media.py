@@ -123,10 +123,10 @@ def _small(row: Media) -> str:
 @blueprint.get("/media/<name>/small")
 def miniature(name: str) -> Response:
     """A picture in miniature, with `?wide` for the preview of a look; a browser keeps it."""
-    place, known = site().environment.media, media_names.responsive(media_names.PREFIX + name)
-    if known is None or place.size(name) is None:
+    place, picture = site().environment.media, media_names.responsive(media_names.PREFIX + name)
+    if picture is None or place.size(name) is None:
         raise NotFound("there is no such picture")
-    smallest = known.srcset.split(" ")[0].removeprefix(media_names.PREFIX)
+    smallest = picture.srcset.split(" ")[0].removeprefix(media_names.PREFIX)
     with place.open(smallest) as file:
         response = Response(pictures.miniature(file, "wide" in request.args), mimetype="image/webp")
     response.headers["Cache-Control"] = "private, max-age=31536000, immutable"
@@ -197,8 +197,8 @@ def _markdown(place: str, content_type: str, alt: str, name: str) -> str:
     picture = content_type.startswith("image/")
     words = alt if picture else alt or name or place
     if request.values.get("source_format") == "html":
-        said = html.escape(words)
-        return f'<img src="{place}" alt="{said}">' if picture else f'<a href="{place}">{said}</a>'
+        safe = html.escape(words)
+        return f'<img src="{place}" alt="{safe}">' if picture else f'<a href="{place}">{safe}</a>'
     escaped = re.sub(r"([\\\[\]])", r"\\\1", words)
     return f"![{escaped}]({place})" if picture else f"[{escaped}]({place})"
 

@@ -45,16 +45,16 @@ def page() -> str:
 
 
 def _filter() -> overview.Filter:
-    asked = {name: clean(text.strip())[:200] for name, text in request.args.items()}
+    query = {name: clean(text.strip())[:200] for name, text in request.args.items()}
     who: int | None = me().id
     if permissions.is_admin(me()):
-        who = whole_number(asked.get("author", ""))
+        who = whole_number(query.get("author", ""))
     return overview.Filter(
-        state=asked.get("state", "") if asked.get("state") in STATUSES else "",
-        kind=asked.get("kind", "") if asked.get("kind") in KINDS else "",
-        tag=asked.get("tag", ""),
+        state=query.get("state", "") if query.get("state") in STATUSES else "",
+        kind=query.get("kind", "") if query.get("kind") in KINDS else "",
+        tag=query.get("tag", ""),
         author_id=who,
-        words=asked.get("q", ""),
+        words=query.get("q", ""),
     )
 
 
@@ -73,14 +73,14 @@ def rename_tag(tag_id: int) -> Any:
         with site().database.write() as db:
             tag = tags.get(db, tag_id)
             before = tag.name
-            other = tags.rename(db, tag, typed, now())
+            namesake = tags.rename(db, tag, typed, now())
             after = tag.name
     except FieldErrors as error:
         return _tags_page(
             problem=error.fields["name"], wrong=tag_id, typed=typed
         ), error.http_status
-    if other is not None:
-        return _tags_page(merging=tag_id, into=other.id)
+    if namesake is not None:
+        return _tags_page(merging=tag_id, into=namesake.id)
     shared.feeds_changed()
     return done(
         f"{before} is now called {after}. Its old address redirects to the new one.",
@@ -117,9 +117,9 @@ def remove_tag(tag_id: int) -> Any:
 
 def _tags_page(**state: Any) -> str:
     with site().database.read() as db:
-        found = tags.used(db)
+        rows = tags.used(db)
         if not permissions.is_admin(me()):
             seen = set(permissions.tags_seen(db, me()))
-            found = [tag for tag in found if tag.name in seen]
-    by_id = {tag.id: tag for tag in found}
-    return render_template("studio/tags.html", tags=found, by_id=by_id, **state)
+            rows = [tag for tag in rows if tag.name in seen]
+    by_id = {tag.id: tag for tag in rows}
+    return render_template("studio/tags.html", tags=rows, by_id=by_id, **state)

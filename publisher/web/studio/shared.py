@@ -36,13 +36,13 @@ def outcome(post: Post, place: str) -> str:
     return f"Scheduled for {moment(post.scheduled_at)}." if waits and post.scheduled_at else ""
 
 
-def redirect_or_json(address: str, **told: object) -> Response:
+def redirect_or_json(address: str, **facts: object) -> Response:
     """Lead to the next page after a form was accepted: JSON for our script, with what else it is
     `told`; a redirect otherwise.
 
     A script that followed a redirect would load that page itself, and use up its messages.
     """
-    return jsonify(address=address, **told) if wants_json() else redirect(address)
+    return jsonify(address=address, **facts) if wants_json() else redirect(address)
 
 
 def in_undo_window(session: Session, author: Author) -> list[Post]:

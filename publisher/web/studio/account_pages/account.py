@@ -60,10 +60,10 @@ def password() -> Any:
         reserved = throttle.reserve(db, [visitor.purse("change")], now())
     try:
         with site().database.read() as db:
-            authors.confirm(db, known := my_row(db), old, "old_password")
+            authors.confirm(db, checked := my_row(db), old, "old_password")
         stored = authors.hashed(new)
         with site().database.write() as db:
-            writer = authors.still_same(db, known)
+            writer = authors.still_same(db, checked)
             authors.set_password(db, writer, stored, "new_password")
             throttle.release(db, reserved)
             if request.form.get("end_tokens"):
@@ -132,12 +132,12 @@ def _until() -> datetime | None:
 
 def about(db: Session, person: Author) -> dict[str, Any]:
     """What the pages of a person show alike: the form, browsers and programs."""
-    known = tokens.listed(db, person)
+    rows = tokens.listed(db, person)
     return {
         "values": {"display_name": person.display_name, "bio": person.bio, "login": person.name}
         | request.form.to_dict(),
         "sessions": authors.sessions_of(db, person, now()),
-        "tokens": known,
-        "ended": [row.id for row in known if tokens.has_ended(row, now())],
+        "tokens": rows,
+        "ended": [row.id for row in rows if tokens.has_ended(row, now())],
         "scopes": tokens.SCOPES,
     }

@@ -43,19 +43,19 @@ def log_in() -> Any:
         with site().database.write() as db:
             reserved = throttle.reserve(db, throttle.purses(db, visitor(name), now()), now())
         with site().database.read() as db:
-            known = authors.authenticate(db, name, password)
-        renewed = passwords.renewed(known.password_hash, password)  # slow, so before the lock
+            person = authors.authenticate(db, name, password)
+        renewed = passwords.renewed(person.password_hash, password)  # slow, so before the lock
         with site().database.write() as db:
-            authors.still_same(db, known).password_hash = renewed
+            authors.still_same(db, person).password_hash = renewed
             throttle.release(db, reserved)
-            throttle.know(db, visitor(name), known, now())
-            token = authors.open_session(db, known, request.user_agent.string, now())
+            throttle.know(db, visitor(name), person, now())
+            token = authors.open_session(db, person, request.user_agent.string, now())
     except (Forbidden, TooMany) as error:
         headers = page_answers.retry_after(error)
         return *_login_page(str(error), error.http_status), headers
     remember(token)
-    if kept := post_editor.carried_by_login():
-        return post_editor.unsaved_page(kept, "You were logged out; this is what you had typed.")
+    if held := post_editor.carried_by_login():
+        return post_editor.unsaved_page(held, "You were logged out; this is what you had typed.")
     return redirect(local_address(request.values.get("next", "")) or url_for("studio.home.page"))
 
 
@@ -88,12 +88,12 @@ def forged(_error: FormKeyError) -> Any:
     if wants_json():
         # Safe to send: scripts of other sites cannot read this answer.
         return jsonify(error="the form's key has expired", csrf_token=form_key()), 400
-    kept = post_editor.unsaved_in_request()
-    if author() is None and (kept or request.path.startswith("/studio/")):
+    held = post_editor.unsaved_in_request()
+    if author() is None and (held or request.path.startswith("/studio/")):
         return _login_page(ENDED, 401)
     problem = "This form has expired or was not sent from this site, so nothing was done."
-    if kept:
-        return post_editor.unsaved_page(kept, f"{problem} Your text is below: save it again."), 400
+    if held:
+        return post_editor.unsaved_page(held, f"{problem} Your text is below: save it again."), 400
     return page_answers.page(400, f"{problem} Go back, reload the page and send it again.")
 
 

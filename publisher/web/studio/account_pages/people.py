@@ -88,10 +88,10 @@ def profile(name: str) -> Any:
     form = request.form
     render(form.get("bio", ""))  # refused here if it could not be shown
     with site().database.write() as db:
-        found = authors.named(db, name)
-        authors.describe(db, found, form.get("display_name", ""), form.get("bio", ""),
+        writer = authors.named(db, name)
+        authors.describe(db, writer, form.get("display_name", ""), form.get("bio", ""),
                          form.get("login"))  # fmt: skip
-        name = found.name
+        name = writer.name
     return done("Saved.", ".person", name=name)
 
 
@@ -115,16 +115,16 @@ def revoke(name: str, number: int) -> Any:
 def remove(name: str) -> Any:
     """Delete somebody for good; their posts go to the chosen person."""
     with site().database.write() as db:
-        found = authors.named(db, name)
-        if found.id == me().id:
+        leaver = authors.named(db, name)
+        if leaver.id == me().id:
             raise FieldErrors({"heir": "another admin can remove you, not you yourself"})
         if not (chosen := request.form.get("heir", "")):
             raise FieldErrors({"heir": "choose who gets the posts"})
         heir = authors.named(db, chosen)
-        authors.remove(db, found, heir)
-        told = f"{found.display_name} is removed; the posts are {heir.display_name}'s now."
+        authors.remove(db, leaver, heir)
+        message = f"{leaver.display_name} is removed; the posts are {heir.display_name}'s now."
     feeds_changed()
-    return done(told, ".page")
+    return done(message, ".page")
 
 
 @blueprint.post("/people/<name>/role")
@@ -141,10 +141,10 @@ def password(name: str) -> Any:
     fresh = authors.made_password()
     stored = authors.hashed(fresh)
     with site().database.write() as db:
-        found = authors.named(db, name)
-        authors.set_password(db, found, stored)
+        writer = authors.named(db, name)
+        authors.set_password(db, writer, stored)
         if request.form.get("end_tokens"):
-            tokens.end_other_logins(db, found)
+            tokens.end_other_logins(db, writer)
     return shown_once(f"{name} has a new password", f"Password of {name}", fresh,
                       url_for(".person", name=name))  # fmt: skip
 
@@ -173,15 +173,15 @@ def refuse(error: FieldErrors) -> Any:
 
 def _person_page(name: str, errors: dict[str, str]) -> str:
     with site().database.read() as db:
-        found = authors.named(db, name)
-        counts = select(Post.status, func.count()).where(Post.author_id == found.id)
+        writer = authors.named(db, name)
+        counts = select(Post.status, func.count()).where(Post.author_id == writer.id)
         rows = db.execute(counts.group_by(Post.status))
-        others = (one for one in authors.everyone(db) if one.id != found.id)
+        heirs = (heir for heir in authors.everyone(db) if heir.id != writer.id)
         return render_template(
             "settings/person.html",
-            person=found,
-            **account.about(db, found),
+            person=writer,
+            **account.about(db, writer),
             errors=errors,
             posts={str(status): number for status, number in rows},
-            heirs=[(one.name, one.display_name) for one in others if not one.disabled_at],
+            heirs=[(heir.name, heir.display_name) for heir in heirs if not heir.disabled_at],
         )

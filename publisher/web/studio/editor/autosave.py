@@ -33,7 +33,7 @@ def keep(post_id: int) -> Any:
             # It was saved, and the answer was lost.
             return jsonify(saved=clock(made.made_at), seen=typed.seen, apart=False, stale=False)
         row = autosave.keep(db, me().id, post_id, base, typed.sent, now(), version=version)
-    return jsonify(**_kept(row), stale=version != base)
+    return jsonify(**_as_json(row), stale=version != base)
 
 
 @blueprint.post("/autosave/new")
@@ -55,7 +55,7 @@ def begin() -> Any:
         stale = version != post.version
         mark = str(version) if stale else revisions.mark(db, post)
     edit = url_for("studio.post_editor.edit", post_id=post.id)
-    return jsonify(**_kept(row), stale=stale, id=post.id, version=mark, address=edit)
+    return jsonify(**_as_json(row), stale=stale, id=post.id, version=mark, address=edit)
 
 
 @blueprint.post("/posts/<int:post_id>/discard")
@@ -63,8 +63,8 @@ def discard(post_id: int) -> Any:
     """Discard the unsaved text that the editor shows."""
     with site().database.write() as db:
         post = posts.editable(db, me(), post_id)
-        kept = autosave.current(db, me().id, post_id, post.version)
-        autosave.forget(db, me().id, post_id, request.form.get("seen", autosave.stamp(kept)))
+        current = autosave.current(db, me().id, post_id, post.version)
+        autosave.forget(db, me().id, post_id, request.form.get("seen", autosave.stamp(current)))
     return redirect(url_for("studio.post_editor.edit", post_id=post_id, done=post_id))
 
 
@@ -88,7 +88,7 @@ def unsaved(post_id: int | None) -> str:
 def use(number: int) -> Any:
     """Put an unsaved text into its editor; the one that is there is kept."""
     with site().database.write() as db:
-        row = autosave.one(db, me().id, number)
+        row = autosave.get(db, me().id, number)
         if _is_new_post(row):
             row.state = "replaced"  # it is offered in the list only, from here on
         else:
@@ -101,7 +101,7 @@ def use(number: int) -> Any:
 def discard_one(number: int) -> Any:
     """Discard an unsaved text."""
     with site().database.write() as db:
-        row = autosave.one(db, me().id, number)
+        row = autosave.get(db, me().id, number)
         post_id = row.post_id
         db.delete(row)
     return redirect(url_for(".unsaved", post_id=post_id))
@@ -112,13 +112,13 @@ def _shown(db: Session, row: UnsavedText) -> dict[str, Any]:
     post = db.get(Post, row.post_id) if row.post_id else None
     if post and not permissions.may_edit(me(), post):
         post = None  # it was typed as an admin, who is none any more
-    kept = autosave.current(db, me().id, row.post_id, post.version if post else 0)
-    there = kept.fields if kept else content.to_inputs(posts.content(db, post)) if post else {}
+    shown = autosave.current(db, me().id, row.post_id, post.version if post else 0)
+    there = shown.fields if shown else content.to_inputs(posts.content(db, post)) if post else {}
     title, source = row.fields.get("title", ""), row.fields.get("source", "")
     return {
         "row": row,
         "post": post,
-        "here": row is kept,
+        "here": row is shown,
         "title": title if title != there.get("title", "") else "",
         "pieces": shortened(difference(there.get("source", ""), source)),
         "address": _editor(row),
@@ -133,7 +133,7 @@ def _version(db: Session, post_id: int) -> int:
 
 def _is_new_post(row: UnsavedText) -> bool:
     """Whether a text of no post has fields that the box does not show."""
-    return row.post_id == autosave.BOX and {**row.fields, "source": ""} != forms.Typed().kept
+    return row.post_id == autosave.BOX and {**row.fields, "source": ""} != forms.Typed().to_keep
 
 
 def _editor(row: UnsavedText) -> str:
@@ -144,6 +144,6 @@ def _editor(row: UnsavedText) -> str:
     return url_for("studio.post_editor.edit", post_id=row.post_id)
 
 
-def _kept(row: UnsavedText) -> dict[str, Any]:
+def _as_json(row: UnsavedText) -> dict[str, Any]:
     apart = row.state != "current"
     return {"saved": clock(row.saved_at), "seen": autosave.stamp(row), "apart": apart}

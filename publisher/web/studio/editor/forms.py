@@ -14,7 +14,7 @@ from publisher.blog.slugs import made_slug
 from publisher.blog.writing import autosave, content, posts, revisions
 from publisher.blog.writing.content import Content
 from publisher.blog.writing.content_fields import with_newlines
-from publisher.blog.writing.editing import PLACES, Intent, Place
+from publisher.blog.writing.editing import ACTIONS, Intent, PublishAction
 from publisher.storage.tables.blog import Post
 
 INTENT = ("place", "at", "zone", "minor", "base_version", "seen", "origin", "attempt")
@@ -49,7 +49,7 @@ class Typed:
         return self.texts["source"]
 
     @property
-    def kept(self) -> dict[str, str]:
+    def to_keep(self) -> dict[str, str]:
         """What an autosave keeps."""
         return {**self.texts, "at": self.at}
 
@@ -57,7 +57,7 @@ class Typed:
     def sent(self) -> autosave.Sent:
         """The form as a tab sent it."""
         device = request.user_agent.string
-        return autosave.Sent(self.kept, self.origin[:MAX_ORIGIN], self.seen, device)
+        return autosave.Sent(self.to_keep, self.origin[:MAX_ORIGIN], self.seen, device)
 
     @property
     def everything(self) -> dict[str, str]:
@@ -72,12 +72,12 @@ class Typed:
 def from_mapping(values: Mapping[str, str]) -> Typed:
     """The fields of a submitted form or an autosave; missing ones are as in an empty form. Its
     button is its `place`, perhaps with a moment: later:2024-03-05T08:00."""
-    given = {name: with_newlines(values[name]) for name in FIELDS if values.get(name)}
-    intent: dict[str, Any] = {name: given.pop(name) for name in INTENT if name in given}
+    texts = {name: with_newlines(values[name]) for name in FIELDS if values.get(name)}
+    intent: dict[str, Any] = {name: texts.pop(name) for name in INTENT if name in texts}
     place, _, hour = intent.get("place", "").partition(":")
     if hour:  # of the button that offers a better hour
         intent |= {"place": place, "at": hour}
-    return Typed(**intent).with_texts(given)
+    return Typed(**intent).with_texts(texts)
 
 
 def from_post(session: Session, post: Post, zone: tzinfo) -> Typed:
@@ -107,8 +107,8 @@ def read(typed: Typed, zone: tzinfo, present: datetime | None = None) -> tuple[C
     """
     problems: dict[str, str] = {}
     at: datetime | None = None
-    place: Place = next((place for place in PLACES if place == typed.place), "keep")
-    dated = place == "later" or (place == "keep" and present is not None)
+    action: PublishAction = next((known for known in ACTIONS if known == typed.place), "keep")
+    dated = action == "later" or (action == "keep" and present is not None)
     if typed.at == civil(present, zone):
         at = present
     elif dated and typed.at.strip():
@@ -124,7 +124,7 @@ def read(typed: Typed, zone: tzinfo, present: datetime | None = None) -> tuple[C
         raise FieldErrors(error.fields | problems) from error
     if problems:
         raise FieldErrors(problems)
-    return value, Intent(place, at, minor=bool(typed.minor))
+    return value, Intent(action, at, minor=bool(typed.minor))
 
 
 def civil(at: datetime | None, zone: tzinfo) -> str:

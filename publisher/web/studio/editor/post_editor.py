@@ -39,7 +39,7 @@ def new() -> str:
     if (number := whole_number(request.args.get("unsaved", ""))) is None:
         return show(typed, 0)
     with site().database.read() as db:
-        row = autosave.one(db, me().id, number)
+        row = autosave.get(db, me().id, number)
     notice = f"Below is what you had typed until {clock(row.saved_at)}. It has not been saved yet."
     return show(forms.with_autosave(typed, row.fields), 0, notice=notice)
 
@@ -50,12 +50,12 @@ def edit(post_id: int) -> str:
     with site().database.read() as db:
         post = posts.editable(db, me(), post_id)
         typed = forms.from_post(db, post, settings().zone)
-        kept = autosave.current(db, me().id, post_id, post.version)
-    typed = replace(typed, seen=autosave.stamp(kept))
-    if kept is None or forms.with_autosave(typed, kept.fields) == typed:
+        unsaved_text = autosave.current(db, me().id, post_id, post.version)
+    typed = replace(typed, seen=autosave.stamp(unsaved_text))
+    if unsaved_text is None or forms.with_autosave(typed, unsaved_text.fields) == typed:
         return show(typed, post_id)
-    typed = forms.with_autosave(typed, kept.fields)
-    return show(typed, post_id, unsaved=clock(kept.saved_at))
+    typed = forms.with_autosave(typed, unsaved_text.fields)
+    return show(typed, post_id, unsaved=clock(unsaved_text.saved_at))
 
 
 @blueprint.post("/posts/new", defaults={"post_id": 0})
@@ -115,10 +115,10 @@ def show(
             kept_inputs=forms.KEPT,
             post=post,
             errors=errors or {},
-            labels={name: label for one in FIELDS for name, label in one.labels.items()},
+            labels={name: label for field in FIELDS for name, label in field.labels.items()},
             notice=notice,
             unsaved=unsaved,
-            others=autosave.others(db, me().id, post_id, typed.kept) if post else [],
+            unsaved_texts=autosave.other_texts(db, me().id, post_id, typed.to_keep) if post else [],
             conflict=conflict,
             theirs=theirs,
             changed_by=changed_by,
@@ -126,7 +126,7 @@ def show(
             preview=post_addresses.preview_path(post)
             if post and post.status in ("draft", "scheduled")
             else "",
-            leaving=[found for found in shared.in_undo_window(db, me()) if found.id == post_id],
+            leaving=[row for row in shared.in_undo_window(db, me()) if row.id == post_id],
             seconds_left=shared.seconds_left,
             post_id=post_id,
             known_tags=permissions.tags_seen(db, me()),
@@ -164,8 +164,8 @@ def _conflict(typed: Typed, post_id: int, problem: str) -> str:
         return _as_new(typed, problem)
     pieces = difference(theirs.source, typed.source)
     newer = replace(typed, base_version=version)
-    other = newest.author if newest and newest.author != me().display_name else ""
-    return show(newer, post_id, conflict=pieces, theirs=theirs, changed_by=other)
+    changed_by = newest.author if newest and newest.author != me().display_name else ""
+    return show(newer, post_id, conflict=pieces, theirs=theirs, changed_by=changed_by)
 
 
 CARRIED = "held_"

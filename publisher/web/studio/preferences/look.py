@@ -62,9 +62,9 @@ def save() -> Any:
         files = _files()
         with site().database.write() as db:
             before = _texts(db)
-            store_settings(db, typed | {name: kept.path for name, kept in files.items()})
-            for name, kept in files.items():
-                media.record(db, kept, name, me().id, now())
+            store_settings(db, typed | {name: file.path for name, file in files.items()})
+            for name, file in files.items():
+                media.record(db, file, name, me().id, now())
             changed = _texts(db) != before
     except FieldErrors as error:
         return _page(typed, error.fields), error.http_status
@@ -89,7 +89,7 @@ def _typed() -> dict[str, str]:
 def _files() -> dict[str, media.Accepted]:
     """Store what was uploaded or chosen from the library: the picture and the icon made from it, or
     an icon alone."""
-    found: dict[str, media.Accepted] = {}
+    files: dict[str, media.Accepted] = {}
     folder = site().environment.media
     problems: dict[str, str] = {}
     for name in ("logo", "icon"):
@@ -103,17 +103,17 @@ def _files() -> dict[str, media.Accepted]:
         except PublisherError as error:
             problems[f"{name}_file"] = str(error)
             continue
-        found |= {"logo": head, "icon": icon} if name == "logo" else {"icon": icon}
+        files |= {"logo": head, "icon": icon} if name == "logo" else {"icon": icon}
     if problems:
         raise FieldErrors(problems)
-    for kept in found.values():
-        media.store(folder, kept)
-    return found
+    for file in files.values():
+        media.store(folder, file)
+    return files
 
 
 def _texts(db: Session) -> dict[str, str]:
-    known = asdict(load_settings(db))
-    return {name: known[name] for name in (*LOOK, "logo", "icon")}
+    values = asdict(load_settings(db))
+    return {name: values[name] for name in (*LOOK, "logo", "icon")}
 
 
 def _page(typed: dict[str, str], errors: dict[str, str]) -> str:

@@ -33,14 +33,14 @@ def page(errors: Mapping[str, str] | None = None) -> str:
     """The forms, and the recent jobs."""
     with site().database.read() as db:
         settings = load_settings(db)
-        known = {name: str(getattr(settings, name)) for name in BACKUPS}
+        backups = {name: str(getattr(settings, name)) for name in BACKUPS}
         newest = jobs.newest_backup(settings, now())
-        people = ((one.name, one.display_name) for one in authors.everyone(db))
+        people = ((person.name, person.display_name) for person in authors.everyone(db))
         return render_template(
             "settings/moving.html",
             errors=errors or {},
             on_server=site().database.on_server,
-            values={"address": "", "heir": me().name, **known, **request.form.to_dict()},
+            values={"address": "", "heir": me().name, **backups, **request.form.to_dict()},
             people=[("", "nobody"), *people],
             newest=newest,
             # Older than two intervals: something prevents backups.
@@ -76,9 +76,9 @@ def schedule() -> Any:
 def job(number: int) -> Any:
     """A job's progress, or its result."""
     with site().database.read() as db:
-        found = jobs.get(db, number)
-        going = found.state in (jobs.WAITING, jobs.WORKING)
-        text = render_template("settings/job.html", job=found, going=going, files=jobs.ENDINGS)
+        job_row = jobs.get(db, number)
+        going = job_row.state in (jobs.WAITING, jobs.WORKING)
+        text = render_template("settings/job.html", job=job_row, going=going, files=jobs.ENDINGS)
     refresh = {"Refresh": RELOAD_SECONDS} if going else {}
     return text, {"Cache-Control": "no-store", **refresh}
 
@@ -87,12 +87,12 @@ def job(number: int) -> Any:
 def download(number: int) -> Any:
     """Download the file that a job made."""
     with site().database.read() as db:
-        found = jobs.get(db, number)
-    place = jobs.folder(site().environment) / found.file
-    if found.kind not in jobs.ENDINGS or found.state != jobs.DONE or not place.is_file():
+        job_row = jobs.get(db, number)
+    place = jobs.folder(site().environment) / job_row.file
+    if job_row.kind not in jobs.ENDINGS or job_row.state != jobs.DONE or not place.is_file():
         raise NotFound("there is no such file, or it has been deleted")
-    ending = jobs.ENDINGS[found.kind]
-    name = f"{found.kind}-{found.created_at:%Y-%m-%d}{ending}"
+    ending = jobs.ENDINGS[job_row.kind]
+    name = f"{job_row.kind}-{job_row.created_at:%Y-%m-%d}{ending}"
     answer = send_file(place, as_attachment=True, download_name=name)
     answer.headers["Cache-Control"] = "private, no-store"
     return answer

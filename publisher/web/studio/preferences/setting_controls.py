@@ -241,16 +241,16 @@ def groups(parts: Iterable[Part]) -> list[Group]:
         first = joined.get((group.tab, group.heading), replace(group, controls=()))
         joined[group.tab, group.heading] = replace(first, controls=first.controls + group.controls)
     worded = ON_OTHER_PAGES | {c.name for group in joined.values() for c in group.controls}
-    others = tuple(Control(name, name) for name in names_of(on) if name not in worded)
-    further = Group("technical", "Further settings", others, folded=True)
-    return [*joined.values(), *([further] if others else ())]
+    unworded = tuple(Control(name, name) for name in names_of(on) if name not in worded)
+    further = Group("technical", "Further settings", unworded, folded=True)
+    return [*joined.values(), *([further] if unworded else ())]
 
 
 def shown(parts: Iterable[Part], tab: str, sent: Collection[str] = ()) -> list[Group]:
     """The groups of a tab; of other tabs the settings that were `sent` with a refused form."""
-    found = [
+    visible = [
         group if group.tab == tab
         else replace(group, controls=tuple(c for c in group.controls if c.name in sent))
         for group in groups(parts)
     ]  # fmt: skip
-    return [group for group in found if group.controls]
+    return [group for group in visible if group.controls]

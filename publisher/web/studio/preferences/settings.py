@@ -40,14 +40,14 @@ STEPS = dict(
 @blueprint.get("/settings/technical", defaults={"tab": "technical"})
 def page(tab: str) -> Any:
     """The settings of a tab."""
-    here, moment = site(), now()
-    with here.database.read() as db:
+    served, moment = site(), now()
+    with served.database.read() as db:
         allow_invalid(db)
         replayed = _replayed(db)
     if tab == "visits" and replayed.key:
-        ask = partial(background_commands.run, here, *CHOICES)
-        replayed = background_commands.answered(here, replayed, replayed.key, moment, ask)
-    with here.database.read() as db:
+        ask = partial(background_commands.run, served, *CHOICES)
+        replayed = background_commands.answered(served, replayed, replayed.key, moment, ask)
+    with served.database.read() as db:
         return _page(db, tab, replayed, {}, allow_invalid(db))
 
 
@@ -140,8 +140,8 @@ def _freshness(
 def _in_words(choice: Mapping[str, Any]) -> dict[str, str]:
     """The figures of programs that obey the headers; `simple` are those that know only the ttl."""
     headers, element = choice["headers"], choice["element"]
-    told = _figures(headers or element)
-    return told | ({"simple": ", ".join(_figures(element).values())} if headers else {})
+    figures = _figures(headers or element)
+    return figures | ({"simple": ", ".join(_figures(element).values())} if headers else {})
 
 
 def _finer(replayed: background_commands.State) -> str:
@@ -157,7 +157,7 @@ def _finer(replayed: background_commands.State) -> str:
 
 
 def _figures(visits: Mapping[str, Any]) -> dict[str, str]:
-    found = {"visits": f"{counted(max(round(float(visits['per_day'])), 1), 'visit')} a day"}
+    figures = {"visits": f"{counted(max(round(float(visits['per_day'])), 1), 'visit')} a day"}
     if (minutes := visits["delay_minutes"]) is not None:
-        found = {"wait": f"{counted(round(minutes), 'minute')}"} | found
-    return found
+        figures = {"wait": f"{counted(round(minutes), 'minute')}"} | figures
+    return figures
