@@ -71,7 +71,7 @@ def test_sessions_are_listed_and_ended(site: Site, clock: FakeClock) -> None:
     with site.database.write() as db:
         ada, ben = authors.named(db, "ada"), authors.named(db, "ben")
         authors.open_session(db, ada, "expired", clock() - timedelta(days=31))
-        one = authors.open_session(db, ada, "one", clock())
+        first_browser = authors.open_session(db, ada, "one", clock())
         authors.open_session(db, ada, "two", clock())
         authors.open_session(db, ben, "ben", clock())
         db.flush()
@@ -79,7 +79,7 @@ def test_sessions_are_listed_and_ended(site: Site, clock: FakeClock) -> None:
         (bens,) = authors.sessions_of(db, ben, clock())
         with pytest.raises(NotFound):
             authors.end_session(db, ada, bens.id)
-        authors.end_other_sessions(db, ada, one)
+        authors.end_other_sessions(db, ada, first_browser)
         assert [row.agent for row in authors.sessions_of(db, ada, clock())] == ["one"]
         authors.end_session(db, ben, bens.id)
         assert authors.sessions_of(db, ben, clock()) == []

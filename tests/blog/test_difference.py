@@ -37,8 +37,8 @@ def test_very_long_texts_are_not_compared_for_minutes() -> None:
         Piece(NEW, new.removeprefix("0\n")),
         Piece(SAME, "z"),
     ]
-    words, others = old.replace("\n", " "), new.replace("\n", " ")
-    assert difference(words, others) == [Piece(GONE, words), Piece(NEW, others)]
+    words, other_words = old.replace("\n", " "), new.replace("\n", " ")
+    assert difference(words, other_words) == [Piece(GONE, words), Piece(NEW, other_words)]
 
 
 def test_long_stretches_are_left_out() -> None:

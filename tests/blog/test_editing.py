@@ -89,8 +89,8 @@ def test_slug_follows_a_draft_and_stays_with_readers(site: Site, clock: FakeCloc
         post = posts.save(db, post.id, content("Text", slug="mine"), post.version, ada.id, clock())
         post = posts.save(db, post.id, content("Other"), post.version, ada.id, clock())
     assert post.slug == "mine"
-    other = make_post(site, "One two three.")
-    post = submit(site, ada, Intent(), "Entirely different.", other)
+    other_post = make_post(site, "One two three.")
+    post = submit(site, ada, Intent(), "Entirely different.", other_post)
     assert post.slug == "one-two-three"
 
 
@@ -110,7 +110,7 @@ def keep(
         return autosave.keep(db, 1, post, base, sent, site.clock(), version=1)
 
 
-def kept(site: Site) -> dict[str, str]:
+def unsaved_sources(site: Site) -> dict[str, str]:
     """Ada's unsaved texts, and their states."""
     with site.database.read() as db:
         return {row.fields["source"]: row.state for row in autosave.everything(db, 1)}
@@ -121,11 +121,11 @@ def test_autosave_is_kept_until_saved(site: Site, clock: FakeClock) -> None:
     ada = make_author(site)
     post = make_post(site, author_id=ada.id)
     seen = autosave.stamp(keep(site, "a\x00b\ud800c"))
-    assert kept(site) == {"abc": "current"}
+    assert unsaved_sources(site) == {"abc": "current"}
     with site.database.write() as db:
         sent = autosave.Sent({"source": "abc, more"}, "laptop", seen)
         editing.submit(db, ada, post.id, content("abc, more"), 1, Intent(), clock(), 60, sent)
-    assert kept(site) == {}
+    assert unsaved_sources(site) == {}
     with pytest.raises(TooLarge):
         keep(site, "x" * 2_000_001)
 
@@ -135,11 +135,11 @@ def test_a_text_typed_on_another_replaces_it_and_the_other_stays(site: Site) -> 
     make_post(site, author_id=make_author(site).id)
     first = keep(site, "one")
     second = keep(site, "quite different", "phone", autosave.stamp(first))
-    assert kept(site) == {"one": "replaced", "quite different": "current"}
+    assert unsaved_sources(site) == {"one": "replaced", "quite different": "current"}
     keep(site, "one and more", "laptop", autosave.stamp(first))
-    assert kept(site) == {"one and more": "apart", "quite different": "current"}
+    assert unsaved_sources(site) == {"one and more": "apart", "quite different": "current"}
     keep(site, "quite different, too", "phone", autosave.stamp(second))
-    assert kept(site) == {"one and more": "apart", "quite different, too": "current"}
+    assert unsaved_sources(site) == {"one and more": "apart", "quite different, too": "current"}
 
 
 @pytest.mark.parametrize("seen", ["", autosave.APART, "7 2024-01-01T00:00:00Z"])
@@ -148,7 +148,7 @@ def test_a_text_that_was_not_typed_on_the_current_one_is_apart(site: Site, seen:
     make_post(site, author_id=make_author(site).id)
     keep(site, "an hour of work", "phone")
     assert keep(site, "older", seen=seen).state == "apart"
-    assert kept(site) == {"an hour of work": "current", "older": "apart"}
+    assert unsaved_sources(site) == {"an hour of work": "current", "older": "apart"}
 
 
 def test_a_text_on_an_older_version_is_apart(site: Site) -> None:
@@ -162,11 +162,11 @@ def test_one_tab_overwrites_only_what_it_has_seen(site: Site) -> None:
     make_post(site, author_id=make_author(site).id)
     keep(site, "one")
     keep(site, "one two")
-    assert kept(site) == {"one two": "current"}
+    assert unsaved_sources(site) == {"one two": "current"}
     keep(site, "quite different")
-    assert kept(site) == {"one two": "replaced", "quite different": "current"}
+    assert unsaved_sources(site) == {"one two": "replaced", "quite different": "current"}
     keep(site, "what Back brought", seen=autosave.APART)
-    assert kept(site)["quite different"] == "current"
+    assert unsaved_sources(site)["quite different"] == "current"
 
 
 def test_a_save_leaves_the_autosave_of_another_tab(site: Site, clock: FakeClock) -> None:
@@ -179,7 +179,7 @@ def test_a_save_leaves_the_autosave_of_another_tab(site: Site, clock: FakeClock)
     with site.database.write() as db:
         value, sent = content("mine: one"), autosave.Sent({"source": "mine: one"}, "desk")
         editing.submit(db, ada, post.id, value, 1, Intent(), clock(), 60, sent)
-    assert kept(site) == {"one, two": "current", "apart": "apart"}
+    assert unsaved_sources(site) == {"one, two": "current", "apart": "apart"}
     with site.database.read() as db:
         assert autosave.current(db, ada.id, post.id, 2) is None  # it is offered
 
@@ -194,7 +194,7 @@ def test_texts_that_were_replaced_are_kept_for_thirty_days(site: Site, clock: Fa
         clock.forward(hours=24 * days)
         with site.database.write() as db:
             autosave.prune(db, clock())
-        assert set(kept(site)) == left
+        assert set(unsaved_sources(site)) == left
 
 
 def test_one_name_makes_one_post(site: Site, clock: FakeClock) -> None:
@@ -269,8 +269,8 @@ def test_preview_link_dies(site: Site) -> None:
     """A revoked link leads nowhere, the new one to the post."""
     post = submit(site, make_author(site), Intent("draft"))
     with site.database.write() as db:
-        found = post_addresses.preview_of(db, post.preview_token)
-        post_addresses.revoke_preview(found)
+        previewed = post_addresses.preview_of(db, post.preview_token)
+        post_addresses.revoke_preview(previewed)
         with pytest.raises(NotFound):
             post_addresses.preview_of(db, post.preview_token)
-        assert post_addresses.preview_of(db, found.preview_token).id == post.id
+        assert post_addresses.preview_of(db, previewed.preview_token).id == post.id

@@ -20,8 +20,8 @@ URL = "https://cdn.example/1.mp3"
 def test_understood(size: str, length: str, seconds: int) -> None:
     """Sizes with separators and lengths in minutes or hours are understood."""
     count = int(size.replace(",", "").replace(" ", ""))
-    found = enclosures.typed(URL, " Audio/MPEG ", size, length)
-    assert found == Attachment(URL, "audio/mpeg", count, seconds)
+    attachment = enclosures.typed(URL, " Audio/MPEG ", size, length)
+    assert attachment == Attachment(URL, "audio/mpeg", count, seconds)
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,9 @@ def test_no_address_no_sound() -> None:
 @given(st.integers(0, 7 * 86_400))
 def test_length_goes_round(seconds: int) -> None:
     """What the form shows is read back as the same length."""
-    found = enclosures.typed(URL, "audio/mpeg", "1", enclosures.length_text(seconds))
-    assert found is not None
-    assert found.seconds == seconds
+    attachment = enclosures.typed(URL, "audio/mpeg", "1", enclosures.length_text(seconds))
+    assert attachment is not None
+    assert attachment.seconds == seconds
 
 
 def test_a_length_of_blanks_costs_little() -> None:

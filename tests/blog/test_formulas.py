@@ -56,12 +56,12 @@ def test_what_cannot_be_drawn_is_shown_as_typed(tex: str) -> None:
 @pytest.mark.parametrize("tex", [r"\LaTeX", "x^{2}", r"\frac{x}{y}", "]", r"\sqrt{x}", r"\bra"])
 def test_the_formulas_of_a_post_take_a_bounded_time(tex: str) -> None:
     """Beyond a number of characters the rest is shown as typed."""
-    one = tex * (LONGEST // len(tex))
-    html = html_of("\n\n".join(f"$${one}$$" for _ in range(200)), "markdown")
+    longest = tex * (LONGEST // len(tex))
+    html = html_of("\n\n".join(f"$${longest}$$" for _ in range(200)), "markdown")
     begun = time.process_time()
     made = drawn(html)
     assert time.process_time() - begun < 10
-    assert made.count("<math") <= MOST // len(one)
+    assert made.count("<math") <= MOST // len(longest)
     assert "<code" in made
 
 
@@ -69,13 +69,13 @@ def test_without_the_library_posts_show_tex(monkeypatch: pytest.MonkeyPatch, sit
     """And `doctor` says so, where a post has a formula."""
     assert [*doctor.examine_formulas(site)] == []
     make_post(site, "So $$x^2$$ is it.")
-    (found,) = doctor.examine_formulas(site)
-    assert (found.good, found.detail) == (True, "1 post with formulas; pages draw them")
+    (finding,) = doctor.examine_formulas(site)
+    assert (finding.good, finding.detail) == (True, "1 post with formulas; pages draw them")
     monkeypatch.setattr(formulas, "find_spec", lambda _: None)
     assert shown("So $$a^2$$ is it.").startswith('<p>So <code class="language-math">a^2</code>')
-    (found,) = doctor.examine_formulas(site)
-    assert not found.good
-    assert "pip install latex2mathml" in found.mend
+    (finding,) = doctor.examine_formulas(site)
+    assert not finding.good
+    assert "pip install latex2mathml" in finding.mend
 
 
 def test_in_a_post() -> None:

@@ -132,13 +132,13 @@ def test_a_pasted_frame_becomes_a_link(source_format: str) -> None:
 def test_footnotes_of_two_posts_do_not_meet() -> None:
     """Ids begin with the post's anchor, and both directions of a footnote keep their target."""
     source = "Text[^a] and[^a].\n\n[^a]: A note."
-    one, two = render(source, "p1-"), render(source, "p2-")
-    ids = [re.findall(r'id="([^"]+)"', html) for html in (one, two)]
+    first, second = render(source, "p1-"), render(source, "p2-")
+    ids = [re.findall(r'id="([^"]+)"', html) for html in (first, second)]
     assert not set(ids[0]) & set(ids[1])
-    for html, known in zip((one, two), ids, strict=True):
+    for html, expected in zip((first, second), ids, strict=True):
         targets = re.findall(r'href="#([^"]+)"', html)
         assert targets
-        assert set(targets) <= set(known)
+        assert set(targets) <= set(expected)
 
 
 def test_our_own_pictures_have_their_size() -> None:
@@ -200,14 +200,14 @@ def test_a_long_text_is_the_same_as_its_parts() -> None:
 @pytest.mark.parametrize("form", ["markdown", "html"])
 def test_long_sources_are_read_elsewhere(monkeypatch: pytest.MonkeyPatch, form: str) -> None:
     """HTML that a program sends too: nested elements cost the square of their depth."""
-    asked: list[int] = []
+    lengths: list[int] = []
     monkeypatch.setattr(
         "publisher.base.system.confined.read",
-        lambda _, __, source, *rest: asked.append(len(source)),
+        lambda _, __, source, *options: lengths.append(len(source)),
     )
     html_of("a" * markdown.SHORT, form)
     html_of("a" * (markdown.SHORT + 1), form)
-    assert asked == [markdown.SHORT + 1]
+    assert lengths == [markdown.SHORT + 1]
 
 
 def test_marks_that_never_end_take_linear_time() -> None:

@@ -107,9 +107,9 @@ def test_sizes_and_their_addresses_agree() -> None:
     """The sizes on disk are those that the address promises to browsers."""
     accepted = media.accept(picture("JPEG", (3000, 1500)))
     assert (accepted.width, accepted.height) == (2560, 1280)
-    found = media_names.responsive(accepted.path)
-    assert found is not None
-    promised = [part.split()[0] for part in found.srcset.split(", ")]
+    responsive = media_names.responsive(accepted.path)
+    assert responsive is not None
+    promised = [part.split()[0] for part in responsive.srcset.split(", ")]
     assert sorted(promised) == sorted(media_names.PREFIX + name for name in accepted.files)
     assert [opened(accepted, n).width for n in range(4)] == [2560, 480, 960, 1600]
     assert all(media.is_name(name) for name in accepted.files)
@@ -129,9 +129,9 @@ def test_animations_move_on(kind: str) -> None:
     of frames with a length, was stored as a sound, with all that it says of its place and owner."""
     accepted = media.accept(animation(kind))
     assert getattr(opened(accepted), "n_frames", 1) == 3
-    found = media_names.responsive(accepted.path)
-    assert found is not None
-    assert found.srcset == f"{accepted.path} 600w"
+    responsive = media_names.responsive(accepted.path)
+    assert responsive is not None
+    assert responsive.srcset == f"{accepted.path} 600w"
 
 
 def test_address_of_a_row_is_the_address_of_the_file(site: Site, clock: FakeClock) -> None:
@@ -194,7 +194,7 @@ def test_files_are_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.undo()
     media.store(MediaFolder(tmp_path), accepted)
     media.store(MediaFolder(tmp_path), accepted)
-    assert sorted(found.name for found in tmp_path.iterdir()) == sorted(accepted.files)
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted(accepted.files)
 
 
 def test_a_file_that_was_cut_off_is_mended_by_sending_it_again(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_same_content_is_the_same_file(site: Site, clock: FakeClock) -> None:
     first, second = media.accept(picture()), media.accept(picture())
     assert first.path == second.path
     with site.database.write() as db:
-        ids = {media.record(db, one, "x.png", None, clock()).id for one in (first, second)}
+        ids = {media.record(db, file, "x.png", None, clock()).id for file in (first, second)}
         assert len(ids) == db.query(Media).count() == 1
 
 

@@ -27,7 +27,7 @@ def filled(site: Site, clock: FakeClock) -> Site:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found"),
+    ("wanted", "expected"),
     [
         ({}, ["Later.", "A draft of 100% cats.", "About me and my cats.", "Of cats."]),
         ({"state": "draft"}, ["A draft of 100% cats."]),
@@ -43,11 +43,11 @@ def filled(site: Site, clock: FakeClock) -> Site:
         ({"words": "'\"; DROP"}, []),
     ],
 )
-def test_filters(filled: Site, wanted: dict[str, str | int], found: list[str]) -> None:
+def test_filters(filled: Site, wanted: dict[str, str | int], expected: list[str]) -> None:
     """Each filter shows what it says, newest first."""
     with filled.database.read() as db:
         rows = overview.rows(db, overview.Filter(**wanted), 1)  # type: ignore[arg-type]
-    assert [row.began for row in rows] == found
+    assert [row.began for row in rows] == expected
 
 
 def test_pages_follow_each_other(site: Site, clock: FakeClock) -> None:
@@ -72,7 +72,7 @@ def test_row_says_what_it_did(filled: Site, clock: FakeClock) -> None:
         autosave.keep(db, 1, 1, 2, sent, clock())
     with filled.database.read() as db:
         row = overview.rows(db, overview.Filter(tag="pets"), 1)[0]
-        other = overview.rows(db, overview.Filter(tag="pets"), 2)[0]
+        others_row = overview.rows(db, overview.Filter(tag="pets"), 2)[0]
     assert (row.updates, row.tags, row.author) == (2, ["Pets"], "ada")
     assert (row.began, row.unsaved_at) == ("Of all cats.", clock())
-    assert (other.began, other.unsaved_at) == ("Of many cats.", None)
+    assert (others_row.began, others_row.unsaved_at) == ("Of many cats.", None)

@@ -46,9 +46,9 @@ def refusal(site: Site, name: str, password: str) -> str:
 def test_the_work_is_a_row_of_the_table_and_the_salt_is_new() -> None:
     """What is shipped is not the tests' cheap work."""
     assert 'METHOD = "scrypt:32768:8:3"' in Path(passwords.__file__).read_text("utf-8")
-    one, another = passwords.make(PASSWORD), passwords.make(PASSWORD)
-    assert one != another
-    method, salt, digest = one.split("$")
+    first, second = passwords.make(PASSWORD), passwords.make(PASSWORD)
+    assert first != second
+    method, salt, digest = first.split("$")
     n, r, p = map(int, method.split(":")[1:])
     assert digest == hashlib.scrypt(PASSWORD.encode(), salt=salt.encode(), n=n, r=r, p=p).hex()
 
@@ -108,17 +108,17 @@ def test_without_the_package_what_to_do_is_said(
 ) -> None:
     """The same for every name, to whoever runs the server too; not once nobody needs it."""
     monkeypatch.setattr(passwords, "installed", lambda: False)
-    said = {refusal(upgraded, name, "wrong wrong") for name in ("ada", "ben", "cleo", "nobody")}
-    said.add(refusal(upgraded, "ada", PASSWORD))
-    (words_said,) = said
+    refusals = {refusal(upgraded, name, "wrong wrong") for name in ("ada", "ben", "cleo", "nobody")}
+    refusals.add(refusal(upgraded, "ada", PASSWORD))
+    (words_said,) = refusals
     for words in ("publisher author password NAME", "python -m pip install argon2-cffi", WRONG):
         assert words in words_said
     with upgraded.database.read() as db:
         assert authors.authenticate(db, "ben", PASSWORD).name == "ben"
 
-    found = {finding.what: finding for finding in examine_processes(upgraded)}
-    assert not found["passwords"].good
-    assert "pip install argon2-cffi" in found["passwords"].detail
+    findings = {finding.what: finding for finding in examine_processes(upgraded)}
+    assert not findings["passwords"].good
+    assert "pip install argon2-cffi" in findings["passwords"].detail
     variables = upgraded.environment.variables()
     listed = CliRunner().invoke(cli, ["author", "list"], env=variables)
     assert "pip install argon2-cffi" in listed.stderr
@@ -131,8 +131,8 @@ def test_without_the_package_what_to_do_is_said(
         assert authors.authenticate(db, "ada", "another one!").name == "ada"
         assert authors.password_trouble(db) == ""
     assert refusal(upgraded, "nobody", "wrong wrong") == WRONG
-    found = {finding.what: finding for finding in examine_processes(upgraded)}
-    assert found["passwords"].good
+    findings = {finding.what: finding for finding in examine_processes(upgraded)}
+    assert findings["passwords"].good
 
 
 def test_who_is_still_logged_in_is_told_why_the_old_password_is_refused(

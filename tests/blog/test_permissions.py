@@ -32,5 +32,5 @@ def test_nobody_else_looks_at_roles() -> None:
     decides = re.compile(r"(?<!person)\.role\s*(==|!=|in\b)")
     files = [*ROOT.glob("publisher/**/*.py"), *ROOT.glob("templates/**/*.html")]
     assert len(files) > 200
-    found = {file.name for file in files if decides.search(file.read_text())}
-    assert found == {"permissions.py"}
+    deciding = {file.name for file in files if decides.search(file.read_text())}
+    assert deciding == {"permissions.py"}

@@ -70,5 +70,5 @@ def test_delete_and_undo(site: Site, clock: FakeClock) -> None:
         posts.delete(db, posts.get(db, post.id), clock())
         assert published.newest(db, 5) == []
         posts.restore(db, posts.get(db, post.id), clock())
-        assert [found.id for found in published.newest(db, 5)] == [post.id]
+        assert [row.id for row in published.newest(db, 5)] == [post.id]
     assert logged(site) == ["publish", "delete", "restore"]

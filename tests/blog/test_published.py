@@ -32,10 +32,10 @@ def test_the_query_and_the_question_agree(site: Site, clock: FakeClock) -> None:
             (published.public(by_status=False), published.is_public),
             (listed(), published.is_listed),
         ):
-            found = {post.id for post in db.scalars(select(Post).where(condition))}
-            assert found == {post.id for post in everything if question(post)}
+            ids = {post.id for post in db.scalars(select(Post).where(condition))}
+            assert ids == {post.id for post in everything if question(post)}
     assert waiting.status == "scheduled"
-    assert found == {1}
+    assert ids == {1}
 
 
 def test_nobody_else_says_it() -> None:

@@ -26,7 +26,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "expected"),
     [
         ("東京", {"ja"}), ("タワー", {"ja"}), ("京", {"ja", "zh"}), ("高かった", {"ja"}),
         ("北京大学", {"zh"}), ("图书馆 昨天", {"zh"}), ("京北", set()), ("東京大学", set()),
@@ -41,12 +41,12 @@ TEXTS = {
         ("aero", {"fr"}), ("lodz pres", {"fr"}), ("près łódź", {"fr"}), ("ovre", set()),
     ],
 )  # fmt: skip
-def test_every_script(site: Site, query: str, found: set[str]) -> None:
+def test_every_script(site: Site, query: str, expected: set[str]) -> None:
     """A word is found where it stands in a sentence, and only where its characters stand so."""
     numbers = {make_post(site, source).id: name for name, source in TEXTS.items()}
     with site.database.read() as db:
         hits = published.search(db, query)
-    assert {numbers[hit.number] for hit in hits} == found
+    assert {numbers[hit.number] for hit in hits} == expected
     for hit in hits:
         assert hit.excerpt.replace("\x02", "").replace("\x03", "") == TEXTS[numbers[hit.number]]
         assert "\x02" in hit.excerpt

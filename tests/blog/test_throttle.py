@@ -30,12 +30,12 @@ def test_many_tries_at_once_test_no_more_than_the_limit(site: Site) -> None:
     began = threading.Barrier(20)
     admitted: list[list[int]] = []
 
-    def one() -> None:
+    def log_in() -> None:
         began.wait()
         with suppress(TooMany):
             admitted.append(attempt(site, VISITOR))
 
-    threads = [threading.Thread(target=one) for _ in range(20)]
+    threads = [threading.Thread(target=log_in) for _ in range(20)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -34,9 +34,9 @@ def test_only_the_hash_is_kept(site: Site) -> None:
     """Who reads the database cannot use what stands in it."""
     secret = make_token(site, make_author(site))
     with site.database.read() as db:
-        (kept,) = db.scalars(select(ApiToken.token_hash)).all()
-        assert kept != secret
-        assert tokens.verify(db, kept, site.clock()) is None
+        (token_hash,) = db.scalars(select(ApiToken.token_hash)).all()
+        assert token_hash != secret
+        assert tokens.verify(db, token_hash, site.clock()) is None
 
 
 def test_a_revoked_token_is_worthless_at_once(site: Site) -> None:
@@ -99,10 +99,10 @@ def test_all_tokens_of_an_author_end_together(site: Site) -> None:
     ada, bob = make_author(site, "ada"), make_author(site, "bob")
     with site.database.write() as db:
         mine = [tokens.create(db, ada, ["create"], site.clock()) for _ in range(2)]
-        other = tokens.create(db, bob, ["create"], site.clock())
+        bobs = tokens.create(db, bob, ["create"], site.clock())
         assert tokens.revoke_all(db, ada) == 2
         assert [tokens.verify(db, token, site.clock()) for token in mine] == [None, None]
-        assert tokens.verify(db, other, site.clock()) is not None
+        assert tokens.verify(db, bobs, site.clock()) is not None
 
 
 def test_a_twin_goes_and_nothing_else(site: Site, clock: FakeClock) -> None:
@@ -124,13 +124,13 @@ def test_a_twin_goes_and_nothing_else(site: Site, clock: FakeClock) -> None:
     second = made(ada, "a-name")
     assert works(first, second, bobs) == [False, True, True]
     # Back has brought the form, and something else is asked for.
-    other = made(ada, "a-name", "media")
-    assert works(second, other) == [True, True]
+    another = made(ada, "a-name", "media")
+    assert works(second, another) == [True, True]
     with site.database.write() as db:
-        used = tokens.verify(db, other, clock())
+        used = tokens.verify(db, another, clock())
         assert used is not None
         tokens.note_use(db, used, clock())
-    assert works(other, made(ada, "a-name", "media"), made(ada, ""), made(ada, "")) == [True] * 4
+    assert works(another, made(ada, "a-name", "media"), made(ada, ""), made(ada, "")) == [True] * 4
     with site.database.read() as db:
         stored = db.scalars(select(Meta.value)).all()
     assert not any(second in value or "a-name" in value for value in stored)
@@ -145,5 +145,5 @@ def test_nothing_is_kept_about_the_tokens_of_who_is_removed(site: Site) -> None:
             tokens.drop_twin(db, token, "a-name")
     with site.database.write() as db:
         authors.remove(db, authors.named(db, "bob"), authors.named(db, "ada"))
-        kept = select(Meta.name).where(Meta.name.startswith(authors.MADE_LAST))
-        assert db.scalars(kept).all() == [f"{authors.MADE_LAST}{ada.id}"]
+        rows = select(Meta.name).where(Meta.name.startswith(authors.MADE_LAST))
+        assert db.scalars(rows).all() == [f"{authors.MADE_LAST}{ada.id}"]

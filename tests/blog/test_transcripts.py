@@ -28,10 +28,10 @@ def test_a_transcript_is_told_by_its_bytes(data: bytes, kind: str) -> None:
     """And kept as it is, but for what HTML can do."""
     accepted = accept(data)
     assert accepted.content_type == kind
-    (kept,) = accepted.files.values()
-    assert kept == data or kind == "text/html"
-    assert b"script" not in kept
-    assert b"Hello." in kept
+    (content,) = accepted.files.values()
+    assert content == data or kind == "text/html"
+    assert b"script" not in content
+    assert b"Hello." in content
 
 
 @pytest.mark.parametrize(
@@ -74,6 +74,6 @@ def test_addresses(address: str, fits: bool) -> None:
         assert checked(value).transcript == address
         assert type_of(address)
         return
-    with pytest.raises(FieldErrors) as found:
+    with pytest.raises(FieldErrors) as refusal:
         checked(value)
-    assert list(found.value.fields) == ["transcript"]
+    assert list(refusal.value.fields) == ["transcript"]

@@ -45,18 +45,18 @@ def test_a_checkpoint_of_an_older_version_is_folded_anew(site: Site, clock: Fake
         update_log.record_all(
             db, [clock() - timedelta(hours=9 * k) for k in range(40, 0, -1)], "loaded"
         )
-        known = update_log.load(db)
+        activity = update_log.load(db)
         state = db.get(HistogramState, 1)
         assert state is not None
         state.values = {**state.values, "format": 11, "settled": 9.5}
     with site.database.write() as db:
-        assert update_log.load(db) == known
+        assert update_log.load(db) == activity
         update_log.record(db, clock() + timedelta(hours=1), "publish")
     with site.database.read() as db:
         state = db.get(HistogramState, 1)
         assert state is not None
         assert "settled" not in state.values
-        assert update_log.load(db).updates == known.updates + 1
+        assert update_log.load(db).updates == activity.updates + 1
 
 
 def test_the_past_knows_no_future(site: Site, clock: FakeClock) -> None:

@@ -74,8 +74,8 @@ def port() -> int:
     """A free port on loopback."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        found: int = probe.getsockname()[1]
-    return found
+        port: int = probe.getsockname()[1]
+    return port
 
 
 @pytest.fixture
@@ -259,9 +259,9 @@ def violations(page: Page) -> list[str]:
     results = Axe().run(page, options={"resultTypes": ["violations"], "rules": rules})
     page.evaluate(stick, "")
     return [
-        f"{found['id']}: {node['target']} {node['failureSummary']}"
-        for found in results.response["violations"]
-        for node in found["nodes"]
+        f"{violation['id']}: {node['target']} {node['failureSummary']}"
+        for violation in results.response["violations"]
+        for node in violation["nodes"]
     ]
 
 

@@ -43,9 +43,9 @@ def address_of(live: Live, name: str) -> str:
 
 def post_of(live: Live) -> Post:
     with live.site.database.read() as db:
-        found = db.query(Post).order_by(Post.id.desc()).first()
-        assert found is not None
-        return found
+        post = db.query(Post).order_by(Post.id.desc()).first()
+        assert post is not None
+        return post
 
 
 @pytest.mark.parametrize("path", ["/studio/", "/studio/posts/new"])

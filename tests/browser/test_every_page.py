@@ -55,7 +55,7 @@ VALUES = {
 def addresses(token: str, word: str) -> list[str]:
     """An address for each rule that answers a GET with a page."""
     values = VALUES | {"<token>": token, "<word>": word}
-    found = []
+    addresses = []
     for (method, rule), gate in TABLE.items():
         if method != "GET" or gate in ("token", "machine", "own") or rule.endswith(NO_PAGE):
             continue
@@ -63,8 +63,8 @@ def addresses(token: str, word: str) -> list[str]:
             continue
         for name, value in values.items():
             rule = rule.replace(name, value)  # noqa: PLW2901 - the address that comes of it
-        found.append(rule.replace("/tags/ada", "/tags/radio"))
-    return found
+        addresses.append(rule.replace("/tags/ada", "/tags/radio"))
+    return addresses
 
 
 def test_every_page(live: Live, browse: Browse, log_in: Callable[[Page], Page]) -> None:
@@ -93,8 +93,8 @@ def test_every_page(live: Live, browse: Browse, log_in: Callable[[Page], Page]) 
     for number, address in enumerate(addresses(first.preview_token, tester.word)):
         assert "<" not in address, "a rule with a name that has no value here"
         page.goto(address)
-        said = page.locator("body").inner_text()
-        wrong += [f"{address}: {found}" for found in ONE_OF_MANY.findall(said)]
+        text = page.locator("body").inner_text()
+        wrong += [f"{address}: {problem}" for problem in ONE_OF_MANY.findall(text)]
         for turn, scheme in enumerate(get_args(Form)):
             page.emulate_media(color_scheme=scheme)
             page.set_viewport_size({"width": WIDTHS[scheme], "height": 900})
@@ -104,5 +104,5 @@ def test_every_page(live: Live, browse: Browse, log_in: Callable[[Page], Page]) 
                   (one) => one.scrollWidth > one.clientWidth).length"""
             )
             if number % 2 == turn:
-                wrong += [f"{address}, {scheme}: {found}" for found in violations(page)]
+                wrong += [f"{address}, {scheme}: {problem}" for problem in violations(page)]
     assert wrong == []

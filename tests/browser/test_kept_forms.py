@@ -43,15 +43,15 @@ def test_leaving(ada: Page, address: str, name: str, text: str) -> None:
     ada.wait_for_url("**/studio/posts")
     ada.go_back()
     expect(ada.locator(f"[name={name}]")).to_have_value(text)
-    other = ada.context.new_page()
+    second_tab = ada.context.new_page()
     ada.close()
-    other.goto("/river/feeds")  # the same origin, and no script that uses what is kept
-    comes_true(other, FREE)  # until the browser has let go of the closed tab's lock
-    other.goto(address)
-    expect(other.locator(f"[name={name}]")).to_have_value(text)
-    other.get_by_role("button", name="Discard the text of").click()
-    expect(other.locator(f"[name={name}]")).not_to_have_value(text)
-    comes_true(other, f"!{KEPT}.length")
+    second_tab.goto("/river/feeds")  # the same origin, and no script that uses what is kept
+    comes_true(second_tab, FREE)  # until the browser has let go of the closed tab's lock
+    second_tab.goto(address)
+    expect(second_tab.locator(f"[name={name}]")).to_have_value(text)
+    second_tab.get_by_role("button", name="Discard the text of").click()
+    expect(second_tab.locator(f"[name={name}]")).not_to_have_value(text)
+    comes_true(second_tab, f"!{KEPT}.length")
 
 
 @pytest.mark.parametrize(("address", "name", "text"), FORMS)

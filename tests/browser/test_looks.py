@@ -182,7 +182,7 @@ def test_photographs_and_words_in_one_grid(live: Live, browse: Browse) -> None:
     )
     assert len(cells) == 6
     for top, height, pictured in cells:
-        row = max(other for place, other, _ in cells if place == top)
+        row = max(right for place, right, _ in cells if place == top)
         assert pictured or height == row
     expect(page.locator(".note .read-on a")).to_have_count(1)
     expect(page.get_by_text("Bread, counted.", exact=True)).to_be_visible()

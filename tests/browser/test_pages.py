@@ -93,9 +93,9 @@ def test_the_judge_finds_what_is_wrong(written: Live, browse: Browse) -> None:
         '\'<img src="/favicon.ico"><p id="grey">hardly readable</p>\''
     )
     page.evaluate("document.getElementById('grey').style.color = '#ccc'")
-    found = " ".join(violations(page))
-    assert "image-alt" in found
-    assert "color-contrast" in found
+    problems = " ".join(violations(page))
+    assert "image-alt" in problems
+    assert "color-contrast" in problems
 
 
 def test_reads_without_scripts(written: Live, browse: Browse) -> None:

@@ -20,14 +20,14 @@ SAVED = re.compile("^(Updated|Saved 09:30).$")
 @pytest.fixture
 def loads(laptop: Page) -> list[str]:
     """The pages that the tab has gone on to."""
-    found: list[str] = []
+    addresses: list[str] = []
 
     def note(request: Request) -> None:
         if request.is_navigation_request():
-            found.append(request.url)
+            addresses.append(request.url)
 
     laptop.on("request", note)
-    return found
+    return addresses
 
 
 def saves(request: Request) -> bool:
@@ -37,7 +37,7 @@ def saves(request: Request) -> bool:
 
 def saved(page: Page, words: str | re.Pattern[str] = SAVED) -> None:
     """Ctrl+S, and its answer."""
-    with page.expect_response(lambda found: "done=" in found.url):
+    with page.expect_response(lambda response: "done=" in response.url):
         page.keyboard.press("Control+s")
     expect(page.locator(STATE)).to_contain_text(words)
 
@@ -165,18 +165,18 @@ def test_an_autosave_that_is_answered_after_a_save(laptop: Page, live: Live) -> 
 
 def test_a_second_tab(laptop: Page, live: Live, clock: FakeClock) -> None:
     """A tab that is older than a save in place is told, and gets both texts; then the first one."""
-    other = opened(laptop.context.new_page())
+    second_tab = opened(laptop.context.new_page())
     laptop.fill(SOURCE, "Of the first tab.")
     saved(laptop)
     clock.forward(seconds=5)
-    autosaved(other, "Of the second tab.")
-    expect(other.locator(STATE)).to_contain_text("changed in another tab")
-    other.keyboard.press("Control+s")
-    expect(other.get_by_role("heading", name="changed in another tab")).to_be_visible()
+    autosaved(second_tab, "Of the second tab.")
+    expect(second_tab.locator(STATE)).to_contain_text("changed in another tab")
+    second_tab.keyboard.press("Control+s")
+    expect(second_tab.get_by_role("heading", name="changed in another tab")).to_be_visible()
     assert source_of(live) == "Of the first tab."
-    wait_for_editor(other)
-    other.get_by_role("button", name="Update").click()
-    expect(other.get_by_role("heading", name="changed in another tab")).to_have_count(0)
+    wait_for_editor(second_tab)
+    second_tab.get_by_role("button", name="Update").click()
+    expect(second_tab.get_by_role("heading", name="changed in another tab")).to_have_count(0)
     laptop.fill(SOURCE, "Of the first tab again.")
     laptop.keyboard.press("Control+s")
     expect(laptop.get_by_role("heading", name="changed in another tab")).to_be_visible()

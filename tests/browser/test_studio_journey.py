@@ -39,8 +39,10 @@ def ada(browse: Browse, log_in: LogIn) -> Iterator[Page]:
     """Ada's browser, logged in; the test fails when a script of ours does or asks in vain."""
     page = log_in(browse("/studio/login"))
     problems: list[str] = []
-    page.context.on("weberror", lambda found: problems.append(str(found.error)))
-    page.on("response", lambda found: problems.append(found.url) if found.status == 405 else None)
+    page.context.on("weberror", lambda crash: problems.append(str(crash.error)))
+    page.on(
+        "response", lambda answer: problems.append(answer.url) if answer.status == 405 else None
+    )
     yield page
     assert problems == []
 
@@ -202,11 +204,11 @@ def test_recovery_of_a_note(ada: Page, live: Live) -> None:
     expect(ada.locator(STATE)).to_contain_text("kept in this browser")
     again = die_and_return(ada)
     again.goto("/river/feeds")  # the same storage, and no script that uses it up
-    kept = again.evaluate(
+    stored = again.evaluate(
         "Object.entries(localStorage).map(([key, text]) => key.startsWith('publisher:1:box-')"
         " && JSON.parse(text).at).find(Boolean)"
     )
-    moment = datetime.fromtimestamp(kept / 1000, ZoneInfo("Asia/Kathmandu"))
+    moment = datetime.fromtimestamp(stored / 1000, ZoneInfo("Asia/Kathmandu"))
     again.goto("/studio/")
     expect(again.locator(SOURCE)).to_have_value("Half a thought")
     expect(again.locator(".banner")).to_contain_text(f"kept at {moment:%H:%M}.")
@@ -257,9 +259,9 @@ def test_login_in_another_tab(ada: Page, live: Live) -> None:
     ada.goto("/studio/posts/new")
     ada.wait_for_load_state("networkidle")  # an answer on its way would bring its cookie back
     ada.context.clear_cookies()
-    other = ada.context.new_page()
-    log_in_as(other)
-    expect(other.locator("#box")).to_be_visible()
+    second_tab = ada.context.new_page()
+    log_in_as(second_tab)
+    expect(second_tab.locator("#box")).to_be_visible()
     ada.fill(SOURCE, "Still going")
     expect(ada.locator(STATE)).to_have_text("Saved 09:30")
     ada.keyboard.press("Control+s")
@@ -884,39 +886,39 @@ def test_edit_and_minor_edit(ada: Page, live: Live) -> None:
 def test_two_tabs(ada: Page, live: Live) -> None:
     """The second tab is told while typing and when saving; both texts are there to merge."""
     make_post(live.site, "The cat sat.", author_id=1)
-    other = ada.context.new_page()
-    for page in (ada, other):
+    second_tab = ada.context.new_page()
+    for page in (ada, second_tab):
         page.goto("/studio/posts/1")
     ada.fill(SOURCE, "The black cat sat.")
     ada.get_by_role("button", name="Update").click()
     expect(ada.get_by_text("Updated.")).to_be_visible()
-    other.fill(SOURCE, "The cat sat down.")
-    expect(other.locator(STATE)).to_contain_text("changed in another tab")
-    other.get_by_role("button", name="Update").click()
+    second_tab.fill(SOURCE, "The cat sat down.")
+    expect(second_tab.locator(STATE)).to_contain_text("changed in another tab")
+    second_tab.get_by_role("button", name="Update").click()
     expect(
-        other.get_by_role("heading", name="This post was changed in another tab")
+        second_tab.get_by_role("heading", name="This post was changed in another tab")
     ).to_be_visible()
-    expect(other.locator(".diff del")).to_contain_text("black")
-    expect(other.locator(".diff ins")).to_contain_text("down")
-    expect(other.locator("#editor " + SOURCE)).to_have_value("The cat sat down.")
+    expect(second_tab.locator(".diff del")).to_contain_text("black")
+    expect(second_tab.locator(".diff ins")).to_contain_text("down")
+    expect(second_tab.locator("#editor " + SOURCE)).to_have_value("The cat sat down.")
     assert the_post(live).source == "The black cat sat."
-    other.fill("#editor " + SOURCE, "The black cat sat down.")
-    other.get_by_role("button", name="Update").click()
-    expect(other.get_by_text("Updated.")).to_be_visible()
+    second_tab.fill("#editor " + SOURCE, "The black cat sat down.")
+    second_tab.get_by_role("button", name="Update").click()
+    expect(second_tab.get_by_text("Updated.")).to_be_visible()
     assert the_post(live).source == "The black cat sat down."
 
 
 def test_two_tabs_typing_at_once(ada: Page, live: Live, clock: FakeClock) -> None:
     """Two open tabs cannot wipe out each other's autosave."""
     make_post(live.site, "Text.", author_id=1)
-    other = ada.context.new_page()
-    for page in (ada, other):
+    second_tab = ada.context.new_page()
+    for page in (ada, second_tab):
         page.goto("/studio/posts/1")
     ada.fill(SOURCE, "Text of one.")
     expect(ada.locator(STATE)).to_have_text("Saved 09:30")
     clock.forward(seconds=5)
-    other.fill(SOURCE, "Text of the other.")
-    expect(other.locator(STATE)).to_contain_text("beside another text, of another tab")
+    second_tab.fill(SOURCE, "Text of the other.")
+    expect(second_tab.locator(STATE)).to_contain_text("beside another text, of another tab")
     ada.reload()
     expect(ada.locator(SOURCE)).to_have_value("Text of one.")
     expect(ada.get_by_role("link", name="Compare the texts")).to_be_visible()

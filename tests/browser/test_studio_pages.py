@@ -50,19 +50,19 @@ def test_for_everybody(
     wrong = []
     for address in PAGES:
         page.goto(address.format(token=waiting.preview_token))
-        wrong += [f"{address}: {found}" for found in violations(page)]
+        wrong += [f"{address}: {problem}" for problem in violations(page)]
         wrong += [f"{address}: {overflow(page)} px too wide"] * (overflow(page) > 0)
     page.goto("/studio/posts/1")
     page.locator("details.more > summary").click()
     page.fill("[name=title]", "x" * 400)
     page.get_by_role("button", name="Update").click()
     expect(page.locator(".error-summary")).to_be_focused()
-    wrong += [f"refused form: {found}" for found in violations(page)]
+    wrong += [f"refused form: {problem}" for problem in violations(page)]
     page.fill("[name=title]", "Mine")
     page.evaluate("document.querySelector('#editor [name=base_version]').value = 1")
     page.get_by_role("button", name="Update").click()
     expect(page.locator("#h-conflict")).to_be_visible()
-    wrong += [f"conflict: {found}" for found in violations(page)]
+    wrong += [f"conflict: {problem}" for problem in violations(page)]
     assert wrong == []
 
 

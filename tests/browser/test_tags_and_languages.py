@@ -73,9 +73,9 @@ def test_a_mention_from_the_list_to_the_post(
         row.state, row.said, row.next_at = "waiting", "reply", None
         row.author, row.words = "Eve <Example>", "I agree. " * 30
         source = f"https://x.example/{'long' * 60}"
-        other = Mention(post_id=post.id, source=source, target="x", state="waiting")
-        other.title, other.received_at = "A title", live.site.clock()
-        db.add(other)
+        second_mention = Mention(post_id=post.id, source=source, target="x", state="waiting")
+        second_mention.title, second_mention.received_at = "A title", live.site.clock()
+        db.add(second_mention)
     rebuild(live.site)
     page = log_in(browse())
     page.goto("/studio/posts")

@@ -94,14 +94,14 @@ def test_an_older_text_of_a_closed_laptop_does_not_replace_the_phones(
 
 def test_two_tabs_of_one_post(laptop: Page, clock: FakeClock) -> None:
     """Both are saved, each under its own name; the second is told, and offered."""
-    other = opened(laptop.context.new_page())
+    second_tab = opened(laptop.context.new_page())
     autosaved(laptop, "Text of the first tab.")
     clock.forward(seconds=5)
-    autosaved(other, "Text of the second tab.")
-    expect(other.locator(STATE)).to_contain_text("beside another text, of another tab")
+    autosaved(second_tab, "Text of the second tab.")
+    expect(second_tab.locator(STATE)).to_contain_text("beside another text, of another tab")
     keeper = laptop.context.new_page()
     laptop.close()
-    other.close()
+    second_tab.close()
     again = opened(keeper)
     expect(again.locator(SOURCE)).to_have_value("Text of the first tab.")
     again.get_by_role("link", name="Compare the texts").click()
@@ -111,9 +111,9 @@ def test_two_tabs_of_one_post(laptop: Page, clock: FakeClock) -> None:
 def test_two_tabs_without_a_network_have_a_slot_each(laptop: Page) -> None:
     """The newest is put in, the other one is offered, and goes away only when it is discarded."""
     context = laptop.context
-    other = opened(context.new_page())
+    second_tab = opened(context.new_page())
     typed_offline(laptop, "Text of the first tab.")
-    typed_offline(other, "Text of the second tab.")
+    typed_offline(second_tab, "Text of the second tab.")
     again = opened(context.new_page())
     expect(again.locator(SOURCE)).to_have_value("Text of the second tab.")
     expect(again.locator(BANNER)).to_contain_text("Recovered the text")
@@ -176,15 +176,15 @@ def test_what_back_brings_does_not_replace_what_was_autosaved(laptop: Page) -> N
 
 def test_a_tab_that_is_saved_leaves_the_other_ones_text(laptop: Page, clock: FakeClock) -> None:
     """The second tab's text is the post now; the first one's, called saved, is offered."""
-    other = opened(laptop.context.new_page())
+    second_tab = opened(laptop.context.new_page())
     autosaved(laptop, "Typed in the first tab.")
     clock.forward(seconds=5)
-    autosaved(other, "Typed in the second.")
-    other.keyboard.press("Control+s")
-    expect(other.get_by_text("Updated.")).to_be_visible()
-    expect(other.locator(SOURCE)).to_have_value("Typed in the second.")
-    other.get_by_role("link", name="Compare the texts").click()
-    expect(other.locator(".diff ins").first).to_contain_text("first tab")
+    autosaved(second_tab, "Typed in the second.")
+    second_tab.keyboard.press("Control+s")
+    expect(second_tab.get_by_text("Updated.")).to_be_visible()
+    expect(second_tab.locator(SOURCE)).to_have_value("Typed in the second.")
+    second_tab.get_by_role("link", name="Compare the texts").click()
+    expect(second_tab.locator(".diff ins").first).to_contain_text("first tab")
 
 
 def test_a_copy_of_a_tab_has_a_slot_of_its_own(laptop: Page) -> None:
@@ -192,16 +192,16 @@ def test_a_copy_of_a_tab_has_a_slot_of_its_own(laptop: Page) -> None:
     copied = laptop.evaluate("Object.entries(sessionStorage)")
     with laptop.expect_popup() as popup:
         laptop.evaluate("window.open('about:blank')")
-    other = popup.value
-    other.add_init_script(
+    second_tab = popup.value
+    second_tab.add_init_script(
         f"for (const [name, value] of {copied!r}) sessionStorage.setItem(name, value)"
     )
-    opened(other)
-    assert len({page.locator("[name=origin]").input_value() for page in (laptop, other)}) == 2
+    opened(second_tab)
+    assert len({page.locator("[name=origin]").input_value() for page in (laptop, second_tab)}) == 2
     autosaved(laptop, "Typed in the first.")
-    autosaved(other, "Typed in its copy.")
-    other.goto(f"{POST}/unsaved")
-    expect(other.get_by_label("The text of")).to_have_count(2)
+    autosaved(second_tab, "Typed in its copy.")
+    second_tab.goto(f"{POST}/unsaved")
+    expect(second_tab.get_by_label("The text of")).to_have_count(2)
 
 
 @pytest.mark.parametrize("storage", ["sessionStorage", "localStorage"])
@@ -375,15 +375,15 @@ def test_a_text_that_nothing_has_is_not_left_without_a_question(laptop: Page) ->
     laptop.context.set_offline(True)
     laptop.locator(SOURCE).press_sequentially("More. ")
     expect(laptop.locator(STATE)).to_contain_text("copy the text")
-    asked: list[str] = []
+    requests: list[str] = []
 
     def stay(dialog: Dialog) -> None:
-        asked.append(dialog.type)
+        requests.append(dialog.type)
         dialog.dismiss()
 
     laptop.on("dialog", stay)
     laptop.close(run_before_unload=True)
     laptop.wait_for_timeout(1000)
-    assert asked == ["beforeunload"]
+    assert requests == ["beforeunload"]
     expect(laptop.locator(SOURCE)).to_have_value("More. As saved.")
     laptop.context.set_offline(False)

@@ -24,15 +24,15 @@ PAGES = [
 
 def photograph(number: int) -> bytes:
     """Something as rich in detail as a photograph: noise of several sizes, one over the other."""
-    noise, found = random.Random(number), Image.new("RGB", (800, 600))
+    noise, picture = random.Random(number), Image.new("RGB", (800, 600))
     for power in range(3, 9):
         size = (2**power * 4 // 3, 2**power)
         grain = Image.frombytes("RGB", size, noise.randbytes(size[0] * size[1] * 3))
-        found = Image.blend(
-            found, grain.resize(found.size, Image.Resampling.BICUBIC), 0.2 if power > 3 else 1
+        picture = Image.blend(
+            picture, grain.resize(picture.size, Image.Resampling.BICUBIC), 0.2 if power > 3 else 1
         )
     out = io.BytesIO()
-    found.save(out, "JPEG")
+    picture.save(out, "JPEG")
     return out.getvalue()
 
 
@@ -59,13 +59,13 @@ def test_a_page_of_the_studio_weighs_little(
     """Each page at a first visit, of a blog with ten posts and a full page of photographs."""
     state = log_in(browse("/")).context.storage_state()
     for number in range(media.LIBRARY_PAGE + 1):
-        kept = media.accept(photograph(number))
-        media.store(live.site.environment.media, kept)
+        file = media.accept(photograph(number))
+        media.store(live.site.environment.media, file)
         with live.site.database.write() as db:
-            media.record(db, kept, f"{number}.jpg", 1, live.site.clock())
+            media.record(db, file, f"{number}.jpg", 1, live.site.clock())
     for number in range(9):
         make_post(live.site, "Words *and* words. " * 12, title=f"Title {number}", author_id=1)
-    make_post(live.site, LONG, title="A long post", author_id=1, image=kept.path)
+    make_post(live.site, LONG, title="A long post", author_id=1, image=file.path)
     heavy = []
     for address in PAGES:
         context = chromium.new_context(

@@ -91,21 +91,21 @@ def main() -> int:
     parser.add_argument("--go-on", action="store_true", help="do not stop at the first fault")
     parser.add_argument("--shrink", type=int, default=60, help="seconds to shorten a fault's steps")
     parser.add_argument("--trace", action="store_true", help="print what one episode shows")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     faults, begun, taken = 0, time.monotonic(), 0
     with started() as browser, served() as blog:
-        if asked.trace:
-            steps = drawn(f"{asked.seed}:{asked.episode}", devices_of(asked.episode))
-            devices = devices_of(asked.episode)
+        if arguments.trace:
+            steps = drawn(f"{arguments.seed}:{arguments.episode}", devices_of(arguments.episode))
+            devices = devices_of(arguments.episode)
             print(play(browser, blog, steps, "t", devices, TABS, print)[0])
             return 0
-        for episode in range(asked.episode, asked.episode + -(-asked.steps // LENGTH)):
-            fault = report(browser, blog, asked.seed, episode, asked.shrink)
+        for episode in range(arguments.episode, arguments.episode + -(-arguments.steps // LENGTH)):
+            fault = report(browser, blog, arguments.seed, episode, arguments.shrink)
             taken += LENGTH
             if fault:
                 faults += 1
                 print(fault, flush=True)
-                if not asked.go_on:
+                if not arguments.go_on:
                     break
     print(f"{taken} steps, {faults} faults, {time.monotonic() - begun:.0f} s")
     return 1 if faults else 0

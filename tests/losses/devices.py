@@ -81,10 +81,10 @@ class Device:
         with suppress(BrowserError):
             self.tabs[0].goto("chrome://crash")
 
-    def kept(self) -> list[str]:
+    def kept_texts(self) -> list[str]:
         """The texts in the browser's local storage."""
         origins = self.context.storage_state().get("origins", [])
-        return [item["value"] for one in origins for item in one["localStorage"]]
+        return [item["value"] for origin in origins for item in origin["localStorage"]]
 
 
 def sign(page: Page) -> None:
@@ -143,8 +143,8 @@ def submit(page: Page, key: str, times: int = 1) -> bool:
         }""",
         [key, times],
     )
-    told = page.locator(":root:not([data-stays]) body, [data-state]:not(:empty)")
-    told.filter(has_not_text="Saving …").first.wait_for(state="attached")
+    messages = page.locator(":root:not([data-stays]) body, [data-state]:not(:empty)")
+    messages.filter(has_not_text="Saving …").first.wait_for(state="attached")
     page.wait_for_load_state()
     if not page.locator(":root[data-stays]").count():
         return True

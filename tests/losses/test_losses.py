@@ -17,15 +17,15 @@ DEVICES = 2
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A browser for all episodes."""
-    with started() as found:
-        yield found
+    with started() as browser:
+        yield browser
 
 
 @pytest.fixture(scope="module")
 def blog() -> Iterator[Blog]:
     """The program, served."""
-    with served() as found:
-        yield found
+    with served() as server:
+        yield server
 
 
 @pytest.mark.parametrize("episode", range(STEPS // LENGTH))

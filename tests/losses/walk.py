@@ -67,9 +67,9 @@ class Episode:
         self.idle: Counter[str] = Counter()
         self.taken: set[str] = set()  # words that a tool took from the page
 
-    def words(self, *given: str) -> set[str]:
+    def words(self, *texts: str) -> set[str]:
         """The marker words of this episode in some texts."""
-        return set(re.findall(rf"{self.name}w\d+", " ".join(given)))
+        return set(re.findall(rf"{self.name}w\d+", " ".join(texts)))
 
     def close(self) -> None:
         """Close the browsers."""
@@ -87,21 +87,21 @@ class Episode:
         except BrowserError as error:
             # No network (and its error page between two pages), or a tab that was killed; all else
             # is a page that does not answer.
-            if not any(one in str(error) for one in ("net::ERR", "Not attached", "crashed")):
+            if not any(word in str(error) for word in ("net::ERR", "Not attached", "crashed")):
                 return f"stuck: {action}: {error}"
             self.idle[action] += 1
         return self.fault()
 
-    def told(self, step: Step) -> str:
+    def described(self, step: Step) -> str:
         """A step and what its device shows after it, in a line."""
         device, shown = self.devices[step[0]], ""
         with suppress(BrowserError):
             if device.tabs:
                 page = device.tabs[0]
-                said = page.locator("[data-state], .flash, .countdown").all_text_contents()
-                shown = f"{page.url.partition('/studio')[2]} {text(page)[-60:]!r} {said}"
-        kept = [sorted(self.words(one)) for one in device.kept()]
-        return f"{step} {'offline ' * device.offline}{len(device.tabs)} tabs {shown} kept {kept}"
+                messages = page.locator("[data-state], .flash, .countdown").all_text_contents()
+                shown = f"{page.url.partition('/studio')[2]} {text(page)[-60:]!r} {messages}"
+        stored = [sorted(self.words(item)) for item in device.kept_texts()]
+        return f"{step} {'offline ' * device.offline}{len(device.tabs)} tabs {shown} kept {stored}"
 
     # What has to be true
 
@@ -137,7 +137,7 @@ class Episode:
 
     def in_browsers(self) -> list[str]:
         """The texts that browsers keep."""
-        return [one for device in self.devices for one in device.kept()]
+        return [kept_text for device in self.devices for kept_text in device.kept_texts()]
 
     # What people do
 
@@ -186,9 +186,9 @@ class Episode:
         page = self.page(device)
         self.heard(page, settle(page))
 
-    def heard(self, page: Page, said: str) -> None:
+    def heard(self, page: Page, sentence: str) -> None:
         """A screen that calls a text saved or kept is taken at its word."""
-        if "Saved" in said or (re.search("kept|safe", said) and "cannot" not in said):
+        if "Saved" in sentence or (re.search("kept|safe", sentence) and "cannot" not in sentence):
             self.claimed |= self.words(text(page))
 
     def sent(self, page: Page) -> None:
@@ -233,27 +233,27 @@ class Episode:
 
     def publish(self, device: Device, _choice: int, times: int = 1, key: str = "Enter") -> None:
         page = self.page(device)
-        said = self.words(text(page))
-        if not said:
+        shown = self.words(text(page))
+        if not shown:
             raise Idle
         self.sent(page)
         if key == "Enter" or page.locator("[data-save]:is([value=keep], [value=now])").count():
-            self.public |= said
+            self.public |= shown
         edited = not page.locator("form[data-post=box], form[data-post=new]").count()
         if not submit(page, key, times):
-            self.unanswered[page] |= said
+            self.unanswered[page] |= shown
             self.heard(page, page.locator(STATE).text_content() or "")
             return
-        self.unanswered[page] -= said
+        self.unanswered[page] -= shown
         if edited and page.locator("form[data-post=new]").count():
             # The post was deleted meanwhile: the page says that its text becomes a new one.
-            for word in said:
+            for word in shown:
                 self.creating[word] |= {page.url, page.locator("[name=attempt]").input_value()}
-        told = page.locator(
+        announced = page.locator(
             ".flash.done, .undo-bar[data-seconds], [data-state]:not(:empty, .wrong)"
         )
-        if told.count() and not page.locator("[role=alert]").count():
-            self.claimed |= said
+        if announced.count() and not page.locator("[role=alert]").count():
+            self.claimed |= shown
 
     def save(self, device: Device, choice: int) -> None:
         if self.page(device).locator("#editor").count():
@@ -309,13 +309,13 @@ class Episode:
 
     def unpublish(self, device: Device, _choice: int) -> None:
         """Take the post back; what its page shows is the draft's text."""
-        page, said = self.page(device), self.words(text(self.page(device)))
+        page, shown = self.page(device), self.words(text(self.page(device)))
         press(page.get_by_label("More", exact=True))
         press(page.get_by_role("button", name="Back to draft"))
         with suppress(TooLate):
             page.locator(STATE).filter(has_text="Saving").wait_for(state="hidden", timeout=5000)
         if ready(page) and page.locator(".flash.done").count():
-            self.claimed |= said
+            self.claimed |= shown
 
     def tool(self, device: Device, choice: int) -> None:
         """A button of the row above the text, for all of it or where the cursor is at its end."""
@@ -399,7 +399,7 @@ class Episode:
         before = [*self.blog.texts(self.name), *self.in_browsers()]
         press(page.get_by_role("button", name="Discard").last)
         gone = self.words(*before) - self.words(*self.blog.texts(self.name), *self.in_browsers())
-        if any(gone <= self.words(one) for one in before):
+        if any(gone <= self.words(text) for text in before):
             self.claimed -= gone
 
     def kill_server(self, _device: Device, _choice: int) -> None:
@@ -420,7 +420,7 @@ def play(
     try:
         for taken, step in enumerate(steps, 1):
             fault = episode.do(step)
-            tell(episode.told(step))
+            tell(episode.described(step))
             if fault:
                 return fault, taken
         return "", len(steps)

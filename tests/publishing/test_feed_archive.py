@@ -38,14 +38,14 @@ def written(site: Site, app: Flask) -> Site:
 
 
 def links(document: bytes) -> dict[str, str]:
-    found = fromstring(document).iterfind(".//atom:link", NAMESPACES)
-    return {link.get("rel", ""): link.get("href", "") for link in found}
+    elements = fromstring(document).iterfind(".//atom:link", NAMESPACES)
+    return {link.get("rel", ""): link.get("href", "") for link in elements}
 
 
 def titles(document: bytes) -> list[str]:
     tree = fromstring(document)
-    found = tree.findall(".//item/title") + tree.findall("atom:entry/atom:title", NAMESPACES)
-    return [title.text or "" for title in found]
+    titles = tree.findall(".//item/title") + tree.findall("atom:entry/atom:title", NAMESPACES)
+    return [title.text or "" for title in titles]
 
 
 @pytest.mark.parametrize("name", ["rss.xml", "atom.xml"])
@@ -58,13 +58,13 @@ def test_the_links_lead_through_everything(written: Site, client: FlaskClient, n
         answer = client.get(address.removeprefix(SITE_URL))
         assert answer.status_code == 200
         seen |= set(titles(answer.data))
-        found = links(answer.data)
+        relations = links(answer.data)
         assert fromstring(answer.data).find(".//fh:archive", NAMESPACES) is not None
-        assert found["current"] == f"{SITE_URL}/{name}"
-        assert found["self"] == address
-        assert found.get("next-archive") == (chain[-2] if len(chain) > 1 else None)
+        assert relations["current"] == f"{SITE_URL}/{name}"
+        assert relations["self"] == address
+        assert relations.get("next-archive") == (chain[-2] if len(chain) > 1 else None)
         assert b"<ttl>" not in answer.data
-        address = found.get("prev-archive")
+        address = relations.get("prev-archive")
     assert seen == {f"Post {number}" for number in range(len(DATES))}
     months = ("2024/02", "2023/12", "2023/11")
     assert chain == [f"{SITE_URL}/archive/{month}/{name}" for month in months]

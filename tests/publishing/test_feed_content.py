@@ -24,7 +24,7 @@ EPISODE = Attachment("/episode.mp3", "audio/mpeg", 1_000_000, 600)
 
 
 @pytest.mark.parametrize(
-    ("address", "found"),
+    ("address", "expected"),
     [
         ("https://github.com/ada", ("github", "ada")),
         ("https://www.linkedin.com/in/ada-l/", ("linkedin", "ada-l")),
@@ -36,9 +36,9 @@ EPISODE = Attachment("/episode.mp3", "audio/mpeg", 1_000_000, 600)
         ("mailto:ada@example.org", None),
     ],
 )
-def test_accounts_are_read_from_addresses(address: str, found: tuple[str, str] | None) -> None:
+def test_accounts_are_read_from_addresses(address: str, expected: tuple[str, str] | None) -> None:
     """A person's page at a service is an account, anything else is not."""
-    assert accounts(address) == ((found,) if found else ())
+    assert accounts(address) == ((expected,) if expected else ())
 
 
 @pytest.mark.parts("river")
@@ -130,7 +130,7 @@ def test_what_is_gone_is_said(site: Site, clock: FakeClock) -> None:
     deleted is named in Atom, a draft that was thrown away is not, and what comes back is not."""
     with site.database.write() as db:
         store_settings(db, {"feed_items": "3"})
-    kept = make_post(site, "One.", title="One")
+    kept_post = make_post(site, "One.", title="One")
     gone = make_post(site, "Two.", title="Two")
     with site.database.write() as db:
         draft = posts.create(db, content("Never out."), None, clock())
@@ -147,7 +147,7 @@ def test_what_is_gone_is_said(site: Site, clock: FakeClock) -> None:
     assert len(parse(rebuild(site).body).findall("channel/fh:complete", NAMESPACES)) == 1
     feed = _atom(site)
     assert not feed.findall("at:deleted-entry", NAMESPACES)
-    assert kept.guid in texts(feed, "atom:entry/atom:id")
+    assert kept_post.guid in texts(feed, "atom:entry/atom:id")
     make_post(site, "Four.", title="Four")
     assert not parse(rebuild(site).body).findall("channel/fh:complete", NAMESPACES)
 

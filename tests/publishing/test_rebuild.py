@@ -59,9 +59,9 @@ def test_the_headers_are_kept_with_the_document(site: Site, clock: FakeClock) ->
     with site.database.write() as db:
         update_log.record_all(db, days, "loaded")
     row = rebuild(site)
-    found = freshness(row).expiries
-    assert found is not None
-    assert len(found.instants) == 12
+    expiries = freshness(row).expiries
+    assert expiries is not None
+    assert len(expiries.instants) == 12
     with site.database.write() as db:
         store_setting(db, "freshness", "ttl")
     row = rebuild(site)
@@ -284,9 +284,9 @@ def test_a_build_does_not_read_the_log(blog: Site, clock: FakeClock) -> None:
 
 def test_what_was_published_while_a_build_waited_is_in_it(blog: Site, clock: FakeClock) -> None:
     """Somebody has the write lock, and publishes, when a build is asked for: no post is lost."""
-    with ThreadPoolExecutor(1) as other:
+    with ThreadPoolExecutor(1) as pool:
         with blog.database.write() as db:
-            built = other.submit(rebuild, blog)
+            built = pool.submit(rebuild, blog)
             wait([built], 0.3)  # it gets as far as it can
             now = clock.forward(seconds=5)
             posts.publish_or_schedule(

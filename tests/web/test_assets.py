@@ -56,10 +56,10 @@ def test_nothing_outside_the_folder(client: FlaskClient) -> None:
 def test_a_file_has_one_spelling(client: FlaskClient, way: str) -> None:
     """Each other one would be kept in memory, as a file of its own, for whoever invents them."""
     client.get("/static/no.css")  # the page that says so needs files itself
-    kept = text_of.cache_info().currsize
+    cached = text_of.cache_info().currsize
     assert client.get(f"/static/{way}room.css").status_code == 404
     assert client.get(f"/static/{way * 9}fonts/serif.woff2").status_code == 404
-    assert text_of.cache_info().currsize == kept
+    assert text_of.cache_info().currsize == cached
 
 
 def test_no_address_of_others() -> None:

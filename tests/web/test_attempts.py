@@ -82,7 +82,7 @@ def test_many_at_once(site: Site) -> None:
     began = threading.Barrier(20)
     made: list[int] = []
 
-    def one() -> None:
+    def submit() -> None:
         began.wait()
         with site.database.write() as db:
             value, now = content("One note."), site.clock()
@@ -90,7 +90,7 @@ def test_many_at_once(site: Site) -> None:
                 editing.submit(db, ada, 0, value, 0, Intent("now"), now, 60, attempt="a").id
             )
 
-    threads = [threading.Thread(target=one) for _ in range(20)]
+    threads = [threading.Thread(target=submit) for _ in range(20)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -194,44 +194,44 @@ def test_micropub(run: Any, server: Server) -> None:
 
 def test_python_wordpress_xmlrpc(run: Any, server: Server) -> None:
     """Every call that it has and we name, with its own classes for what is answered."""
-    told = run("python", WORDPRESS_RUN)
-    assert told["content"] == "<p>Changed.</p>"
-    assert told["link"] == f"{server.url}/posts/from-wordpress"
-    assert told["terms"] == ["cups", "tea"]
-    assert "From WordPress" in told["listed"]
-    assert told["pages"] == ["A page"]
-    assert "draft" in told["states"]
-    assert told["media"] == ["a.png"]
-    assert told["item"].startswith(f"{server.url}/media/")
-    assert told["taxonomies"] == ["category", "post_tag"]
-    assert {"cups", "tea"} <= set(told["tags"])
-    assert told["options"] == told["blogs"][:1]
-    assert (told["who"], told["authors"]) == ("ada", ["ada"])
-    assert (told["edited"], told["deleted"], told["let_in"]) == (True, True, False)
+    results = run("python", WORDPRESS_RUN)
+    assert results["content"] == "<p>Changed.</p>"
+    assert results["link"] == f"{server.url}/posts/from-wordpress"
+    assert results["terms"] == ["cups", "tea"]
+    assert "From WordPress" in results["listed"]
+    assert results["pages"] == ["A page"]
+    assert "draft" in results["states"]
+    assert results["media"] == ["a.png"]
+    assert results["item"].startswith(f"{server.url}/media/")
+    assert results["taxonomies"] == ["category", "post_tag"]
+    assert {"cups", "tea"} <= set(results["tags"])
+    assert results["options"] == results["blogs"][:1]
+    assert (results["who"], results["authors"]) == ("ada", ["ada"])
+    assert (results["edited"], results["deleted"], results["let_in"]) == (True, True, False)
     assert b"<p>Changed.</p>" in server.get("/posts/from-wordpress")[2]
 
 
 def test_wordpress_of_npm(run: Any, server: Server) -> None:
     """It only knows WordPress's own address, and names the fields that it wants."""
-    told = run("node", NODE_WORDPRESS_RUN)
-    assert {"wp.getPosts", "system.multicall"} <= set(told["methods"])
-    assert (told["before"]["title"], told["before"]["status"]) == ("From Node", "publish")
-    assert told["after"]["content"] == "Other words."
-    assert [term["name"] for term in told["after"]["terms"]] == ["tea"]
-    assert "tea" in [term["name"] for term in told["terms"]]
-    assert "From Node" in [post["title"] for post in told["listed"]]
+    results = run("node", NODE_WORDPRESS_RUN)
+    assert {"wp.getPosts", "system.multicall"} <= set(results["methods"])
+    assert (results["before"]["title"], results["before"]["status"]) == ("From Node", "publish")
+    assert results["after"]["content"] == "Other words."
+    assert [term["name"] for term in results["after"]["terms"]] == ["tea"]
+    assert "tea" in [term["name"] for term in results["terms"]]
+    assert "From Node" in [post["title"] for post in results["listed"]]
     assert server.get("/posts/from-node")[0] == 410
 
 
 def test_metaweblog_api(run: Any, server: Server) -> None:
     """Markdown stays Markdown, a date in the past is kept, and a whole struct can be sent back."""
-    told = run("node", METAWEBLOG_RUN)
-    assert told["before"]["description"] == "Some *words*."
-    assert told["before"]["date_created_gmt"].startswith("2020-01-02T03:04:05")
-    assert told["after"]["description"] == "Other *words*."
-    assert told["after"]["dateCreated"] == told["before"]["dateCreated"]
-    assert told["file"]["url"].startswith(f"{server.url}/media/")
-    assert "From MetaWeblog" in [post["title"] for post in told["recent"]]
-    assert "tea" in [one["title"] for one in told["categories"]]
-    assert told["refused"]
-    assert told["gone"]
+    results = run("node", METAWEBLOG_RUN)
+    assert results["before"]["description"] == "Some *words*."
+    assert results["before"]["date_created_gmt"].startswith("2020-01-02T03:04:05")
+    assert results["after"]["description"] == "Other *words*."
+    assert results["after"]["dateCreated"] == results["before"]["dateCreated"]
+    assert results["file"]["url"].startswith(f"{server.url}/media/")
+    assert "From MetaWeblog" in [post["title"] for post in results["recent"]]
+    assert "tea" in [category["title"] for category in results["categories"]]
+    assert results["refused"]
+    assert results["gone"]

@@ -79,10 +79,10 @@ def test_no_statement_that_fails_is_a_500(stocked: Flask, who: str, method: str)
     client.environ_base["wsgi.url_scheme"] = "https"
     if who == "admin":
         assert client.post("/studio/login", data=LOGIN).status_code == 302
-    found = [
+    matching = [
         fault
         for rule in stocked.url_map.iter_rules()
         if method in (rule.methods or ()) and rule.rule not in LEFT_OUT
         for fault in faults(client, current_site(stocked), method, address(rule))
     ]
-    assert found == []
+    assert matching == []

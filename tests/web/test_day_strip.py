@@ -109,13 +109,13 @@ def test_the_strip_tells_the_truth(offsets: list[int], zone: str, later_minutes:
     day = own_day(activity, now, TtlRule())
     if activity.updates >= WARM_UP_UPDATES:
         built = build_moment(activity.last_update, now, zone)
-        told = decide(activity, built, TtlRule()).max_age_seconds(now)
-        back = (now + timedelta(seconds=max(told, 60) + 59)).replace(second=0)
+        max_age = decide(activity, built, TtlRule()).max_age_seconds(now)
+        back = (now + timedelta(seconds=max(max_age, 60) + 59)).replace(second=0)
         if back <= now + timedelta(days=1):
             assert minute_of_day(back, zone) == day.visits[1].minute
             assert f"is told to wait until {day.visits[1].clock}" in day.told.most
         else:  # five seconds after the same minute of the next day
-            assert told <= 86_400 + EARLY_SECONDS
+            assert max_age <= 86_400 + EARLY_SECONDS
     assert all(LEAST <= bar.height <= 100 for bar in day.bars)
     assert 0 <= day.now_minute < 1440
     assert minute_of_day(instant(0), "UTC") == 0
@@ -140,13 +140,13 @@ def test_the_visits_are_those_of_a_reader_that_asks(
     rule = TtlRule(freshness=freshness)
     visits = walk(activity, begin, rule, queue)
     for visit, following in pairwise(visits):
-        known = fold(activity, [at for at in queue if at <= visit])
+        activity_then = fold(activity, [at for at in queue if at <= visit])
         document = decide(
-            known, build_moment(known.last_update, visit, "UTC"), rule,
+            activity_then, build_moment(activity_then.last_update, visit, "UTC"), rule,
             [at for at in queue if at > visit],
         )  # fmt: skip
-        told = max(document.max_age_seconds(visit), 60)
-        assert 0 <= (following - visit).total_seconds() - told < 60
+        max_age = max(document.max_age_seconds(visit), 60)
+        assert 0 <= (following - visit).total_seconds() - max_age < 60
         between = any(visit < at <= following for at in queue)
         assert between or following - visit >= timedelta(minutes=9)
 
@@ -165,8 +165,8 @@ def test_a_day_of_the_served_site_is_the_day_that_was_drawn(site: Site, clock: F
     real = [start]
     while len(real) < len(drawn.visits):
         with site.database.read() as db:
-            told = signals_at(db, clock()).decision.max_age_seconds(clock())
-        following = real[-1] + timedelta(seconds=max(told, 60) + 59)
+            max_age = signals_at(db, clock()).decision.max_age_seconds(clock())
+        following = real[-1] + timedelta(seconds=max(max_age, 60) + 59)
         real.append(following.replace(second=0, microsecond=0))
         clock.forward(seconds=(real[-1] - clock()).total_seconds())
         rebuild(site)

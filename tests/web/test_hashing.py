@@ -41,24 +41,24 @@ class Writes:
 @pytest.fixture
 def writes(monkeypatch: pytest.MonkeyPatch) -> Writes:
     """Counts the write transactions, and looks at each scrypt."""
-    found, writing, scrypt = Writes(), Database._writing, hashlib.scrypt
+    writes, writing, scrypt = Writes(), Database._writing, hashlib.scrypt
 
     @contextmanager
     def counted(self: Database, **kind: bool) -> Iterator[Session]:
         with writing(self, **kind) as session:
-            found.open += 1
+            writes.open += 1
             try:
                 yield session
             finally:
-                found.open -= 1
+                writes.open -= 1
 
     def looked(*parts: Any, **options: Any) -> bytes:
-        found.look()
+        writes.look()
         return scrypt(*parts, **options)
 
     monkeypatch.setattr(Database, "_writing", counted)
     monkeypatch.setattr(hashlib, "scrypt", looked)
-    return found
+    return writes
 
 
 @pytest.fixture
@@ -164,12 +164,12 @@ def test_serve_tells_of_old_passwords_after_writing(
 
     class Terminal:
         def write(self, words: str) -> None:
-            said.append(words)
+            messages.append(words)
             writes.look()
 
-    said: list[str] = []
+    messages: list[str] = []
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setattr(authors, "password_trouble", lambda _: "some are old")
     start._warn_of_passwords(site)
-    assert "publisher: some are old" in said
+    assert "publisher: some are old" in messages
     assert set(writes.seen) == {0}

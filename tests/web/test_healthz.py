@@ -46,15 +46,15 @@ def test_a_database_that_was_replaced_while_it_is_served(
     rebuild(site)
     assert client.get("/healthz").status_code == 200
     file = site.environment.instance / "publisher.db"
-    kept = file.rename(tmp_path / "kept.db")
-    for replace in (lambda: None, lambda: shutil.copy(kept, file)):
+    moved = file.rename(tmp_path / "kept.db")
+    for replace in (lambda: None, lambda: shutil.copy(moved, file)):
         replace()
         answer = client.get("/healthz")
         assert answer.status_code == 503
         assert "restart the service" in answer.text
         with pytest.raises(StorageUnavailable, match="replaced or removed"):
             make_post(site)
-    kept.rename(file)
+    moved.rename(file)
     make_post(site)
     assert client.get("/healthz").status_code == 200
 
@@ -65,12 +65,12 @@ def test_metrics_are_not_for_strangers(client: FlaskClient, site: Site) -> None:
     make_author(site, "bob")
     with site.database.write() as db:
         admin = tokens.create(db, authors.named(db, "ada"), ["create"], site.clock())
-        other = tokens.create(db, authors.named(db, "bob"), ["create"], site.clock())
+        bobs_token = tokens.create(db, authors.named(db, "bob"), ["create"], site.clock())
 
     def status(address: str, **headers: str) -> int:
-        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
         environ = {"REMOTE_ADDR": address}
-        return client.get("/metrics", headers=given, environ_base=environ).status_code
+        return client.get("/metrics", headers=sent, environ_base=environ).status_code
 
     assert status("127.0.0.1") == 200
     assert status("::1") == 200
@@ -78,7 +78,7 @@ def test_metrics_are_not_for_strangers(client: FlaskClient, site: Site) -> None:
     assert status("127.0.0.1", X_Forwarded_For="198.51.100.7") == 403
     assert status("198.51.100.7") == 403
     assert status("198.51.100.7", Authorization=f"Bearer {admin}") == 200
-    assert status("198.51.100.7", Authorization=f"Bearer {other}") == 403
+    assert status("198.51.100.7", Authorization=f"Bearer {bobs_token}") == 403
     assert status("198.51.100.7", Authorization="Bearer nonsense") == 403
 
 
@@ -123,16 +123,16 @@ def test_metrics_tell_what_is_owed_and_followed(client: FlaskClient, site: Site)
         ))  # fmt: skip
         subscribe(db, "https://feed.example/rss", moment, moment)
 
-    def told() -> str:
+    def metrics() -> str:
         return client.get("/metrics", environ_base={"REMOTE_ADDR": "127.0.0.1"}).text
 
     def answered(text: str) -> float:
         name = 'publisher_requests_total{kind="healthz",status="503"} '
         return sum(float(line[len(name) :]) for line in text.splitlines() if line.startswith(name))
 
-    before = answered(told())
+    before = answered(metrics())
     client.get("/healthz")
-    text = told()
+    text = metrics()
     assert answered(text) == before + 1
     assert "publisher_pings_waiting 1.0" in text
     assert "publisher_pings_oldest_seconds 300.0" in text

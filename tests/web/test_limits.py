@@ -141,17 +141,17 @@ def test_a_long_call_is_read_in_a_confined_process(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Line breaks in one value are cheap to send and dear to read: not in this process."""
-    asked = []
+    lengths = []
 
     def read(task: object, *arguments: object) -> object:
-        asked.append(task)
+        lengths.append(task)
         return "system.listMethods", []
 
     monkeypatch.setattr(confined, "read", read)
     for text, times in (("x", 0), ("\n" * values.SHORT_BYTES, 1)):
         body = CALL.format(f"<param><value>{text}</value></param>")
         assert b"system.listMethods" in client.post("/xmlrpc", data=body).data
-        assert len(asked) == times
+        assert len(lengths) == times
 
 
 def test_a_login_may_carry_what_a_post_may_be() -> None:
@@ -174,11 +174,11 @@ def test_scripts_of_other_sites_may_call_programs_addresses(client: FlaskClient,
     """CORS: open to any origin, also with a token and also where refused; never with a cookie."""
     origin = {"Origin": "https://app.example"}
     wanted = "GET" if path.endswith((".xml", ".json", "metadata")) else "POST"
-    asked = client.options(path, headers=origin)
-    assert asked.status_code in (200, 204)
-    assert "Authorization" in asked.headers["Access-Control-Allow-Headers"]
-    assert wanted in asked.headers["Access-Control-Allow-Methods"]
-    for answer in (asked, client.open(path, method=wanted, headers=origin)):
+    preflight = client.options(path, headers=origin)
+    assert preflight.status_code in (200, 204)
+    assert "Authorization" in preflight.headers["Access-Control-Allow-Headers"]
+    assert wanted in preflight.headers["Access-Control-Allow-Methods"]
+    for answer in (preflight, client.open(path, method=wanted, headers=origin)):
         assert answer.headers["Access-Control-Allow-Origin"] == "*"
         assert "Access-Control-Allow-Credentials" not in answer.headers
 

@@ -95,8 +95,8 @@ TABLE: dict[tuple[str, str], str] = {
     ("POST", "/webmention"): "public",
     # The word in the address is the right to it (tests/web/test_reader_test.py).
     **{
-        (method, f"/reader-test{rest}"): "public"
-        for method, rest in (
+        (method, f"/reader-test{rest_of_path}"): "public"
+        for method, rest_of_path in (
             ("GET", ""), ("POST", ""), ("GET", "/<word>/"), ("POST", "/<word>/"),
             ("GET", "/<word>/<path:path>"), ("POST", "/<word>/<path:path>"),
             ("GET", "/<word>/score"), ("GET", "/<word>/score.json"), ("GET", "/<word>/badge.svg"),
@@ -270,8 +270,8 @@ class House:
         if role in self.people:
             with self.site.database.write() as db:
                 token = authors.open_session(db, self.people[role], "", self.clock())
-            with client.session_transaction(base_url=SITE_URL) as kept:
-                kept["token"] = token
+            with client.session_transaction(base_url=SITE_URL) as session:
+                session["token"] = token
         return client
 
     def program(self, role: str, *scopes: str) -> tuple[FlaskClient, dict[str, str]]:
@@ -285,11 +285,11 @@ class House:
 def house(app: Flask, site: Site, clock: FakeClock) -> House:
     """The form key has tests of its own; here it would only be in the way."""
     app.config["FORM_KEYS"] = False
-    found = House(app, site, clock)
-    found.people["admin"] = make_author(site, "admin")
+    house = House(app, site, clock)
+    house.people["admin"] = make_author(site, "admin")
     rebuild(site)
-    found.people |= {name: make_author(site, name) for name in ("owner", "other", "guest")}
-    return found
+    house.people |= {name: make_author(site, name) for name in ("owner", "other", "guest")}
+    return house
 
 
 def met(answer: TestResponse) -> str:
@@ -372,12 +372,12 @@ def test_everything_else_depends_on_the_role(house: House, gate: str) -> None:
             values = ANYTHING | (_made(house, rule) if NEEDS_ROWS.search(rule) else {})
             values |= {"name": "owner"} if gate == "person" else {}
             answer = send(house.browser(role), method, path_of(rule, values))
-            found = met(answer)
-            if gate in ("public", "login", "admin") and found == HIDDEN:
-                found = IN  # past the gate: there is no such month, feed, file ...
+            outcome = met(answer)
+            if gate in ("public", "login", "admin") and outcome == HIDDEN:
+                outcome = IN  # past the gate: there is no such month, feed, file ...
             if (method, rule) == ("POST", "/studio/login"):
-                found = IN if answer.status_code == 403 else found  # a wrong password
-            assert found == expected, (method, rule, role)
+                outcome = IN if answer.status_code == 403 else outcome  # a wrong password
+            assert outcome == expected, (method, rule, role)
 
 
 NEEDS_ROWS = re.compile("media_id|mention_id|number")
@@ -407,7 +407,7 @@ def _made(house: House, rule: str) -> dict[str, Any]:
         db.flush()
         own = {"sessions": logins[-1], "passkeys": key.id, "unsaved": text.id}
         number = next(
-            (found for part, found in own.items() if part in rule),
+            (address for part, address in own.items() if part in rule),
             tokens.listed(db, owner)[-1].id,
         )
         return {"media_id": file.id, "mention_id": mention.id, "number": number}
@@ -477,8 +477,8 @@ def _ask_for_each(house: House, action: str, scope: str) -> None:
             expected = 200 if own or action == "source" else 403
             expected = expected if there else 400
             expected = expected if scope in needed else 401
-            said = answer.status_code if answer.status_code >= 300 else 200
-            assert said == expected, (action, role, state, answer.text)
+            status = answer.status_code if answer.status_code >= 300 else 200
+            assert status == expected, (action, role, state, answer.text)
             if expected >= 400:
                 assert "secret plan" not in answer.text
 

@@ -29,9 +29,9 @@ def environment(environment: Environment) -> Environment:
 
 def form_key(answer: TestResponse) -> str:
     """The key that the page's forms carry."""
-    found = re.search(r'name="csrf_token" value="([^"]+)"', answer.text)
-    assert found, answer.text
-    return found[1]
+    match = re.search(r'name="csrf_token" value="([^"]+)"', answer.text)
+    assert match, answer.text
+    return match[1]
 
 
 def set_up(client: FlaskClient, site: Site, **changed: str) -> TestResponse:
@@ -44,8 +44,8 @@ def set_up(client: FlaskClient, site: Site, **changed: str) -> TestResponse:
 def settings_of(site: Site) -> tuple[str, str, str]:
     """Title, zone and address as they are in force."""
     with site.database.read() as db:
-        known = load_settings(db)
-    return known.title, known.timezone, site.site_url
+        settings = load_settings(db)
+    return settings.title, settings.timezone, site.site_url
 
 
 def test_the_studio_says_where_the_link_is(client: FlaskClient, site: Site) -> None:

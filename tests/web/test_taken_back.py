@@ -183,15 +183,15 @@ def test_programs_take_back(client: FlaskClient, site: Site, post: Post) -> None
     with site.database.write() as db:
         token = tokens.create(db, db.get_one(Author, post.author_id), ["update"], site.clock())
     before = log_of(site)
-    asked = {
+    answers = {
         "action": "update", "url": f"{SITE_URL}/posts/lighthouse",
         "replace": {"post-status": ["draft"], "content": ["Later."]},
     }  # fmt: skip
-    answer = client.post("/micropub", json=asked, headers={"Authorization": f"Bearer {token}"})
+    answer = client.post("/micropub", json=answers, headers={"Authorization": f"Bearer {token}"})
     assert answer.status_code == 204
     again = stored(site, post)
     assert (again.status, again.source) == ("draft", "Later.")
     assert log_of(site) == before
-    asked["replace"] = {"post-status": ["published"]}
-    client.post("/micropub", json=asked, headers={"Authorization": f"Bearer {token}"})
+    answers["replace"] = {"post-status": ["published"]}
+    client.post("/micropub", json=answers, headers={"Authorization": f"Bearer {token}"})
     assert client.get("/posts/lighthouse").status_code == 200

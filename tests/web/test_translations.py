@@ -28,10 +28,10 @@ def words_of_templates() -> Iterator[str | tuple[str, ...]]:
     """The words in `_("…")` and `ngettext("…", "…", n)`."""
     jinja = Environment(extensions=["jinja2.ext.i18n"], autoescape=True)
     for path in sorted((ROOT / "templates").rglob("*.html")):
-        found = jinja.extract_translations(path.read_text("utf-8"))  # type: ignore[attr-defined]
-        for _line, _function, words in found:
-            given = (words,) if isinstance(words, str) else tuple(filter(None, words))
-            yield given[0] if len(given) == 1 else given
+        messages = jinja.extract_translations(path.read_text("utf-8"))  # type: ignore[attr-defined]
+        for _line, _function, words in messages:
+            forms = (words,) if isinstance(words, str) else tuple(filter(None, words))
+            yield forms[0] if len(forms) == 1 else forms
 
 
 def words_of_modules() -> Iterator[str]:
@@ -63,8 +63,8 @@ def test_every_language_has_every_word(language: str) -> None:
     for words in WORDS:
         message = catalogue.get(words)
         assert message, f"{words} is missing"
-        kept = message.string if isinstance(message.string, tuple | list) else (message.string,)
-        forms = [form or "" for form in kept]
+        forms = message.string if isinstance(message.string, tuple | list) else (message.string,)
+        forms = [form or "" for form in forms]
         assert len(forms) == (1 if isinstance(words, str) else catalogue.num_plurals)
         wanted = set(PLACEHOLDER.findall(words if isinstance(words, str) else words[0]))
         for form in forms:

@@ -67,8 +67,8 @@ def test_a_post_is_told_to_hub_and_cloud_once(pushing: Site, hub: Hub) -> None:
     rebuild(pushing)
     assert hub.pings == []
     assert deliver(pushing) == 4
-    told = sorted((path, form.get("hub.url") or form["url"]) for path, form in hub.pings)
-    assert told == [
+    pinged = sorted((path, form.get("hub.url") or form["url"]) for path, form in hub.pings)
+    assert pinged == [
         ("/hub", f"{SITE_URL}/atom.xml"),
         ("/hub", f"{SITE_URL}/feed.json"),
         ("/hub", f"{SITE_URL}/rss.xml"),
@@ -87,9 +87,9 @@ def test_only_new_content_is_told(pushing: Site, clock: FakeClock) -> None:
     clock.forward(hours=4)
     assert rebuild(pushing).ttl_minutes == 480
     with pushing.database.write() as session:
-        kept = posts.get(session, post.id)
-        draft = replace(posts.content(session, kept), source="One, spelled right.")
-        posts.save(session, post.id, draft, kept.version, None, clock(), minor=True)
+        row = posts.get(session, post.id)
+        draft = replace(posts.content(session, row), source="One, spelled right.")
+        posts.save(session, post.id, draft, row.version, None, clock(), minor=True)
     rebuild(pushing)
     with pushing.database.write() as session:
         store_setting(session, "title", "Another title")
@@ -99,9 +99,9 @@ def test_only_new_content_is_told(pushing: Site, clock: FakeClock) -> None:
     rebuild(pushing)
     assert len(rows(pushing)) == count
     with pushing.database.write() as session:
-        kept = posts.get(session, post.id)
-        draft = replace(posts.content(session, kept), source="Two.")
-        posts.save(session, post.id, draft, kept.version, None, clock())
+        row = posts.get(session, post.id)
+        draft = replace(posts.content(session, row), source="Two.")
+        posts.save(session, post.id, draft, row.version, None, clock())
     rebuild(pushing)
     assert len(rows(pushing)) == 2 * count
 
@@ -240,15 +240,15 @@ def test_hub_and_cloud_are_named_in_headers_and_document(
 ) -> None:
     """Link on GET, HEAD and 304: each hub, and exactly one self; the doctor is content."""
     app.extensions["front"].refresh()
-    got, head = client.get("/rss.xml"), client.head("/rss.xml")
+    answer, head = client.get("/rss.xml"), client.head("/rss.xml")
     expected = [f'<{hub.url}/hub>; rel="hub"', f'<{SITE_URL}/rss.xml>; rel="self"']
-    assert got.headers.getlist("Link") == head.headers.getlist("Link") == expected
-    again = client.get("/rss.xml", headers={"If-None-Match": got.headers["ETag"]})
+    assert answer.headers.getlist("Link") == head.headers.getlist("Link") == expected
+    again = client.get("/rss.xml", headers={"If-None-Match": answer.headers["ETag"]})
     assert (again.status_code, again.headers.getlist("Link")) == (304, expected)
-    assert f'<atom:link rel="hub" href="{hub.url}/hub"/>'.encode() in got.data
-    assert got.data.count(b'rel="self"') == 1
-    assert b"<cloud " in got.data
-    assert validation.CLOUD[3].encode() in got.data
+    assert f'<atom:link rel="hub" href="{hub.url}/hub"/>'.encode() in answer.data
+    assert answer.data.count(b'rel="self"') == 1
+    assert b"<cloud " in answer.data
+    assert validation.CLOUD[3].encode() in answer.data
     assert b'rel="hub"' in client.get("/atom.xml").data
 
 

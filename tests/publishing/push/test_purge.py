@@ -35,9 +35,9 @@ def hub() -> Iterator[Hub]:
 @pytest.fixture
 def cached(site: Site, hub: Hub) -> Site:
     """A site behind a CDN."""
-    told = Purge(f"{hub.url}/purge/{{host}}/{{path}}", "Fastly-Key", SECRET)
+    settings = Purge(f"{hub.url}/purge/{{host}}/{{path}}", "Fastly-Key", SECRET)
     rebuild(site)
-    return replace(site, environment=replace(site.environment, purge=told, allow_private=True))
+    return replace(site, environment=replace(site.environment, purge=settings, allow_private=True))
 
 
 def rows(site: Site) -> list[Delivery]:
@@ -114,9 +114,9 @@ def test_the_forms(
         return Reply(url, 200, {}, b"")
 
     monkeypatch.setattr("publisher.installation.request_public", take)
-    told = Purge(template, "Authorization", f"Bearer {SECRET}")
+    settings = Purge(template, "Authorization", f"Bearer {SECRET}")
     row = Delivery(protocol=PURGE, target=template, topic=f"{SITE_URL}/rss.xml")
-    cdn = replace(site, environment=replace(site.environment, purge=told))
+    cdn = replace(site, environment=replace(site.environment, purge=settings))
     purge.send(cdn, row)
     [(url, options)] = calls
     assert (url, options["form"]) == (address, body)

@@ -37,11 +37,11 @@ def test_counts_add_up(site: Site, clock: FakeClock) -> None:
         make_post(site, f"Note {days}.", clock() - timedelta(days=days))
     make_post(site, "A page.", kind="page")
     with site.database.read() as db:
-        found = archive.months(db, load_settings(db).zone)
-        assert sum(month.posts for month in found) == 59
-        assert found == sorted(found, key=lambda month: month.start, reverse=True)
-        assert all(month.posts for month in found)
-        assert all(len(archive.lines(db, month)) == month.posts for month in found)
+        months = archive.months(db, load_settings(db).zone)
+        assert sum(month.posts for month in months) == 59
+        assert months == sorted(months, key=lambda month: month.start, reverse=True)
+        assert all(month.posts for month in months)
+        assert all(len(archive.lines(db, month)) == month.posts for month in months)
 
 
 @pytest.mark.parametrize(
@@ -57,9 +57,9 @@ def test_no_such_month(site: Site, client: FlaskClient, address: str) -> None:
 
 def test_search_marks_what_it_found(site: Site, client: FlaskClient) -> None:
     """Matches are marked, and what a post says about HTML stays text."""
-    told = "Write `<script>alert(1)</script>` and the *kettle* boils."
-    make_post(site, told, title="Of <script>")  # PostgreSQL leaves tags out of an excerpt
-    make_post(site, told)
+    text = "Write `<script>alert(1)</script>` and the *kettle* boils."
+    make_post(site, text, title="Of <script>")  # PostgreSQL leaves tags out of an excerpt
+    make_post(site, text)
     make_post(site, "Nothing of the kind.")
     page = client.get("/search?q=kettl").text
     assert "<mark>kettle</mark>" in page

@@ -17,8 +17,8 @@ from tests.factories import make_post
 def card_of(client: FlaskClient, place: str) -> str:
     """The path of the picture that a page names."""
     page = client.get(place).text
-    found = re.search(r'property="og:image" content="https://blog.example([^"]+)"', page)
-    return found[1] if found else ""
+    match = re.search(r'property="og:image" content="https://blog.example([^"]+)"', page)
+    return match[1] if match else ""
 
 
 def test_a_card_is_made_once_and_follows_the_title(

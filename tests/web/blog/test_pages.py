@@ -125,7 +125,7 @@ def test_deleted_is_gone_and_drafts_are_nowhere(
 
 
 @pytest.mark.parametrize(
-    ("stored", "asked"),
+    ("stored", "requested"),
     [
         ("/2019/05/hello.html", "/2019/05/hello.html"),
         ("/2019/05/hello/", "/2019/05/hello/"),
@@ -141,17 +141,17 @@ def test_deleted_is_gone_and_drafts_are_nowhere(
     ],
 )
 def test_old_addresses_lead_to_the_post(
-    site: Site, client: FlaskClient, clock: FakeClock, stored: str, asked: str
+    site: Site, client: FlaskClient, clock: FakeClock, stored: str, requested: str
 ) -> None:
     """Former permalinks, with queries, slashes and letters of other scripts, answer 301."""
     post = make_post(site, "Hello.", slug="now")
     with site.database.write() as db:
         db.add(Redirect(path=stored, post_id=post.id))
-    answer = client.get(asked)
+    answer = client.get(requested)
     assert (answer.status_code, answer.location) == (301, "/posts/now")
     with site.database.write() as db:
         posts.delete(db, posts.get(db, post.id), clock())
-    assert client.get(asked).status_code == 410
+    assert client.get(requested).status_code == 410
 
 
 def test_a_new_slug_leaves_a_trail(site: Site, client: FlaskClient, clock: FakeClock) -> None:
@@ -245,11 +245,11 @@ def test_pages_are_revalidated(site: Site, client: FlaskClient) -> None:
     first = client.get("/")
     assert first.headers["Cache-Control"] == "no-cache"
     assert "Cookie" not in first.headers.get("Vary", "")
-    known = {"If-None-Match": first.headers["ETag"]}
-    again = client.get("/", headers=known)
+    validators = {"If-None-Match": first.headers["ETag"]}
+    again = client.get("/", headers=validators)
     assert (again.status_code, again.data) == (304, b"")
     make_post(site, "New.")
-    assert client.get("/", headers=known).status_code == 200
+    assert client.get("/", headers=validators).status_code == 200
 
 
 PAGES = ("/", "/posts/one", "/tags/feeds", "/archives", "/archives/2024/3", "/colophon")
@@ -275,13 +275,13 @@ def test_pages_have_a_date(site: Site, client: FlaskClient, clock: FakeClock) ->
     assert dates() == [None] * len(PAGES)  # in this second more may change
     for change in (set_look, edit, lambda: make_author(site), lambda: make_post(site)):
         clock.forward(seconds=1)
-        known = dates()
-        assert None not in known
-        for path, date in zip(PAGES, known, strict=True):
+        before = dates()
+        assert None not in before
+        for path, date in zip(PAGES, before, strict=True):
             again = client.get(path, headers={"If-Modified-Since": str(date)})
             assert (again.status_code, again.data) == (304, b"")
         change()
-        for path, date in zip(PAGES, known, strict=True):
+        for path, date in zip(PAGES, before, strict=True):
             assert client.get(path, headers={"If-Modified-Since": str(date)}).status_code == 200
         assert dates() == [None] * len(PAGES)
 
@@ -307,13 +307,13 @@ def test_pages_of_the_moment_and_of_authors_have_no_date(
 @pytest.fixture
 def statements(site: Site) -> Iterator[list[str]]:
     """The SQL that is asked while a test runs."""
-    asked: list[str] = []
+    statements: list[str] = []
 
     def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
-        asked.append(statement)
+        statements.append(statement)
 
     event.listen(site.database.engine, "before_cursor_execute", note)
-    yield asked
+    yield statements
     event.remove(site.database.engine, "before_cursor_execute", note)
 
 
@@ -368,9 +368,11 @@ def test_lists_cost_the_same_with_many_posts(site: Site, client: FlaskClient) ->
     for address in ("/", "/?before=1", "/posts/one", "/tags/feeds", "/tags/feeds?before=1"):
         client.get(address)
     event.remove(engine, "before_cursor_execute", note)
-    asked = [query for query in queries if query[0].startswith("SELECT") and "posts" in query[0]]
-    assert len(asked) >= 5
-    for statement, parameters in asked:
+    post_queries = [
+        query for query in queries if query[0].startswith("SELECT") and "posts" in query[0]
+    ]
+    assert len(post_queries) >= 5
+    for statement, parameters in post_queries:
         with site.database.engine.connect() as connection:
             plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
             steps = [row[-1] for row in plan]

@@ -46,8 +46,8 @@ def test_the_sitemap_has_what_readers_see(
     gone = make_post(site, "Gone.", slug="gone")
     with site.database.write() as db:
         posts.delete(db, posts.get(db, gone.id), clock())
-    found = addresses(client.get("/sitemap.xml", headers={"Host": "evil.example"}).data)
-    assert set(found) == {
+    locations = addresses(client.get("/sitemap.xml", headers={"Host": "evil.example"}).data)
+    assert set(locations) == {
         f"{SITE_URL}/", f"{SITE_URL}/archives", f"{SITE_URL}/subscribe",
         f"{SITE_URL}/posts/%E6%97%A5%E6%9C%AC", f"{SITE_URL}/about",
     }  # fmt: skip
@@ -80,13 +80,13 @@ def test_a_large_site_has_several_files(
         make_post(site, f"Note {number}.", slug=f"note-{number}")
     files = addresses(client.get("/sitemap.xml").data)
     assert files == [f"{SITE_URL}/sitemap-{n}.xml" for n in (1, 2, 3)]
-    found = [
+    locations = [
         address
         for name in files
         for address in addresses(client.get(name.removeprefix(SITE_URL)).data)
         if "/posts/" in address
     ]
-    assert sorted(found) == sorted(f"{SITE_URL}/posts/note-{n}" for n in range(25))
+    assert sorted(locations) == sorted(f"{SITE_URL}/posts/note-{n}" for n in range(25))
     assert client.get("/sitemap-4.xml").status_code == 404
     assert client.get("/sitemap-0.xml").status_code == 404
 

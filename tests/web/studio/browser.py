@@ -39,8 +39,8 @@ class Browser:
 
     def seen(self, answer: TestResponse) -> str:
         """The answer's text; its form key is used from now on."""
-        if found := re.search(r'name="csrf_token" value="([^"]+)"', answer.text):
-            self.csrf = found[1]
+        if match := re.search(r'name="csrf_token" value="([^"]+)"', answer.text):
+            self.csrf = match[1]
         return answer.text
 
     def log_in(self, name: str = "ada", password: str = PASSWORD) -> TestResponse:
@@ -59,6 +59,6 @@ def the_post(site: Site, post_id: int = 1) -> Post:
 
 def number(answer: TestResponse) -> int:
     """The post that an answer leads to."""
-    found = re.search(r"/studio/posts/(\d+)", answer.location or "")
-    assert found, answer.text
-    return int(found[1])
+    match = re.search(r"/studio/posts/(\d+)", answer.location or "")
+    assert match, answer.text
+    return int(match[1])

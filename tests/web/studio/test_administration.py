@@ -118,13 +118,13 @@ def test_settings_are_saved_and_the_feed_follows(enter: Enter, site: Site, app: 
     client = enter()
     form = {"title": "Morning  Notes", "old_feeds": "/feed/\r\n/index.xml", "feed_items": "5"}
     assert client.post("/studio/settings", data=form).status_code == 302
-    kept = stored(site)
-    assert (kept.title, kept.old_feeds, kept.feed_items) == (
+    settings = stored(site)
+    assert (settings.title, settings.old_feeds, settings.feed_items) == (
         "Morning Notes",
         "/feed/ /index.xml",
         5,
     )
-    assert kept.description == Settings().description
+    assert settings.description == Settings().description
     app.extensions["front"].refresh()
     assert b"Morning Notes" in client.get("/rss.xml").data
     assert "Saved." in client.get("/studio/settings").text
@@ -193,13 +193,13 @@ def test_freshness_says_what_it_means(enter: Enter, site: Site) -> None:
     background_commands.save(site, replace(state, rows=rows))
     page = client.get(visits).text
     simple = " (by simple programs: 31 minutes, 24 visits a day)"
-    told = re.findall(r'"poll_minutes" value="([^"]+)"([^>]*)> <span>([^<]+)<', page)
-    assert [(value, words) for value, _, words in told] == [
+    choices = re.findall(r'"poll_minutes" value="([^"]+)"([^>]*)> <span>([^<]+)<', page)
+    assert [(value, words) for value, _, words in choices] == [
         ("5", f"Freshest: people wait 13 minutes on average, 30 visits a day{simple}"),
         ("33.5", f"As it is, 33.5: people wait 60 minutes on average, 10 visits a day{simple}"),
         ("80", f"Quietest: 1 visit a day{simple}"),
     ]
-    assert [value for value, more, _ in told if "checked" in more] == ["33.5"]
+    assert [value for value, more, _ in choices if "checked" in more] == ["33.5"]
     background_commands.save(site, replace(state, problem="the disk is full"))
     assert "missing today: The disk is full." in client.get(visits).text
 
@@ -295,8 +295,8 @@ def test_a_person_has_a_page(enter: Enter, client: FlaskClient, site: Site) -> N
     assert (moved.status_code, moved.location) == (301, "/authors/benjamin")
     for rule in (r"/tokens/\d+/revoke", r"/sessions/\d+/end"):
         (deed,) = re.findall(f"/studio/people/benjamin{rule}", ada.get(answer.location).text)
-        other = deed.replace("benjamin", "ada")
-        assert ada.post(other).status_code == 404  # of somebody else
+        own_deed = deed.replace("benjamin", "ada")
+        assert ada.post(own_deed).status_code == 404  # of somebody else
         assert ada.post(deed).location == "/studio/people/benjamin"
     assert ben.get("/studio/account").location.startswith("/studio/login")
     with site.database.read() as db:
@@ -364,24 +364,24 @@ def test_ones_own_name_and_bio(enter: Enter, client: FlaskClient, site: Site) ->
 
 def test_ones_own_password(enter: Enter) -> None:
     """This browser stays logged in, the others do not; wrong tries are throttled."""
-    here, there = enter("ben"), enter("ben")
+    this, there = enter("ben"), enter("ben")
     form = {"old_password": PASSWORD, "new_password": "a new long password"}
-    assert here.post("/studio/account/password", data=form).status_code == 302
-    assert here.get("/studio/account").status_code == 200
+    assert this.post("/studio/account/password", data=form).status_code == 302
+    assert this.get("/studio/account").status_code == 200
     assert there.get("/studio/account").status_code == 302
-    statuses = [here.post("/studio/account/password", data=form).status_code for _ in range(6)]
+    statuses = [this.post("/studio/account/password", data=form).status_code for _ in range(6)]
     assert statuses == [422] * 5 + [429]
 
 
 def test_ones_own_sessions(enter: Enter) -> None:
     """Another browser is logged out by its button; somebody else's is not there."""
-    here, there, ada = enter("ben"), enter("ben"), enter("ada")
-    page = here.get("/studio/account").text
+    this, there, ada = enter("ben"), enter("ben"), enter("ada")
+    page = this.get("/studio/account").text
     (number,) = re.findall(r"/studio/account/sessions/(\d+)/end\"", page)
     assert ada.post(f"/studio/account/sessions/{number}/end").status_code == 404
-    here.post(f"/studio/account/sessions/{number}/end")
+    this.post(f"/studio/account/sessions/{number}/end")
     assert there.get("/studio/account").status_code == 302
-    assert here.get("/studio/account").status_code == 200
+    assert this.get("/studio/account").status_code == 200
     assert ada.get("/studio/account").status_code == 200
 
 
@@ -473,14 +473,14 @@ def test_a_new_password_ends_logins_and_on_request_every_other_way_in(
         token = tokens.create(db, ben, ["create"], site.clock())
         db.add(Passkey(author_id=ben.id, credential_id=b"1", public_key=b"", label="Phone",
                        created_at=site.clock()))  # fmt: skip
-    elsewhere, here, old = enter("ben"), enter("ben"), PASSWORD
+    elsewhere, this, old = enter("ben"), enter("ben"), PASSWORD
     for new, box, left in (
         ("another long one", {}, True),
         ("a third one", {"end_tokens": 1}, False),
     ):
         form = {"old_password": old, "new_password": new, **box}
-        assert here.post("/studio/account/password", data=form).status_code == 302
-        assert here.get("/studio/account").status_code == 200
+        assert this.post("/studio/account/password", data=form).status_code == 302
+        assert this.get("/studio/account").status_code == 200
         assert elsewhere.get("/studio/account").location.startswith("/studio/login")
         with site.database.read() as db:
             assert (tokens.verify(db, token, site.clock()) is not None) == left

@@ -120,8 +120,8 @@ def test_an_address_that_is_taken(ada: Browser, site: Site) -> None:
     for slug, made in (("moved", "moved-2"), ("First", "first-2")):
         version = str(the_post(site, 2).version)
         answer = ada.post("/studio/posts/2", source="Two.", slug=slug, base_version=version)
-        told = f"The address {slug.lower()} is taken: this one is {made}."
-        assert told in ada.get(answer.location or "")
+        notice = f"The address {slug.lower()} is taken: this one is {made}."
+        assert notice in ada.get(answer.location or "")
     version = str(the_post(site, 2).version)
     answer = ada.post("/studio/posts/2", source="Two.", slug="Second", base_version=version)
     assert "taken" not in ada.get(answer.location or "")

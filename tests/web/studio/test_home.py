@@ -90,10 +90,10 @@ def test_the_same_gesture_publishes_once(ada: Browser, site: Site) -> None:
     with site.database.read() as db:
         assert [post.source for post in db.query(Post)] == ["One note, longer."]
     assert f'value="{name}"' not in ada.get("/studio/")
-    kept = ada.post(
+    answer = ada.post(
         "/studio/autosave/0", "application/json", source="One note, longer.", attempt=name
     )
-    assert (kept.json or {})["saved"]
+    assert (answer.json or {})["saved"]
     assert "One note, longer.</textarea>" not in ada.get("/studio/"), "it is a post"
     ada.post("/studio/", source="Another, in the form that Back brought.", attempt=name)
     with site.database.read() as db:

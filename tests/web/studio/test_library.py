@@ -19,8 +19,8 @@ def upload(ada: Browser, colour: str, name: str) -> str:
 def send(ada: Browser, data: bytes, name: str) -> str:
     """Upload a file by script; the text that shows it, or what was wrong."""
     answer = ada.post("/studio/media", "application/json", file=(io.BytesIO(data), name))
-    told = answer.get_json()
-    return str(told.get("markdown") or told["error"])
+    uploaded = answer.get_json()
+    return str(uploaded.get("markdown") or uploaded["error"])
 
 
 def test_find_use_and_delete(ada: Browser, site: Site) -> None:
@@ -34,22 +34,22 @@ def test_find_use_and_delete(ada: Browser, site: Site) -> None:
     assert 'Used in <a href="/studio/posts/1">By the sea</a>' in page
     assert f'value="{blue}"' in page
     assert page.count("In no post.") == 1
-    found = ada.get("/studio/media?q=HARB")
-    assert "harbour.png" in found
-    assert "sky.png" not in found
+    page = ada.get("/studio/media?q=HARB")
+    assert "harbour.png" in page
+    assert "sky.png" not in page
     assert "No files match" in ada.get("/studio/media?q=100%25")
 
     ada.post("/studio/media/2", alt="A [blue] sky")
     assert "![A \\[blue\\] sky](" in ada.get("/studio/media")
     ada.post("/studio/media/1/delete")
     assert "Not deleted: it is used in “By the sea”." in ada.get("/studio/media")
-    kept = {file.name for file in (site.environment.instance / "media").iterdir()}
+    files = {file.name for file in (site.environment.instance / "media").iterdir()}
     ada.post("/studio/media/2/delete")
     left = {file.name for file in (site.environment.instance / "media").iterdir()}
     digest = re.search(r"/media/([0-9a-f]{20})", blue)
     assert digest
-    assert {name for name in kept if name.startswith(digest[1])} == kept - left
-    assert len(kept - left) == 2  # the picture, and 480 pixels wide
+    assert {name for name in files if name.startswith(digest[1])} == files - left
+    assert len(files - left) == 2  # the picture, and 480 pixels wide
     assert digest[1] not in ada.get("/studio/media")
     assert the_post(site).source == f"Look: {red}"
 
@@ -59,9 +59,9 @@ def test_miniatures(ada: Browser) -> None:
     ada.get("/studio/")
     upload(ada, "red", "harbour.png")
     pdf = send(ada, b"%PDF-1.7 ...", "price.pdf")
-    found = re.search(r'<img src="(/studio/media/[^"]+/small)"', ada.get("/studio/media"))
-    assert found
-    answer = ada.client.get(found[1])
+    match = re.search(r'<img src="(/studio/media/[^"]+/small)"', ada.get("/studio/media"))
+    assert match
+    answer = ada.client.get(match[1])
     assert answer.headers["Cache-Control"] == "private, max-age=31536000, immutable"
     assert "sandbox" in answer.headers["Content-Security-Policy"]
     with Image.open(io.BytesIO(answer.data)) as small:
@@ -69,7 +69,7 @@ def test_miniatures(ada: Browser) -> None:
     for name in ("..%2f..%2fpublisher.db", "0" * 20 + "-9x9.png", pdf.split("/")[-1].rstrip(")")):
         assert ada.client.get(f"/studio/media/{name}/small").status_code == 404
     ada.post("/studio/logout")
-    assert ada.client.get(found[1]).status_code == 302
+    assert ada.client.get(match[1]).status_code == 302
 
 
 def test_what_else_shows_a_file(ada: Browser, site: Site) -> None:

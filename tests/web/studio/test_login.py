@@ -243,8 +243,8 @@ def test_a_stranger_is_not_answered_with_forty_megabytes(browser: Browser, path:
     """What is longer than a post can be is not kept for after the login: each quotation mark comes
     back as five characters, and who reads slowly keeps that in our memory."""
     place = {"held_post_id": "0"} if path == "/studio/login" else {}
-    for length, kept in ((1_000_000, True), (7_000_000, False)):
+    for length, offered in ((1_000_000, True), (7_000_000, False)):
         answer = browser.post(path, **{"held_source" if place else "source": '"' * length}, **place)
         assert answer.status_code in (401, 403)
-        assert ("Your text has been kept" in answer.text) is kept
-        assert (len(answer.data) < 10_000) is not kept
+        assert ("Your text has been kept" in answer.text) is offered
+        assert (len(answer.data) < 10_000) is not offered

@@ -33,9 +33,14 @@ def style(browser: Browser) -> str:
 
 def choose(ada: Browser, **fields: Any) -> None:
     """Save the look page with some fields as typed."""
-    known: dict[str, Any] = {"look": "book", "logo_shape": "round", "home": "whole", "css_on": "1"}
+    choices: dict[str, Any] = {
+        "look": "book",
+        "logo_shape": "round",
+        "home": "whole",
+        "css_on": "1",
+    }
     ada.get("/studio/look")
-    assert ada.post("/studio/look", **(known | fields)).status_code == 302
+    assert ada.post("/studio/look", **(choices | fields)).status_code == 302
 
 
 @pytest.mark.parametrize("look", ["book", "plain", "photo", "notes"])
@@ -203,9 +208,9 @@ def test_a_logo_that_is_no_file_of_the_library(ada: Browser, site: Site, place: 
     url = ada.post("/studio/media", "application/json", file=file).get_json()["url"]
     choose(ada, logo_from=url)
     with site.database.read() as db:
-        known = load_settings(db)
-    assert known.logo.endswith(".webp")
-    assert known.icon.endswith(".png")
+        settings = load_settings(db)
+    assert settings.logo.endswith(".webp")
+    assert settings.icon.endswith(".png")
     answer = ada.post("/studio/look", logo_from=place, css_on="1")
     assert answer.status_code == (422 if place else 302)
 

@@ -38,9 +38,9 @@ def worker() -> Iterator[JobRunner]:
 
 
 def number_of(location: str | None) -> int:
-    found = re.search(r"/studio/moving/jobs/(\d+)$", location or "")
-    assert found, location
-    return int(found[1])
+    match = re.search(r"/studio/moving/jobs/(\d+)$", location or "")
+    assert match, location
+    return int(match[1])
 
 
 def look_at(ada: Browser, text: str | bytes, name: str = "feed.xml", **more: str) -> int:
@@ -216,8 +216,8 @@ def test_backups_are_made_by_themselves(
     again = JobRunner()
     made.rename(folder / "publisher-20200101-000000.tar.gz")
     assert again.do_jobs(site) == 0
-    (kept,) = folder.iterdir()
-    assert kept.name != "publisher-20200101-000000.tar.gz"
+    (backup,) = folder.iterdir()
+    assert backup.name != "publisher-20200101-000000.tar.gz"
     (folder / "publisher-by-hand.tar.gz").touch()
     clock.forward(days=40)  # by mistake, as the next line shows
     assert again.do_jobs(site) == 0

@@ -14,10 +14,10 @@ from tests.web.studio.browser import Browser, the_post
 def row(page: str, name: str) -> tuple[int, list[int]]:
     """A tag's number, and its two counts."""
     rows = re.findall(r"<tr>.*?</tr>", page, re.DOTALL)
-    found = next(one for one in rows if f'value="{name}"' in one)
-    number = re.search(r'action="/studio/tags/(\d+)"', found)
+    row = next(text for text in rows if f'value="{name}"' in text)
+    number = re.search(r'action="/studio/tags/(\d+)"', row)
     assert number
-    counts = re.findall(r'class="number"[^>]*>(?:<a[^>]*>)?(\d+)', found)
+    counts = re.findall(r'class="number"[^>]*>(?:<a[^>]*>)?(\d+)', row)
     return int(number[1]), [int(count) for count in counts]
 
 
@@ -57,8 +57,8 @@ def test_rename_and_merge(ada: Browser, site: Site) -> None:
     assert "<category>Strolls long</category>" in ada.client.get("/rss.xml").text
 
     walking, _ = row(ada.get("/studio/tags"), "walking")
-    asked = ada.post(f"/studio/tags/{walks}", name="WALKING")
-    assert "There is already a tag <strong>walking</strong>, on 2 posts." in asked.text
+    answer = ada.post(f"/studio/tags/{walks}", name="WALKING")
+    assert "There is already a tag <strong>walking</strong>, on 2 posts." in answer.text
     assert titles(ada, "strolls-long") == ["Both", "One"]
     ada.post(f"/studio/tags/{walks}/merge", into=str(walking))
     assert titles(ada, "walking") == ["Both", "Two", "One"]

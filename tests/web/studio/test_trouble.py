@@ -38,10 +38,10 @@ def environment(environment: Environment, monkeypatch: pytest.MonkeyPatch) -> En
 @contextmanager
 def busy(site: Site) -> Iterator[None]:
     """Another process holds the write lock."""
-    other = Database(site.environment.database_url)
-    with other.write():
+    locked = Database(site.environment.database_url)
+    with locked.write():
         yield
-    other.close()
+    locked.close()
 
 
 @contextmanager
@@ -75,8 +75,8 @@ def test_busy_database(ada: Browser, site: Site) -> None:
         note = ada.post("/studio/", source="A note.")
         assert note.status_code == 503
         assert "A note.</textarea>" in note.text
-        kept = ada.post("/studio/autosave/new", "application/json", source="A draft.")
-        assert "the database is busy" in (kept.json or {})["error"]
+        draft = ada.post("/studio/autosave/new", "application/json", source="A draft.")
+        assert "the database is busy" in (draft.json or {})["error"]
     assert count(site) == 0
     assert number(ada.post("/studio/posts/new", source="Typed with care.", place="draft")) == 1
 
@@ -92,8 +92,8 @@ def test_full_disk(ada: Browser, site: Site, app: Flask) -> None:
         assert "the disk is full" in answer.text
         assert text in answer.text
         assert ada.post("/studio/posts/new", source=text, place="draft").status_code == 503
-        kept = ada.post("/studio/autosave/1", "application/json", source=text, base_version="1")
-        assert "the disk is full" in (kept.json or {})["error"]
+        answer = ada.post("/studio/autosave/1", "application/json", source=text, base_version="1")
+        assert "the disk is full" in (answer.json or {})["error"]
     assert (the_post(site).source, the_post(site).version, count(site)) == ("As it was.", 1, 1)
     check_whole(site.environment.instance)
     assert ada.post("/studio/posts/1", source=text, base_version="1").status_code == 302
@@ -176,21 +176,21 @@ while True:
 def test_killed_while_saving(tmp_path: Path) -> None:
     """kill -9 at any moment: every save that was answered is there, whole, with its update."""
     rng = random.Random(4)
-    told: list[tuple[int, int]] = []
+    lengths: list[tuple[int, int]] = []
     for life in range(4):
         lines = lines_until_killed(WRITE_FOR_EVER, tmp_path, f"life {life}", rng.uniform(0.0, 0.5))
-        told += [(int(line.split()[0]), int(line.split()[1])) for line in lines]
-    assert told
+        lengths += [(int(line.split()[0]), int(line.split()[1])) for line in lines]
+    assert lengths
     check_whole(tmp_path)
     database = Database(database_url(tmp_path))
     with database.read() as db:
         saved = {post.id: post for post in db.scalars(select(Post))}
-        for number_, version in told:
+        for number_, version in lengths:
             assert saved[number_].version >= version
         for post in saved.values():
             mine = select(Revision).where(Revision.post_id == post.id).order_by(Revision.version)
             revisions = list(db.scalars(mine))
-            assert [kept.version for kept in revisions] == list(range(1, post.version + 1))
+            assert [revision.version for revision in revisions] == list(range(1, post.version + 1))
             last = revisions[-1].content
             assert (last["source"], last["title"]) == (post.source, post.title)
             assert post.source.endswith("Edited.") == (post.version == 2)

@@ -71,18 +71,18 @@ def autosaved(ada: Browser, source: str, origin: str, seen: str = "") -> dict[st
         "/studio/autosave/1", "application/json",
         source=source, base_version="1", origin=origin, seen=seen,
     )  # fmt: skip
-    told: dict[str, Any] = answer.json or {}
-    return told
+    state: dict[str, Any] = answer.json or {}
+    return state
 
 
 def test_autosave_tells_of_another_tab(ada: Browser, site: Site, clock: FakeClock) -> None:
     """A tab is told when another one keeps something else, or has saved meanwhile."""
     make_post(site, author_id=1)
     assert autosaved(ada, "a", "laptop")["apart"] is False
-    told = autosaved(ada, "b", "phone")
-    assert (told["apart"], told["stale"]) == (True, False)
+    state = autosaved(ada, "b", "phone")
+    assert (state["apart"], state["stale"]) == (True, False)
     ada.post("/studio/posts/1", source="c", base_version="1")
-    assert autosaved(ada, "b, more", "phone", told["seen"])["stale"] is True
+    assert autosaved(ada, "b, more", "phone", state["seen"])["stale"] is True
 
 
 def test_unsaved_texts(ada: Browser, site: Site, clock: FakeClock) -> None:
@@ -198,10 +198,10 @@ def test_preview_is_what_will_be_published(ada: Browser, site: Site) -> None:
     article = page[page.index("<article") : page.index("</article>") + len("</article>")]
     assert "".join(re.sub("<a [^>]*>Edit</a>", "", article).split()) == "".join(shown.split())
     wrong = {"image": "javascript:1", "enclosure_bytes": "", "slug": "!", "kind": "x"}
-    told = ada.post("/studio/preview", "application/json", **(fields | wrong))
-    assert told.status_code == 200
-    assert "In short." in told.get_json()["html"]
-    assert "javascript" not in told.get_json()["html"]
+    answer = ada.post("/studio/preview", "application/json", **(fields | wrong))
+    assert answer.status_code == 200
+    assert "In short." in answer.get_json()["html"]
+    assert "javascript" not in answer.get_json()["html"]
 
 
 def test_a_version_is_told_from_another_one_of_its_number(
@@ -217,8 +217,8 @@ def test_a_version_is_told_from_another_one_of_its_number(
     clock.forward(minutes=1)
     with site.database.write() as db:
         db.execute(update(Revision).values(saved_at=clock()))  # as if it had been saved again
-    told = ada.post("/studio/autosave/1", "application/json", **form).json or {}
-    assert (told["apart"], told["stale"]) == (True, True)
+    state = ada.post("/studio/autosave/1", "application/json", **form).json or {}
+    assert (state["apart"], state["stale"]) == (True, True)
     assert ada.post("/studio/posts/1", **form).status_code == 409
     assert the_post(site).source == "Saved."
 
