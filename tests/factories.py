@@ -1,7 +1,10 @@
 """Things that tests need many of, made the short way through the real use-cases."""
 
+import io
 from datetime import datetime
 from typing import Any
+
+from PIL import Image
 
 from publisher.blog.members import authors
 from publisher.blog.writing import posts
@@ -32,6 +35,13 @@ def make_post(
     with site.database.write() as db:
         post = posts.create(db, content(source, **fields), author_id, site.clock())
         return posts.publish_or_schedule(db, post, at or site.clock(), site.clock())
+
+
+def make_png(colour: str = "teal", size: tuple[int, int] = (60, 40)) -> bytes:
+    """A picture of one colour."""
+    out = io.BytesIO()
+    Image.new("RGB", size, colour).save(out, "PNG")
+    return out.getvalue()
 
 
 def make_mp3(seconds: int = 2) -> bytes:

@@ -16,13 +16,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_chec
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from flask import Flask
-from playwright.sync_api import Browser, Page, Request, Route, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Page,
+    Request,
+    Route,
+    expect,
+    sync_playwright,
+)
 from playwright.sync_api import Error as BrowserError
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from publisher.base.environment import Environment
 from publisher.installation import Site
-from tests.factories import PASSWORD, make_author
+from publisher.storage.tables.credentials import LoginSession
+from tests.factories import PASSWORD, make_author, make_post
 from tests.running_site import wait_until
 
 if TYPE_CHECKING:
@@ -47,6 +56,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
             if CHROMIUM is None:
                 item.add_marker(pytest.mark.skip(reason="no chromium on this machine"))
+
+
+POST = "/studio/posts/1"  # the first one
+SOURCE, STATE, BANNER = "[name=source]", "[data-state]", "[data-banner]"
 
 
 @dataclass(frozen=True)
@@ -196,9 +209,62 @@ def log_in_as(page: Page, name: str = "ada") -> Page:
     return page
 
 
+@pytest.fixture
+def laptop(browse: Browse, log_in: Callable[[Page], Page], live: Live) -> Page:
+    """A browser of ada's, with a saved post in the editor."""
+    page = log_in(browse("/studio/login"))
+    make_post(live.site, "As saved.", author_id=1)
+    return opened(page)
+
+
+@pytest.fixture
+def phone(browse: Browse, laptop: Page) -> Page:
+    """Another device of hers."""
+    return log_in_as(browse("/studio/login", width=390))
+
+
 def wait_for_editor(page: Page) -> None:
     """Wait until the scripts of a text box take keys, pasted files and pictures."""
     expect(page.locator("[data-picture]")).to_be_visible()
+
+
+def opened(page: Page, address: str = POST) -> Page:
+    """The page with the editor at an address, ready for keys."""
+    page.goto(address)
+    wait_for_editor(page)
+    return page
+
+
+def end_logins(live: Live) -> None:
+    """The logins of all browsers end."""
+    with live.site.database.write() as db:
+        db.query(LoginSession).delete()
+
+
+def typed_offline(page: Page, text: str) -> BrowserContext:
+    """What was typed without a network, and kept in the browser; the tab is closed."""
+    page.context.set_offline(True)
+    page.fill(SOURCE, text)
+    expect(page.locator(STATE)).to_contain_text("kept in this browser")
+    context = page.context
+    page.close()
+    context.set_offline(False)
+    return context
+
+
+def autosaved(page: Page, text: str) -> None:
+    """What was typed and autosaved."""
+    page.fill(SOURCE, text)
+    expect(page.locator(STATE)).to_contain_text("Saved")
+
+
+def chosen(page: Page) -> Page:
+    """The unsaved texts of the page's post; the first that its editor does not show is put in."""
+    with page.expect_popup() as popup:
+        page.locator(BANNER).get_by_role("link", name="Compare the texts").click()
+    popup.value.get_by_role("button", name="Put this text into the editor").first.click()
+    wait_for_editor(popup.value)
+    return popup.value
 
 
 def schedule(page: Page, at: str, button: str = "Schedule") -> None:

@@ -1,20 +1,17 @@
 """The dialog that offers the library, wherever a picture or a sound can stand."""
 
-import io
 from collections.abc import Callable
 
 import pytest
-from PIL import Image
 from playwright.sync_api import Page, expect
 
 from publisher.blog.post_files import media
 from publisher.storage.tables.blog import Post
-from tests.browser.conftest import Browse, Live, overflow, violations, wait_for_editor
+from tests.browser.conftest import SOURCE, Browse, Live, opened, overflow, violations
 from tests.browser.test_library import picture
-from tests.factories import make_mp3
+from tests.factories import make_mp3, make_png
 
 LogIn = Callable[[Page], Page]
-SOURCE = "[name=source]"
 
 
 @pytest.fixture
@@ -22,9 +19,7 @@ def ada(browse: Browse, log_in: LogIn, live: Live) -> Page:
     """Logged in, with two pictures and a sound in the library."""
     page = log_in(browse("/studio/login"))
     for colour, alt in (("teal", "The sea"), ("gold", "A field")):
-        out = io.BytesIO()
-        Image.new("RGB", (600, 400), colour).save(out, "PNG")
-        keep(live, out.getvalue(), f"{colour}.png", alt)
+        keep(live, make_png(colour, (600, 400)), f"{colour}.png", alt)
     keep(live, make_mp3(61), "talk.mp3", "")
     return page
 
@@ -52,8 +47,7 @@ def post_of(live: Live) -> Post:
 def test_pictures_of_the_library_come_into_the_text(ada: Page, live: Live, path: str) -> None:
     """By keyboard alone two are searched for and added on neighbouring lines, with their
     descriptions, where the cursor is; a caption goes with one; Ctrl+Z takes them out."""
-    ada.goto(path)
-    wait_for_editor(ada)
+    opened(ada, path)
     ada.fill(SOURCE, "Before.\n\nAfter.")
     ada.evaluate("document.querySelector('[name=source]').setSelectionRange(7, 7)")
     ada.locator("[data-choose]").focus()
@@ -88,8 +82,7 @@ def test_pictures_of_the_library_come_into_the_text(ada: Page, live: Live, path:
 def test_the_picture_of_a_post(ada: Page, live: Live) -> None:
     """Chosen, shown, removed, pasted as Markdown, uploaded, and cut where the author says; what is
     saved is what was shown."""
-    ada.goto("/studio/posts/new")
-    wait_for_editor(ada)
+    opened(ada, "/studio/posts/new")
     ada.fill(SOURCE, "Words.")
     ada.locator("details.more > summary").click()
     field = ada.locator("[data-picture-field]")
@@ -122,8 +115,7 @@ def test_the_picture_of_a_post(ada: Page, live: Live) -> None:
 
 def test_audio_without_type_and_bytes(ada: Page, live: Live) -> None:
     """A sound of the library fills in what feeds need; the writer sees a player."""
-    ada.goto("/studio/posts/new")
-    wait_for_editor(ada)
+    opened(ada, "/studio/posts/new")
     ada.fill(SOURCE, "An episode.")
     ada.locator("details.more > summary").click()
     expect(ada.get_by_label("Bytes")).to_be_hidden()
@@ -162,8 +154,7 @@ def test_the_logo_of_the_look(ada: Page, live: Live) -> None:
 
 def test_nothing_is_lost_when_the_library_does_not_answer(ada: Page) -> None:
     """Logged out or offline the dialog says so; the text stays as it was, and Escape leads back."""
-    ada.goto("/studio/posts/new")
-    wait_for_editor(ada)
+    opened(ada, "/studio/posts/new")
     ada.fill(SOURCE, "Words.")
     ada.locator("[data-choose]").click()  # the script has come
     expect(ada.get_by_role("dialog")).to_be_visible()

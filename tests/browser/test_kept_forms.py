@@ -6,8 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from publisher.installation.settings import store_settings
-from publisher.storage.tables.credentials import LoginSession
-from tests.browser.conftest import Browse, Live, comes_true, hold, wait_on
+from tests.browser.conftest import Browse, Live, comes_true, end_logins, hold, wait_on
 from tests.factories import PASSWORD
 
 KEPT = "Object.keys(localStorage).filter((key) => key.includes(':form:'))"
@@ -35,6 +34,17 @@ def typed(page: Page, address: str, name: str, text: str) -> None:
     comes_true(page, f"{KEPT}.length")
 
 
+def saved_after_the_login_ended(page: Page, live: Live, address: str) -> None:
+    """The form's button leads to the login form, and that to the form again."""
+    end_logins(live)
+    page.locator("form[data-keep] button").last.click()
+    page.fill("[name=name]", "ada")
+    page.fill("[name=password]", PASSWORD)
+    page.click("main button")
+    page.wait_for_url(f"**{address}")
+    expect(page.get_by_text("Recovered the text")).to_be_visible()
+
+
 @pytest.mark.parametrize(("address", "name", "text"), FORMS)
 def test_leaving(ada: Page, address: str, name: str, text: str) -> None:
     """By a link, by Back, by closing the tab: the text comes back, until it is discarded."""
@@ -58,16 +68,8 @@ def test_leaving(ada: Page, address: str, name: str, text: str) -> None:
 def test_an_ended_login(ada: Page, live: Live, address: str, name: str, text: str) -> None:
     """Saving leads to the login form, that to the form with the text; then it is saved."""
     typed(ada, address, name, text)
-    with live.site.database.write() as db:
-        db.query(LoginSession).delete()
-    form = ada.locator("form[data-keep]")
-    form.locator("button").last.click()
-    ada.fill("[name=name]", "ada")
-    ada.fill("[name=password]", PASSWORD)
-    ada.click("main button")
-    ada.wait_for_url(f"**{address}")
+    saved_after_the_login_ended(ada, live, address)
     expect(ada.locator(f"[name={name}]")).to_have_value(text)
-    expect(ada.get_by_text("Recovered the text")).to_be_visible()
     ada.locator("form[data-keep] button").last.click()
     expect(ada.locator(".flash.done")).to_be_visible()
     expect(ada.locator(f"[name={name}]")).to_have_value(text)
@@ -104,14 +106,7 @@ def test_what_is_chosen_comes_back(
     else:
         field.set_checked(kind == "radio")
     comes_true(ada, f"{KEPT}.length")
-    with live.site.database.write() as db:
-        db.query(LoginSession).delete()
-    ada.locator("form[data-keep] button").last.click()
-    ada.fill("[name=name]", "ada")
-    ada.fill("[name=password]", PASSWORD)
-    ada.click("main button")
-    ada.wait_for_url(f"**{address}")
-    expect(ada.get_by_text("Recovered the text")).to_be_visible()
+    saved_after_the_login_ended(ada, live, address)
     if kind == "select":
         expect(field).to_have_value("winer")
     elif kind == "slider":

@@ -1,23 +1,20 @@
 """The library of files in a browser: found, used again, described, kept where a post shows it."""
 
-import io
 import re
 from collections.abc import Callable
 
 import pytest
-from PIL import Image
 from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from tests.browser.conftest import Browse, Live, comes_true, overflow, wait_for_editor
+from tests.factories import make_png
 
 LogIn = Callable[[Page], Page]
 
 
 def picture(colour: str, name: str) -> FilePayload:
     """A file as a browser's chooser gives it."""
-    out = io.BytesIO()
-    Image.new("RGB", (640, 480), colour).save(out, "PNG")
-    return {"name": name, "mimeType": "image/png", "buffer": out.getvalue()}
+    return {"name": name, "mimeType": "image/png", "buffer": make_png(colour, (640, 480))}
 
 
 def save(page: Page) -> None:

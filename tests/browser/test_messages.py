@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Browse, Live, Scheme, overflow, violations, wait_for_editor
+from tests.browser.conftest import Browse, Live, Scheme, opened, overflow, violations
 from tests.factories import make_post
 
 # Whether a script's `what` is seen where it is, at each corner of its box.
@@ -30,8 +30,7 @@ def test_the_longest_message_is_seen(
     page = log_in(browse("/studio/login", scheme=scheme, width=width))
     make_post(live.site, "As saved.", author_id=1)
     page.set_viewport_size({"width": width, "height": 800})
-    page.goto(place)
-    wait_for_editor(page)
+    opened(page, place)
     area, state = page.locator("[name=source]"), page.locator("[data-state]")
     area.fill("A line.\n" * 50)
     page.route("**/studio/**", lambda route: route.abort())

@@ -1,36 +1,35 @@
 """Texts at odd times: clocks that differ, a database from a backup, a login that ends within an
 upload, pages that come back as they were left, keys between two pages."""
 
-import io
 import sqlite3
 from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from PIL import Image
 from playwright.sync_api import Page, Route, expect
 
 from publisher.blog.writing import posts
 from publisher.storage.tables.blog import Post
-from publisher.storage.tables.credentials import LoginSession
-from tests.browser.conftest import Browse, Live, hold, log_in_as, wait_for_editor, wait_on
-from tests.browser.test_studio_journey import paste_file
-from tests.browser.test_two_devices import (
+from tests.browser.conftest import (
     BANNER,
     POST,
     SOURCE,
     STATE,
+    Browse,
+    Live,
     autosaved,
     chosen,
-    laptop,
+    end_logins,
+    hold,
+    log_in_as,
     opened,
-    phone,
     typed_offline,
+    wait_for_editor,
+    wait_on,
 )
+from tests.browser.test_studio_journey import paste_file
 from tests.conftest import FakeClock
-from tests.factories import content
-
-__all__ = ["laptop", "phone"]  # fixtures
+from tests.factories import content, make_png
 
 
 @pytest.mark.parametrize("hours", [-7, 7])
@@ -152,8 +151,7 @@ def test_autosaved_texts_that_a_backup_does_not_have(
 def test_a_post_that_a_backup_does_not_have(laptop: Page, live: Live) -> None:
     """Nothing says saved; the text is kept, and saving makes a post of it."""
     backup = Backup(live)
-    laptop.goto("/studio/posts/new")
-    wait_for_editor(laptop)
+    opened(laptop, "/studio/posts/new")
     autosaved(laptop, "An essay.")
     backup.restore()
     laptop.fill(SOURCE, "An essay. Its second part.")
@@ -176,17 +174,13 @@ def test_a_post_that_a_backup_does_not_have(laptop: Page, live: Live) -> None:
 def test_a_login_that_ends_within_an_upload(laptop: Page, live: Live, path: str) -> None:
     """The text and the picture's place stay, the page says what to do, and after a login in another
     tab the same file is sent again."""
-    out = io.BytesIO()
-    Image.new("RGB", (60, 40), "teal").save(out, "PNG")
-    laptop.goto(path)
-    wait_for_editor(laptop)
+    opened(laptop, path)
     laptop.fill(SOURCE, "Before.\n\n\n\nAfter.")
     laptop.evaluate("document.querySelector('[name=source]').setSelectionRange(9, 9)")
     held = hold(laptop, "**/studio/media")
-    paste_file(laptop, "late.png", out.getvalue(), "image/png")
+    paste_file(laptop, "late.png", make_png(), "image/png")
     wait_on(laptop, lambda: held)
-    with live.site.database.write() as db:
-        db.query(LoginSession).delete()
+    end_logins(live)
     held[0].continue_()
     laptop.unroute("**/studio/media")
     tray = laptop.locator("[data-tray]")
@@ -261,8 +255,7 @@ def test_a_page_that_comes_back_with_words_that_were_not_sent(laptop: Page, phon
 @pytest.mark.parametrize("path", ["/studio/", POST])
 def test_words_typed_before_the_scripts_beside_a_kept_text(laptop: Page, path: str) -> None:
     """Neither replaces the other."""
-    laptop.goto(path)
-    wait_for_editor(laptop)
+    opened(laptop, path)
     context = typed_offline(laptop, "Kept in the train.")
     page = context.new_page()
     held = hold(page, "**/studio/recovery*.js*")

@@ -7,11 +7,19 @@ import pytest
 from playwright.sync_api import Page, Request, expect
 
 from publisher.storage.tables.blog import Post
-from tests.browser.conftest import Live, hold, schedule, wait_for_editor, wait_on
-from tests.browser.test_two_devices import POST, SOURCE, STATE, autosaved, laptop, opened, phone
+from tests.browser.conftest import (
+    POST,
+    SOURCE,
+    STATE,
+    Live,
+    autosaved,
+    hold,
+    opened,
+    schedule,
+    wait_for_editor,
+    wait_on,
+)
 from tests.conftest import FakeClock
-
-__all__ = ["laptop", "phone"]  # fixtures
 
 STUDIO = "**/studio/**"
 SAVED = re.compile("^(Updated|Saved 09:30).$")
@@ -52,8 +60,7 @@ def source_of(live: Live) -> str:
 def test_keys_through_a_save(laptop: Page, live: Live, loads: list[str], path: str) -> None:
     """One every 10 ms, before the answer and until what follows it: all are in the text, in order,
     and saved a moment later."""
-    laptop.goto(path)
-    wait_for_editor(laptop)
+    opened(laptop, path)
     laptop.route("**/studio/autosave/**", lambda route: route.abort())
     laptop.fill(SOURCE, "Sent. ")
     held = hold(laptop, STUDIO, saves)
@@ -142,8 +149,7 @@ def test_a_save_after_a_save(laptop: Page, live: Live, loads: list[str]) -> None
 
 def test_an_autosave_that_is_answered_after_a_save(laptop: Page, live: Live) -> None:
     """It tells nothing of the new version, and the next save is no conflict."""
-    laptop.goto("/studio/posts/new")
-    wait_for_editor(laptop)
+    opened(laptop, "/studio/posts/new")
     autosaves = hold(laptop, STUDIO, lambda request: "autosave/new" in request.url)
     laptop.fill(SOURCE, "First words.")
     wait_on(laptop, lambda: autosaves)
@@ -173,8 +179,11 @@ def test_a_second_tab(laptop: Page, live: Live, clock: FakeClock) -> None:
     expect(second_tab.locator(STATE)).to_contain_text("changed in another tab")
     second_tab.keyboard.press("Control+s")
     expect(second_tab.get_by_role("heading", name="changed in another tab")).to_be_visible()
+    expect(second_tab.locator(".diff del")).to_contain_text("first")
+    expect(second_tab.locator(".diff ins")).to_contain_text("second")
     assert source_of(live) == "Of the first tab."
     wait_for_editor(second_tab)
+    expect(second_tab.locator("#editor " + SOURCE)).to_have_value("Of the second tab.")
     second_tab.get_by_role("button", name="Update").click()
     expect(second_tab.get_by_role("heading", name="changed in another tab")).to_have_count(0)
     laptop.fill(SOURCE, "Of the first tab again.")
@@ -228,8 +237,7 @@ def test_what_the_server_says(laptop: Page, live: Live, loads: list[str]) -> Non
 
 def test_a_new_post(laptop: Page, live: Live, loads: list[str]) -> None:
     """Its address, its tools and one post, however often it is saved; the kept copy goes."""
-    laptop.goto("/studio/posts/new")
-    wait_for_editor(laptop)
+    opened(laptop, "/studio/posts/new")
     laptop.route("**/studio/autosave/**", lambda route: route.abort())
     laptop.fill(SOURCE, "A new one.")
     loads.clear()
@@ -248,8 +256,7 @@ def test_a_new_post(laptop: Page, live: Live, loads: list[str]) -> None:
 
 def test_a_post_that_goes_out_by_its_save(laptop: Page, live: Live) -> None:
     """Its page has other buttons: it comes, and says so."""
-    laptop.goto("/studio/posts/new")
-    wait_for_editor(laptop)
+    opened(laptop, "/studio/posts/new")
     laptop.fill(SOURCE, "To come.")
     schedule(laptop, "2024-03-05T08:00")
     expect(laptop.locator("#goes-out")).to_contain_text("5 March")

@@ -1,13 +1,11 @@
 """An author's days in a real browser: nothing that was typed is ever lost."""
 
-import io
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from PIL import Image
 from playwright.sync_api import Page, Route, expect
 
 from publisher.blog.writing import posts
@@ -15,23 +13,26 @@ from publisher.installation import setup_path
 from publisher.installation.settings import store_settings
 from publisher.publishing.rebuild import refresh
 from publisher.storage.tables.blog import Post, Update
-from publisher.storage.tables.credentials import LoginSession
 from tests.browser.conftest import (
+    SOURCE,
+    STATE,
     Browse,
     Live,
     comes_true,
+    end_logins,
     hold,
     log_in_as,
+    opened,
     schedule,
     violations,
     wait_for_editor,
     wait_on,
 )
 from tests.conftest import FakeClock
-from tests.factories import PASSWORD, make_mp3, make_post
+from tests.factories import PASSWORD, make_mp3, make_png, make_post
 
 LogIn = Callable[[Page], Page]
-SOURCE, TITLE, STATE = "[name=source]", "[name=title]", "[data-state]"
+TITLE = "[name=title]"
 
 
 @pytest.fixture
@@ -107,8 +108,7 @@ def test_first_day(browse: Browse, live: Live, clock: FakeClock) -> None:
 def test_the_first_minute(ada: Page, live: Live, clock: FakeClock) -> None:
     """Of a post that leaves the page says one thing, and a minute later that it has left."""
     ada.clock.install()
-    ada.goto("/studio/")
-    wait_for_editor(ada)
+    opened(ada, "/studio/")
     ada.fill(SOURCE, "My first note.")
     ada.keyboard.press("Control+Enter")
     expect(ada.locator(".countdown")).to_contain_text("reaches readers in")
@@ -214,31 +214,10 @@ def test_recovery_of_a_note(ada: Page, live: Live) -> None:
     expect(again.locator(".banner")).to_contain_text(f"kept at {moment:%H:%M}.")
 
 
-def test_older_text_is_offered_not_forced(ada: Page, live: Live) -> None:
-    """What this browser kept from before a newer save is offered, and never put over it."""
-    make_post(live.site, "First.", author_id=1)
-    ada.goto("/studio/posts/1")
-    ada.context.set_offline(True)
-    ada.fill(SOURCE, "Typed on the old one.")
-    expect(ada.locator(STATE)).to_contain_text("No connection")
-    with live.site.database.write() as db:
-        value = posts.content(db, posts.get(db, 1))
-        posts.save(db, 1, type(value)(**{**vars(value), "source": "Newer."}), 1, 1,
-                   live.site.clock())  # fmt: skip
-    again = die_and_return(ada)
-    again.goto("/studio/posts/1")
-    expect(again.locator(SOURCE)).to_have_value("Newer.")
-    with again.expect_popup() as opened:
-        again.get_by_role("link", name="Compare the texts").click()
-    opened.value.get_by_role("button", name="Put this text into the editor").click()
-    expect(opened.value.locator(SOURCE)).to_have_value("Typed on the old one.")
-
-
 def test_expired_login(ada: Page, live: Live) -> None:
     """The login ends while one writes: the page says so, and the text comes through the login."""
     ada.goto("/studio/posts/new")
-    with live.site.database.write() as db:
-        db.query(LoginSession).delete()
+    end_logins(live)
     ada.fill(TITLE, "Kept")
     ada.fill(SOURCE, "Line one\n\nLine two")
     expect(ada.locator(STATE)).to_contain_text("You are logged out")
@@ -270,8 +249,7 @@ def test_login_in_another_tab(ada: Page, live: Live) -> None:
 
 def test_schedule(ada: Page, live: Live, clock: FakeClock) -> None:
     """A date in the button's menu schedules; the list shows it; at its time it is out."""
-    ada.goto("/studio/posts/new")
-    wait_for_editor(ada)
+    opened(ada, "/studio/posts/new")
     ada.fill(SOURCE, "Tomorrow's news.")
     schedule(ada, "2024-03-05T08:00")
     expect(ada.get_by_text("Scheduled for")).to_be_visible()
@@ -286,8 +264,7 @@ def test_schedule(ada: Page, live: Live, clock: FakeClock) -> None:
 def test_tab_chooses_nothing(ada: Page, live: Live) -> None:
     """By Tab alone through the open menu and its date: Ctrl+S saves a draft, and Enter in the
     address publishes nothing."""
-    ada.goto("/studio/posts/new")
-    wait_for_editor(ada)
+    opened(ada, "/studio/posts/new")
     ada.focus(TITLE)
     ada.keyboard.press("Tab")
     ada.keyboard.type("By Tab.")
@@ -315,8 +292,7 @@ def test_tab_chooses_nothing(ada: Page, live: Live) -> None:
 
 def test_the_menu_closes(ada: Page) -> None:
     """By Escape, which goes back to its button, and by a click elsewhere."""
-    ada.goto("/studio/posts/new")
-    wait_for_editor(ada)
+    opened(ada, "/studio/posts/new")
     menu, more = ada.locator(".menu"), ada.get_by_label("More ways to publish")
     more.click()
     ada.focus("[name=at]")
@@ -362,14 +338,11 @@ def paste_file(page: Page, name: str, data: bytes, kind: str, event: str = "past
 @pytest.mark.parametrize("event", ["paste", "copied", "drop"])
 def test_picture(ada: Page, live: Live, event: str) -> None:
     """A picture from anywhere is in the text, its description asked for, and in the preview."""
-    out = io.BytesIO()
-    Image.new("RGB", (700, 300), "teal").save(out, "PNG")
-    ada.goto("/studio/posts/new")
-    wait_for_editor(ada)
+    opened(ada, "/studio/posts/new")
     ada.fill(SOURCE, "Look:\n\n")
     ada.focus(SOURCE)
     ada.keyboard.press("Control+End")
-    paste_file(ada, "field [1].png", out.getvalue(), "image/png", event)
+    paste_file(ada, "field [1].png", make_png(size=(700, 300)), "image/png", event)
     description = ada.get_by_label("Description of field [1].png")
     expect(description).to_be_focused()
     ada.keyboard.type("A teal [field]")
@@ -390,19 +363,16 @@ def test_picture(ada: Page, live: Live, event: str) -> None:
 def test_words_are_composed_while_a_picture_comes(ada: Page) -> None:
     """A picture that has arrived waits for the end of a composition, leaves the focus to whoever
     writes on, and can be undone; an Enter that ends a composition does nothing else."""
-    out = io.BytesIO()
-    Image.new("RGB", (60, 40), "teal").save(out, "PNG")
     area, ime = ada.locator(SOURCE), ada.context.new_cdp_session(ada)
     compose = {"text": "にほ", "selectionStart": 2, "selectionEnd": 2}
     enter = """field => field.dispatchEvent(new KeyboardEvent("keydown",
       {key: "Enter", keyCode: 229, bubbles: true, cancelable: true}))"""
     sent = hold(ada, "**/studio/media")
-    ada.goto("/studio/posts/new")
-    wait_for_editor(ada)
+    opened(ada, "/studio/posts/new")
     ada.focus(SOURCE)
     ada.keyboard.type("- Look")
     with ada.expect_request("**/studio/media"):
-        paste_file(ada, "late.png", out.getvalue(), "image/png")
+        paste_file(ada, "late.png", make_png(), "image/png")
     ada.keyboard.press("Control+Home")
     ime.send("Input.imeSetComposition", compose)
     with ada.expect_response("**/studio/media"):
@@ -416,7 +386,7 @@ def test_words_are_composed_while_a_picture_comes(ada: Page) -> None:
     expect(area).to_have_value("- Look")
     assert area.evaluate(enter), "the new item of a list is not begun"
 
-    paste_file(ada, "next.png", out.getvalue(), "image/png")
+    paste_file(ada, "next.png", make_png(), "image/png")
     wait_on(ada, lambda: len(sent) > 1)
     sent[1].continue_()
     description = ada.get_by_label("Description of late.png")  # the first without one
@@ -433,11 +403,7 @@ def test_several_pictures_in_the_box(ada: Page, live: Live) -> None:
     """Three at once, on neighbouring lines in their order, each described; published as a row."""
     ada.fill(SOURCE, "Before.\n\nAfter.")
     ada.evaluate("document.querySelector('[name=source]').setSelectionRange(7, 7)")
-    data = []
-    for colour in ("red", "green", "blue"):
-        out = io.BytesIO()
-        Image.new("RGB", (40, 30), colour).save(out, "PNG")
-        data.append(list(out.getvalue()))
+    data = [list(make_png(colour)) for colour in ("red", "green", "blue")]
     ada.evaluate(
         """(files) => {
           const carried = new DataTransfer();
@@ -465,8 +431,7 @@ def test_several_pictures_in_the_box(ada: Page, live: Live) -> None:
 def test_a_save_without_a_network(ada: Page, live: Live) -> None:
     """Saving offline says so calmly and leaves the page; online, the same button saves."""
     make_post(live.site, "As saved.", author_id=1)
-    ada.goto("/studio/posts/1")
-    wait_for_editor(ada)
+    opened(ada)
     ada.context.set_offline(True)
     ada.fill(SOURCE, "In the tunnel.")
     ada.keyboard.press("Control+s")
@@ -481,8 +446,7 @@ def test_a_save_without_a_network(ada: Page, live: Live) -> None:
 @pytest.mark.parametrize("address", ["/studio/", "/studio/posts/new"])
 def test_one_gesture_makes_one_post(ada: Page, live: Live, address: str) -> None:
     """A held Ctrl+Enter repeats itself: one post all the same."""
-    ada.goto(address)
-    wait_for_editor(ada)
+    opened(ada, address)
     ada.route("**/studio/autosave/**", lambda route: route.abort())
     ada.fill(SOURCE, "Published once.")
     ada.evaluate("""() => {
@@ -496,8 +460,7 @@ def test_one_gesture_makes_one_post(ada: Page, live: Live, address: str) -> None
 
 def test_an_autosave_does_not_speak_over_what_is_not_known(ada: Page) -> None:
     """It was on its way when the save lost its answer, and fails then."""
-    ada.goto("/studio/posts/new")
-    wait_for_editor(ada)
+    opened(ada, "/studio/posts/new")
     autosaves = hold(ada, "**/studio/autosave/**")
     with ada.expect_request("**/studio/autosave/**"):
         ada.fill(SOURCE, "Did it arrive?")
@@ -517,8 +480,7 @@ def test_an_answer_that_never_came_is_not_called_unsaved(
 ) -> None:
     """The server has the post, its answer was lost: the page says what it does not know, and trying
     again makes no second post; nor does a page that is loaded again."""
-    ada.goto(address)
-    wait_for_editor(ada)
+    opened(ada, address)
     if not autosaved:
         ada.route("**/studio/autosave/**", lambda route: route.abort())
     ada.fill(SOURCE, "Did it arrive?")
@@ -570,8 +532,7 @@ def test_two_new_posts_and_a_new_page(ada: Page) -> None:
 
 def test_lists_go_on(ada: Page) -> None:
     """Enter continues a list and ends it; Tab indents there, and leads on after Escape."""
-    ada.goto("/studio/posts/new")
-    wait_for_editor(ada)
+    opened(ada, "/studio/posts/new")
     ada.focus(SOURCE)
     for line in ("1. one", "two"):
         ada.keyboard.type(line)
@@ -601,8 +562,7 @@ def test_keys_alone_keep_the_focus(browse: Browse, log_in: LogIn) -> None:
     """On a small screen: the preview hides the text and has the focus, and the menu does not stay
     over what comes after it."""
     page = log_in(browse("/", width=390))
-    page.goto("/studio/posts/new")
-    wait_for_editor(page)
+    opened(page, "/studio/posts/new")
     page.focus(SOURCE)
     page.keyboard.type("Words")
     page.keyboard.press("Control+e")
@@ -633,8 +593,7 @@ def test_a_pasted_document_is_markdown(ada: Page) -> None:
       <p>Some <span style="font-weight:700">bold </span>and <i>slanted</i>
       <a href="https://a.example/">words</a>.</p><ol><li>one<ul><li>in it</li></ul></li>
       <li>two</li></ol><script>alert(1)</script></b>"""
-    ada.goto("/studio/posts/new")
-    wait_for_editor(ada)
+    opened(ada, "/studio/posts/new")
     ada.fill(SOURCE, "Before. ")
     ada.focus(SOURCE)
     ada.keyboard.press("Control+End")
@@ -684,8 +643,7 @@ def test_a_pasted_document_is_markdown(ada: Page) -> None:
 def test_pasted_code_and_pages_keep_their_lines(ada: Page) -> None:
     """Code has the lines and backticks that it had; a caption, a term and a raised number are not
     joined to what stands before them."""
-    ada.goto("/studio/posts/new")
-    wait_for_editor(ada)
+    opened(ada, "/studio/posts/new")
     for html, text in (
         ("<pre>def f():<br>    <b>pass</b><br><br><br>f()<br></pre>",  # JetBrains
          "```\ndef f():\n    pass\n\n\nf()\n```"),
@@ -717,14 +675,12 @@ def test_changes_of_a_scheduled_post_wait_for_a_save(
 ) -> None:
     """An autosave says that the post goes out without them; a sound in the box is no episode."""
     make_post(live.site, "Soon.", clock() + timedelta(days=1), author_id=1)
-    ada.goto("/studio/posts/1")
-    wait_for_editor(ada)
+    opened(ada)
     ada.fill(SOURCE, "Sooner.")
     expect(ada.locator(STATE)).to_contain_text("Saved 09:30. It goes out without these changes")
     ada.keyboard.press("Control+s")
     expect(ada.locator(STATE)).to_contain_text("Scheduled for")
-    ada.goto("/studio/")
-    wait_for_editor(ada)
+    opened(ada, "/studio/")
     paste_file(ada, "a.mp3", make_mp3(), "audio/mpeg")
     expect(ada.locator(STATE)).to_contain_text("a.mp3 is a link here; add an episode in the full")
 
@@ -733,8 +689,7 @@ def test_places_of_files_that_did_not_come(ada: Page, live: Live) -> None:
     """The page was left while a file was on its way: its place does not go out as words. Without
     its place a file is not called added. Enter in a field of a published post sends nothing."""
     make_post(live.site, "One.\n\n*Adding late.png 1 …*\n\nTwo.", author_id=1)
-    ada.goto("/studio/posts/1")
-    wait_for_editor(ada)
+    opened(ada)
     ada.fill(TITLE, "Half")
     ada.press(TITLE, "Enter")
     expect(ada.locator(SOURCE)).to_be_focused()
@@ -748,9 +703,7 @@ def test_places_of_files_that_did_not_come(ada: Page, live: Live) -> None:
     expect(ada.locator(STATE)).to_contain_text("Update sends this to readers. Saved 09:30")
     assert (the_post(live).title, the_post(live).version) == ("", 1)
     sent = hold(ada, "**/studio/media")
-    out = io.BytesIO()
-    Image.new("RGB", (60, 40), "teal").save(out, "PNG")
-    paste_file(ada, "gone.png", out.getvalue(), "image/png")
+    paste_file(ada, "gone.png", make_png(), "image/png")
     wait_on(ada, lambda: sent)
     ada.fill(SOURCE, "Three.")
     sent[0].fallback()
@@ -760,8 +713,7 @@ def test_places_of_files_that_did_not_come(ada: Page, live: Live) -> None:
 
 def test_file_that_is_no_picture(ada: Page) -> None:
     """A refused file leaves the text as it was, and the reason is said."""
-    ada.goto("/studio/posts/new")
-    wait_for_editor(ada)
+    opened(ada, "/studio/posts/new")
     ada.fill(SOURCE, "Text.")
     paste_file(ada, "fake.png", b"I am a text", "image/png")
     expect(ada.locator(STATE)).to_contain_text("fake.png was not added: this file is not a picture")
@@ -771,14 +723,11 @@ def test_file_that_is_no_picture(ada: Page) -> None:
 
 def test_publishing_waits_for_a_picture(ada: Page, live: Live) -> None:
     """A post does not go out with the place of a picture that is still on its way."""
-    out = io.BytesIO()
-    Image.new("RGB", (60, 40), "teal").save(out, "PNG")
     sent = hold(ada, "**/studio/media")
-    ada.goto("/studio/posts/new")
-    wait_for_editor(ada)
+    opened(ada, "/studio/posts/new")
     ada.fill(SOURCE, "Look:")
     with ada.expect_request("**/studio/media"):
-        paste_file(ada, "late.png", out.getvalue(), "image/png")
+        paste_file(ada, "late.png", make_png(), "image/png")
     ada.keyboard.press("Control+Enter")
     expect(ada.locator(STATE)).to_contain_text("As soon as everything is added")
     expect(ada.locator(".countdown")).to_have_count(0)
@@ -790,8 +739,7 @@ def test_publishing_waits_for_a_picture(ada: Page, live: Live) -> None:
 
 def test_keys(ada: Page) -> None:
     """Bold, italic and link by key, a link pasted over words, all undone by Ctrl+Z."""
-    ada.goto("/studio/posts/new")
-    wait_for_editor(ada)
+    opened(ada, "/studio/posts/new")
     ada.fill(SOURCE, "some words here")
     area = ada.locator(SOURCE)
     select = "([a, b]) => document.querySelector('[name=source]').setSelectionRange(a, b)"
@@ -815,8 +763,7 @@ def test_keys(ada: Page) -> None:
 def test_keys_of_other_layouts(ada: Page) -> None:
     """A Cyrillic layout has another letter on the key, Caps Lock a capital one; with Shift the keys
     are the browser's."""
-    ada.goto("/studio/posts/new")
-    wait_for_editor(ada)
+    opened(ada, "/studio/posts/new")
     ada.fill(SOURCE, "words")
     press = """([key, code, shiftKey]) => !document.querySelector("[name=source]").dispatchEvent(
       new KeyboardEvent("keydown",
@@ -834,8 +781,7 @@ def test_keys_of_other_layouts(ada: Page) -> None:
 def test_a_post_in_html_stays_html(ada: Page, live: Live) -> None:
     """What keys, a pasted link and a picture add to it; in a listing a pasted link is text."""
     make_post(live.site, "<p>some words</p>", source_format="html", author_id=1)
-    ada.goto("/studio/posts/1")
-    wait_for_editor(ada)
+    opened(ada)
     area = ada.locator(SOURCE)
     select = "([a, b]) => document.querySelector('[name=source]').setSelectionRange(a, b)"
     ada.focus(SOURCE)
@@ -851,9 +797,7 @@ def test_a_post_in_html_stays_html(ada: Page, live: Live) -> None:
         expect(area).to_have_value(f"<p>some {text}</p>")
     ada.keyboard.type("/about")
     ada.keyboard.press("Control+End")
-    out = io.BytesIO()
-    Image.new("RGB", (60, 40), "teal").save(out, "PNG")
-    paste_file(ada, "a.png", out.getvalue(), "image/png")
+    paste_file(ada, "a.png", make_png(), "image/png")
     ada.get_by_label("Description of a.png").fill('Tea & "milk"')
     expect(area).to_have_value(
         re.compile(
@@ -861,8 +805,7 @@ def test_a_post_in_html_stays_html(ada: Page, live: Live) -> None:
             r'alt="Tea &amp; &quot;milk&quot;">\n\n'
         )
     )
-    ada.goto("/studio/posts/new")
-    wait_for_editor(ada)
+    opened(ada, "/studio/posts/new")
     area.fill("```\nwords")
     ada.evaluate(select, [4, 9])
     assert not ada.evaluate(PASTE, ["", "https://a.example/"])
@@ -881,47 +824,6 @@ def test_edit_and_minor_edit(ada: Page, live: Live) -> None:
     ada.get_by_role("button", name="Update").click()
     expect(ada.locator("[name=base_version]")).to_have_value(re.compile("^3 "))
     assert kinds(live) == ["publish", "edit"]
-
-
-def test_two_tabs(ada: Page, live: Live) -> None:
-    """The second tab is told while typing and when saving; both texts are there to merge."""
-    make_post(live.site, "The cat sat.", author_id=1)
-    second_tab = ada.context.new_page()
-    for page in (ada, second_tab):
-        page.goto("/studio/posts/1")
-    ada.fill(SOURCE, "The black cat sat.")
-    ada.get_by_role("button", name="Update").click()
-    expect(ada.get_by_text("Updated.")).to_be_visible()
-    second_tab.fill(SOURCE, "The cat sat down.")
-    expect(second_tab.locator(STATE)).to_contain_text("changed in another tab")
-    second_tab.get_by_role("button", name="Update").click()
-    expect(
-        second_tab.get_by_role("heading", name="This post was changed in another tab")
-    ).to_be_visible()
-    expect(second_tab.locator(".diff del")).to_contain_text("black")
-    expect(second_tab.locator(".diff ins")).to_contain_text("down")
-    expect(second_tab.locator("#editor " + SOURCE)).to_have_value("The cat sat down.")
-    assert the_post(live).source == "The black cat sat."
-    second_tab.fill("#editor " + SOURCE, "The black cat sat down.")
-    second_tab.get_by_role("button", name="Update").click()
-    expect(second_tab.get_by_text("Updated.")).to_be_visible()
-    assert the_post(live).source == "The black cat sat down."
-
-
-def test_two_tabs_typing_at_once(ada: Page, live: Live, clock: FakeClock) -> None:
-    """Two open tabs cannot wipe out each other's autosave."""
-    make_post(live.site, "Text.", author_id=1)
-    second_tab = ada.context.new_page()
-    for page in (ada, second_tab):
-        page.goto("/studio/posts/1")
-    ada.fill(SOURCE, "Text of one.")
-    expect(ada.locator(STATE)).to_have_text("Saved 09:30")
-    clock.forward(seconds=5)
-    second_tab.fill(SOURCE, "Text of the other.")
-    expect(second_tab.locator(STATE)).to_contain_text("beside another text, of another tab")
-    ada.reload()
-    expect(ada.locator(SOURCE)).to_have_value("Text of one.")
-    expect(ada.get_by_role("link", name="Compare the texts")).to_be_visible()
 
 
 def test_revisions(ada: Page, live: Live) -> None:
@@ -1001,8 +903,7 @@ def test_back_to_draft_by_keyboard(ada: Page, live: Live, clock: FakeClock) -> N
     name, opens and closes by key, and breaks no rule of accessibility."""
     number = make_post(live.site, "Early thoughts.", title="Early", author_id=1).id
     guid = the_post(live).guid
-    ada.goto(f"{live.url}/studio/posts/{number}")
-    wait_for_editor(ada)
+    opened(ada, f"{live.url}/studio/posts/{number}")
     ada.locator(SOURCE).fill("Thoughts to finish.")
     menu = ada.get_by_label("More", exact=True)
     menu.press("Enter")

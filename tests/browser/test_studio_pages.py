@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Request, expect
 
 from publisher.blog.writing import autosave, posts
-from tests.browser.conftest import Browse, Live, Scheme, overflow, violations, wait_for_editor
+from tests.browser.conftest import Browse, Live, Scheme, opened, overflow, violations
 from tests.conftest import FakeClock
 from tests.factories import content, make_post
 
@@ -82,8 +82,7 @@ def preview_of(page: Page) -> Locator:
 def test_preview_behind_a_key(browse: Browse, log_in: LogIn, live: Live) -> None:
     """On a small screen the preview takes the place of the text, by key or button, and back."""
     page = log_in(browse("/studio/login", width=390))
-    page.goto("/studio/posts/new")
-    wait_for_editor(page)
+    opened(page, "/studio/posts/new")
     page.fill("[name=source]", "Some *words*.")
     expect(page.locator("#preview")).to_be_hidden()
     page.keyboard.press("Control+e")
@@ -98,8 +97,7 @@ def test_the_editor_on_paper(browse: Browse, log_in: LogIn, live: Live) -> None:
     narrow paper does not close the preview."""
     page = log_in(browse("/"))
     make_post(live.site, TEXT, author_id=1)
-    page.goto("/studio/posts/1")
-    wait_for_editor(page)
+    opened(page)
     preview, typed = page.locator("#preview iframe"), page.locator("[name=source]")
     expect(preview_of(page)).to_contain_text("first paragraph")
     page.evaluate("addEventListener('afterprint', () => document.title = preview.hidden)")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import Browse, Live, Scheme, overflow, violations, wait_for_editor
+from tests.browser.conftest import Browse, Live, Scheme, opened, overflow, violations
 from tests.browser.test_chooser import keep
 from tests.factories import make_mp3, make_post
 
@@ -19,8 +19,7 @@ LONG = "Every evening the sun finds the one window of the staircase. " * 5
 def ada(browse: Browse, log_in: LogIn) -> Page:
     """The editor with an empty post."""
     page = log_in(browse("/studio/login"))
-    page.goto("/studio/posts/new")
-    wait_for_editor(page)
+    opened(page, "/studio/posts/new")
     return page
 
 
@@ -78,8 +77,7 @@ def test_the_row_by_keyboard(ada: Page) -> None:
 
 def test_an_html_post_gets_html(ada: Page, live: Live) -> None:
     make_post(live.site, "some words", source_format="html", author_id=1)
-    ada.goto("/studio/posts/1")
-    wait_for_editor(ada)
+    opened(ada)
     area = ada.locator(SOURCE)
     for name, after in [
         ("Bold", "<b>some words</b>"), ("Heading", "<h2>some words</h2>"),
@@ -138,8 +136,7 @@ def test_nothing_is_under_the_bar(ada: Page, live: Live, width: int) -> None:
     for address in ("/studio/posts/new", "/studio/posts/1"):
         for height in (620, 700, 800, 1000):
             ada.set_viewport_size({"width": width, "height": height})
-            ada.goto(address)
-            wait_for_editor(ada)
+            opened(ada, address)
             bar = ada.locator(".act" if width < 640 else ".decide").bounding_box()
             tools = ada.locator(".under-text").bounding_box()
             text = ada.locator(SOURCE).bounding_box()

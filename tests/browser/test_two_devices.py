@@ -1,73 +1,26 @@
 """One author, two devices or two tabs: a text that a screen called saved or kept is never replaced
 by an older one without a question."""
 
-from collections.abc import Callable
-
 import pytest
-from playwright.sync_api import BrowserContext, Dialog, Page, Request, expect
+from playwright.sync_api import Dialog, Page, Request, expect
 
 from publisher.storage.tables.blog import Post
 from tests.browser.conftest import (
-    Browse,
+    BANNER,
+    POST,
+    SOURCE,
+    STATE,
     Live,
+    autosaved,
+    chosen,
     comes_true,
     hold,
-    log_in_as,
+    opened,
+    typed_offline,
     wait_for_editor,
     wait_on,
 )
 from tests.conftest import FakeClock
-from tests.factories import make_post
-
-SOURCE, STATE, BANNER = "[name=source]", "[data-state]", "[data-banner]"
-POST = "/studio/posts/1"
-
-
-@pytest.fixture
-def laptop(browse: Browse, log_in: Callable[[Page], Page], live: Live) -> Page:
-    """A browser of ada's, with a saved post in the editor."""
-    page = log_in(browse("/studio/login"))
-    make_post(live.site, "As saved.", author_id=1)
-    return opened(page)
-
-
-@pytest.fixture
-def phone(browse: Browse, laptop: Page) -> Page:
-    """Another device of hers."""
-    return log_in_as(browse("/studio/login", width=390))
-
-
-def opened(page: Page) -> Page:
-    """The page with the post in the editor, ready for keys."""
-    page.goto(POST)
-    wait_for_editor(page)
-    return page
-
-
-def typed_offline(page: Page, text: str) -> BrowserContext:
-    """What was typed without a network, and kept in the browser; the tab is closed."""
-    page.context.set_offline(True)
-    page.fill(SOURCE, text)
-    expect(page.locator(STATE)).to_contain_text("kept in this browser")
-    context = page.context
-    page.close()
-    context.set_offline(False)
-    return context
-
-
-def autosaved(page: Page, text: str) -> None:
-    """What was typed and autosaved."""
-    page.fill(SOURCE, text)
-    expect(page.locator(STATE)).to_contain_text("Saved")
-
-
-def chosen(page: Page) -> Page:
-    """The unsaved texts of the page's post; the first that its editor does not show is put in."""
-    with page.expect_popup() as popup:
-        page.locator(BANNER).get_by_role("link", name="Compare the texts").click()
-    popup.value.get_by_role("button", name="Put this text into the editor").first.click()
-    wait_for_editor(popup.value)
-    return popup.value
 
 
 def test_an_older_text_of_a_closed_laptop_does_not_replace_the_phones(
@@ -158,8 +111,7 @@ def test_an_answer_that_was_lost_is_no_other_device(laptop: Page) -> None:
 
 def test_what_back_brings_does_not_replace_what_was_autosaved(laptop: Page) -> None:
     """Back shows a text that was published; the newer one stays when somebody types on it."""
-    laptop.goto("/studio/")
-    wait_for_editor(laptop)
+    opened(laptop, "/studio/")
     autosaved(laptop, "Published.")
     laptop.keyboard.press("Control+Enter")
     expect(laptop.locator(".countdown")).to_be_visible()
@@ -221,14 +173,6 @@ def test_a_browser_that_keeps_nothing(laptop: Page, storage: str) -> None:
         expect(laptop.locator(STATE)).to_contain_text("cannot keep it, so copy the text")
 
 
-def test_a_full_storage_is_said(laptop: Page) -> None:
-    """The quota is used up: nothing is called kept."""
-    laptop.evaluate("localStorage.setItem('x', 'x'.repeat(5_242_880 - 100))")
-    laptop.context.set_offline(True)
-    laptop.fill(SOURCE, "A text of more than a hundred letters, " * 9)
-    expect(laptop.locator(STATE)).to_contain_text("cannot keep it, so copy the text")
-
-
 @pytest.mark.parametrize("status", [422, 503])  # one that has a case of its own without a text
 def test_an_autosave_that_fails_is_tried_again(laptop: Page, status: int) -> None:
     """Whatever the server answers: the page says so, keeps the text and goes on."""
@@ -274,8 +218,7 @@ def test_a_post_is_deleted_while_another_tab_types(laptop: Page, phone: Page) ->
 
 def test_back_after_publishing_writes_another_post(laptop: Page, live: Live) -> None:
     """The form that Back brings is not the request that was answered."""
-    laptop.goto("/studio/")
-    wait_for_editor(laptop)
+    opened(laptop, "/studio/")
     laptop.fill(SOURCE, "The first note.")
     laptop.keyboard.press("Control+Enter")
     expect(laptop.locator(".countdown")).to_be_visible()
@@ -319,8 +262,7 @@ def test_what_is_typed_while_a_save_is_on_its_way(laptop: Page, live: Live, path
         saves = request.method == "POST" and request.url.endswith(path)
         return saves or request.is_navigation_request()
 
-    laptop.goto(path)
-    wait_for_editor(laptop)
+    opened(laptop, path)
     laptop.fill(SOURCE, "Sent.")
     held = hold(laptop, "**/studio/**", wanted)
     laptop.keyboard.press("Control+Enter")
@@ -337,8 +279,7 @@ def test_what_is_typed_while_a_save_is_on_its_way(laptop: Page, live: Live, path
 
 def test_a_new_post_of_a_closed_tab_is_found_from_the_list(laptop: Page) -> None:
     """With its title and tags, which the box does not have."""
-    laptop.goto("/studio/posts/new")
-    wait_for_editor(laptop)
+    opened(laptop, "/studio/posts/new")
     laptop.context.set_offline(True)
     laptop.fill("[name=title]", "An essay")
     context = typed_offline(laptop, "Typed in the train.")
@@ -354,8 +295,7 @@ def test_a_new_post_of_a_closed_tab_is_found_from_the_list(laptop: Page) -> None
 def test_a_held_key_sends_nothing_on_the_next_page(laptop: Page, phone: Page, live: Live) -> None:
     """Which may show what another device has typed."""
     for page in (phone, laptop):
-        page.goto("/studio/")
-        wait_for_editor(page)
+        opened(page, "/studio/")
     autosaved(phone, "Half a note of the phone")
     autosaved(laptop, "A note of the laptop.")
     laptop.locator(SOURCE).press("Control+Enter")

@@ -6,12 +6,10 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.losses.__main__ import TABS, devices_of, served, started
-from tests.losses.recipes import RECIPES
 from tests.losses.served import Blog
 from tests.losses.walk import LENGTH, drawn, play
 
 STEPS, SEED = 600, 11
-DEVICES = 2
 
 
 @pytest.fixture(scope="module")
@@ -34,10 +32,3 @@ def test_nothing_is_lost(browser: Browser, blog: Blog, episode: int) -> None:
     devices = devices_of(episode)
     steps = drawn(f"{SEED}:{episode}", devices)
     assert play(browser, blog, steps, f"e{episode}", devices, TABS) == ("", LENGTH)
-
-
-@pytest.mark.parametrize("name", RECIPES)
-def test_recipe(browser: Browser, blog: Blog, name: str) -> None:
-    """What once lost or doubled a text does so no more."""
-    recipe, prefix = list(RECIPES[name]), f"r{list(RECIPES).index(name)}"
-    assert play(browser, blog, recipe, prefix, DEVICES, TABS) == ("", len(recipe))

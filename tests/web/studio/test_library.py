@@ -6,14 +6,12 @@ import re
 from PIL import Image
 
 from publisher.installation import Site
-from tests.factories import make_author, make_mp3
+from tests.factories import make_author, make_mp3, make_png
 from tests.web.studio.browser import Browser, the_post
 
 
 def upload(ada: Browser, colour: str, name: str) -> str:
-    out = io.BytesIO()
-    Image.new("RGB", (700, 500), colour).save(out, "PNG")
-    return send(ada, out.getvalue(), name)
+    return send(ada, make_png(colour, (700, 500)), name)
 
 
 def send(ada: Browser, data: bytes, name: str) -> str:

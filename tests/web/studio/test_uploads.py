@@ -4,17 +4,14 @@ import io
 import re
 
 import pytest
-from PIL import Image
 
 from publisher.installation import Site
-from tests.factories import make_mp3
+from tests.factories import make_mp3, make_png
 from tests.web.studio.browser import Browser, number, the_post
 
 
 def png() -> bytes:
-    out = io.BytesIO()
-    Image.new("RGB", (30, 20), "teal").save(out, "PNG")
-    return out.getvalue()
+    return make_png(size=(30, 20))
 
 
 def test_upload_by_script(ada: Browser) -> None:
