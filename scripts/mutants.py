@@ -1,80 +1,338 @@
-"""Mutation testing of the rules of the ttl and of `publisher/feeds`, by cosmic-ray's operators.
+"""Mutation testing of one room of `publisher`, by cosmic-ray's operators.
 
-`python scripts/mutants.py [COUNT] [SEED]` changes a copy of the committed code in COUNT (100)
-places, one at a time and drawn at random, and runs the tests of `make test` that are about this
-code. It prints the mutants that no test notices, and how many there are: each is either no change
-of behaviour or a test that is missing. One that is not noticed takes some two minutes.
+`python scripts/mutants.py [COUNT] [SEED] [ROOM]` changes a copy of the committed code in COUNT
+(100) places, one at a time and drawn at random, and runs the quick tests that go through the
+changed statement, those of the module's own test file first, until one fails. It prints each mutant
+that no test notices, and how many were noticed: a survivor is either no change of behaviour or a
+test that is missing. What cannot be imported (types, mostly) says nothing about tests and is not
+counted.
+
+The tests are collected once; each mutant is a fork in which the changed functions have other code.
 """
 
+import ast
+import gc
+import json
+import os
 import random
-import sqlite3
+import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import closing
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from difflib import unified_diff
+from functools import partial
+from inspect import CO_OPTIMIZED
 from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import NamedTuple
+
+import pytest
 
 ROOT = Path(__file__).parent.parent
-# The quick ones first: most mutants are noticed in some seconds.
-TESTS = "core feeds dynamic_ttl test_civil_dates.py test_parity.py test_same_figures.py simulator"
-CONFIG = """\
-[cosmic-ray]
-module-path = ["publisher/dynamic_ttl/core", "publisher/feeds"]
-timeout = 400.0
-excluded-modules = []
-test-command = "{python} -m pytest -x -q -n 0 -p no:cacheprovider -m 'not system' {tests}"
-[cosmic-ray.distributor]
-name = "local"
-"""
+# What of `publisher` is changed, and the tests that can be expected to notice.
+ROOMS = {
+    "core": ("dynamic_ttl/core", "dynamic_ttl test_civil_dates.py test_parity.py"),
+    "feeds": ("feeds", "feeds publishing"),
+    "blog": ("blog publishing", "blog publishing"),
+    "feed_reading": ("feed_reading", "feed_reading"),
+    "importing": ("parts/importing", "parts/importing"),
+}
+OPTIONS = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not system"]
+NOT_IMPORTABLE = 9
+FAILED = Path("../failed")  # the name of the test that noticed
 
 
-def main(count: int = 100, seed: int = 1) -> int:
-    """Print what became of so many mutants; 1 if the tests fail on the code as it is."""
-    tests = " ".join(f"tests/{name}" for name in TESTS.split())
+class Mutant(NamedTuple):
+    """One change: the which-th place of a file to which an operator applies, and its lines."""
+
+    file: str
+    operator: str
+    which: int
+    lines: range
+
+
+class Known(NamedTuple):
+    """What the tests did with the code as it is: each one's seconds, the tests of each line."""
+
+    seconds: dict[str, float]
+    by_line: dict[str, dict[int, list[str]]]
+    functions: list[FunctionType]
+    sound: set[str]  # tests that pass without a change, also a second time
+
+    def tests(self, mutant: Mutant, statement: range, at_import: bool) -> list[str]:
+        """The tests that may notice: the module's own first, then the quickest files'."""
+        lines = self.by_line.get(mutant.file, {})
+        asked = lines if at_import else statement
+        found = {test for line in asked for test in lines.get(line, ())} & set(self.seconds)
+        files = defaultdict[str, float](float)
+        for test in found:
+            files[test.split("::")[0]] += self.seconds[test]
+        own = f"test_{Path(mutant.file).name}"
+        return sorted(found, key=lambda test: (
+            (file := test.split("::")[0]).split("/")[-1] != own, files[file], file
+        ))  # fmt: skip
+
+
+def main(count: int, seed: int, room: str) -> int:
+    """Print what became of so many mutants of a room."""
+    folders, tests = (words.split() for words in ROOMS[room])
+    os.environ["NUMBA_DISABLE_JIT"] = "1"  # compiled rules would not be the changed ones
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder, "copy")
+        copy = Path(folder, "copy").resolve()
         subprocess.run(["git", "clone", "--quiet", "--shared", str(ROOT), str(copy)], check=True)
-        Path(folder, "config.toml").write_text(CONFIG.format(python=sys.executable, tests=tests))
+        os.chdir(copy)
+        sys.path.insert(0, str(copy))
+        plugin = Mutants(count, seed, [Path("publisher", one) for one in folders])
+        return int(pytest.main([*OPTIONS, *(f"tests/{one}" for one in tests)], plugins=[plugin]))
 
-        def cosmic_ray(command: str, *files: str) -> int:
-            program = [str(Path(sys.executable).with_name("cosmic-ray")), command]
-            return subprocess.run(
-                [*program, f"{folder}/config.toml", *files], cwd=copy, check=False
-            ).returncode
 
-        print("The tests on the code as it is, then on each mutant; some two a minute.")
-        if cosmic_ray("baseline"):
-            return 1
-        session = f"{folder}/session.sqlite"
-        cosmic_ray("init", session)
-        _draw(session, count, seed)
-        cosmic_ray("exec", session)
-        _tell(session)
+class Mutants:
+    """Runs, in place of the collected tests, some of them for each mutant."""
+
+    def __init__(self, count: int, seed: int, folders: list[Path]) -> None:
+        self.count, self.seed, self.folders = count, seed, folders
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Draw the mutants and print what becomes of each."""
+        known = _known(session, self.folders)
+        files = sorted(file for folder in self.folders for file in folder.rglob("*.py"))
+        mutants = [mutant for file in files for mutant in _mutants(file)]
+        _say(f"{len(mutants)} places, {self.count} of them by seed {self.seed}")
+        random.Random(self.seed).shuffle(mutants)  # noqa: S311
+        noticed = counted = 0
+        for mutant in mutants:
+            if (found := _is_noticed(mutant, known, session)) is not None:
+                noticed, counted = noticed + found, counted + 1
+            if counted == self.count:
+                break
+        _say(f"{noticed} of {counted} mutants were noticed")
+        return True
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+def _known(session: pytest.Session, folders: list[Path]) -> Known:
+    """What the tests do with the code as it is; those that fail are told and left out."""
+    from coverage import Coverage, CoverageData
+
+    data, told = str(Path("../data").resolve()), Path("../told").resolve()
+
+    def measure() -> int:
+        coverage = Coverage(
+            data, branch=True, config_file=False, include=[f"{one}/*" for one in folders]
+        )
+        seconds = {}
+        coverage.start()
+        for item, following in zip(session.items, [*session.items[1:], None], strict=True):
+            coverage.switch_context(item.nodeid)
+            before, began = session.testsfailed, time.process_time()
+            session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if session.testsfailed == before:
+                seconds[item.nodeid] = time.process_time() - began
+        coverage.stop()
+        coverage.save()
+        with Path("../coverage").open("w") as file:
+            coverage.report(show_missing=True, skip_covered=True, file=file)
+        told.write_text(json.dumps(seconds))
+        return 0
+
+    _in_a_fork(measure)
+    seconds = json.loads(told.read_text())
+    _say(Path("../coverage").read_text())
+    _say(f"{len(seconds)} tests, {sum(seconds.values()):.0f} s; these fail without a change:")
+    _say(" ".join(item.nodeid for item in session.items if item.nodeid not in seconds))
+    measured = CoverageData(data)
+    measured.read()
+    files = measured.measured_files()
+    by_line = {
+        str(Path(file).relative_to(Path.cwd())): measured.contexts_by_lineno(file) for file in files
+    }
+    gc.unfreeze()
+    functions = [
+        one
+        for one in gc.get_objects()
+        if type(one) is FunctionType and one.__code__.co_filename in files
+    ]
+    gc.freeze()  # a fork would copy whatever is looked at for garbage
+    return Known(seconds, by_line, functions, set())
+
+
+def _mutants(file: Path) -> Iterator[Mutant]:
+    """Each change of a file that an operator knows."""
+    from cosmic_ray.ast import ast_nodes, get_ast
+    from cosmic_ray.plugins import get_operator, operator_names
+
+    tree = get_ast(file.read_text())
+    for name in sorted(operator_names()):
+        if not (kind := get_operator(name)).arguments():
+            places = (
+                place for node in ast_nodes(tree) for place in kind().mutation_positions(node)
+            )
+            for which, (start, end) in enumerate(places):
+                yield Mutant(str(file), name, which, range(start[0], end[0] + 1))
+
+
+def _is_noticed(mutant: Mutant, known: Known, session: pytest.Session) -> bool | None:
+    """Whether a test notices a mutant; none if it cannot be imported."""
+    from cosmic_ray.mutating import mutate_code
+    from cosmic_ray.plugins import get_operator
+
+    path = Path(mutant.file)
+    source = path.read_text()
+    changed = mutate_code(source, get_operator(mutant.operator)(), mutant.which)
+    name = str(path.resolve())
+    before, after = compile(source, name, "exec"), compile(changed, name, "exec")
+    at_import = _at_import(before) != _at_import(after)
+    began, run = time.monotonic(), partial(_run_changed, session, known)
+    while True:
+        tests = known.tests(mutant, _statement(source, mutant.lines), at_import)
+        FAILED.write_text("")
+        with _written(path, changed):
+            if at_import:
+                code = _in_a_fork(partial(_import, path, after))
+                code = code or _in_a_fork(partial(_run_anew, tests))
+            else:
+                code = _in_a_fork(partial(run, tests, name, after))
+        failed = FAILED.read_text()
+        if not failed or failed in known.sound:
+            break
+        if not _in_a_fork(partial(run, [failed], name, before)):
+            known.sound.add(failed)
+            break
+        _say(f"cannot be run a second time, and is left out: {failed}")
+        del known.seconds[failed]
+    told = f"{mutant.file}:{mutant.lines[0]} {mutant.operator}"
+    if code == NOT_IMPORTABLE:
+        _say(f"cannot be imported: {told}")
+        return None
+    _say(f"{'noticed' if code else 'SURVIVED'}: {told}, "
+         f"{len(tests)} tests, {time.monotonic() - began:.0f} s")  # fmt: skip
+    if not code:
+        diff = unified_diff(source.splitlines(), changed.splitlines(), lineterm="", n=2)
+        _say("\n".join(list(diff)[2:]))
+    return bool(code)
+
+
+def _statement(source: str, lines: range) -> range:
+    """The lines of the statement that the given ones are in, without the block below it."""
+    found = lines
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.stmt) and node.lineno <= lines[0] <= (node.end_lineno or 0):
+            block = getattr(node, "body", None)
+            end = max(node.lineno, block[0].lineno - 1) if block else node.end_lineno or 0
+            if lines[0] <= end:
+                found = range(node.lineno, end + 1)
+    return found
+
+
+def _at_import(code: CodeType) -> list[object]:
+    """What of a module's code runs when it is imported: all but the code of its functions."""
+    parts: list[object] = [code.co_code, code.co_names]
+    for const in code.co_consts:
+        if not isinstance(const, CodeType):
+            parts.append(const)
+        elif not const.co_flags & CO_OPTIMIZED or const.co_name in {
+            "<listcomp>",
+            "<setcomp>",
+            "<dictcomp>",
+            "<genexpr>",
+        }:
+            parts.append(_at_import(const))
+    return parts
+
+
+@contextmanager
+def _written(path: Path, changed: str) -> Iterator[None]:
+    """The file has the changed text, also for programs that tests start."""
+    source, times = path.read_bytes(), path.stat()
+    try:
+        path.write_text(changed)
+        yield
+    finally:
+        path.write_bytes(source)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def _in_a_fork(work: Callable[[], int]) -> int:
+    """What `work` returns in a process of its own; another status if that dies."""
+    if not (child := os.fork()):
+        with suppress(BaseException):
+            os.setsid()
+            nothing = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nothing, 1)
+            os.dup2(nothing, 2)
+            # A mutant is as new and often as long as the next one: its bytecode would be taken.
+            sys.dont_write_bytecode = True
+            os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+            os._exit(work())
+        os._exit(1)
+    _, status = os.waitpid(child, 0)
+    with suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)  # the programs that it started
+    return os.waitstatus_to_exitcode(status)
+
+
+def _import(path: Path, code: CodeType) -> int:
+    """Whether a changed module can be imported: 0, or NOT_IMPORTABLE."""
+    name = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+    fresh = ModuleType(name)
+    fresh.__dict__.update(__file__=str(path), __package__=sys.modules[name].__package__)
+    sys.modules[name] = fresh
+    signal.alarm(60)
+    try:
+        exec(code, fresh.__dict__)  # noqa: S102
+    except Exception:
+        return NOT_IMPORTABLE
     return 0
 
 
-def _draw(session: str, count: int, seed: int) -> None:
-    """Leave so many of the session's mutants, the same ones for the same code and seed."""
-    with closing(sqlite3.connect(session)) as database, database:
-        mutants = database.execute(
-            "SELECT job_id FROM mutation_specs"
-            " ORDER BY module_path, operator_name, operator_args, occurrence"
-        ).fetchall()
-        gone = set(mutants) - set(random.Random(seed).sample(mutants, min(count, len(mutants))))  # noqa: S311
-        database.executemany("DELETE FROM mutation_specs WHERE job_id = ?", gone)
-        database.executemany("DELETE FROM work_items WHERE job_id = ?", gone)
+def _run_anew(tests: list[str]) -> int:
+    """pytest's status for tests in a program of their own, which imports the changed file."""
+    if not tests:
+        return 0
+    # More names than one program takes: whole files.
+    names = tests if len(tests) < 200 else list(dict.fromkeys(one.split("::")[0] for one in tests))
+    signal.alarm(600)
+    program = [sys.executable, "-m", "pytest", "-x", *OPTIONS, *names]
+    return subprocess.run(program, check=False).returncode
 
 
-def _tell(session: str) -> None:
-    with closing(sqlite3.connect(session)) as database:
-        results = database.execute(
-            "SELECT test_outcome, diff FROM work_results JOIN mutation_specs USING (job_id)"
-            " ORDER BY module_path, start_pos_row"
-        ).fetchall()
-    survivors = [diff for outcome, diff in results if outcome == "SURVIVED"]
-    print(*survivors, sep="\n")
-    print(f"{len(results) - len(survivors)} of {len(results)} mutants were noticed")
+def _run_changed(
+    session: pytest.Session, known: Known, tests: list[str], file: str, code: CodeType
+) -> int:
+    """1 as soon as one of the tests fails where the file's functions have the changed code."""
+    changed = {(one.co_qualname, one.co_firstlineno): one for one in _codes(code)}
+    for function in known.functions:
+        old = function.__code__
+        if old.co_filename == file and (new := changed.get((old.co_qualname, old.co_firstlineno))):
+            function.__code__ = new
+    items = {item.nodeid: item for item in session.items}
+    chosen = [items[test] for test in tests]
+    before = session.testsfailed
+    for item, following in zip(chosen, [*chosen[1:], None], strict=True):
+        # A change may make a loop endless, or wait for what never comes: the process ends then.
+        signal.setitimer(signal.ITIMER_PROF, 10 + 10 * known.seconds[item.nodeid])
+        signal.setitimer(signal.ITIMER_REAL, 100 + 100 * known.seconds[item.nodeid])
+        session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        if session.testsfailed > before:
+            FAILED.write_text(item.nodeid)
+            return 1
+    return 0
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            yield const
+            yield from _codes(const)
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))
+    count, seed, room = [*sys.argv[1:], *("100", "1", "core")[len(sys.argv) - 1 :]]
+    sys.exit(main(int(count), int(seed), room))
