@@ -53,10 +53,10 @@ def is_access_log(path: Path) -> bool:
     """Whether one of the first lines is a request; False for what cannot be read."""
     try:
         with line_formats.opened(path) as stream:
-            found = line_formats.lines_from(stream, 0, last_too=True).lines[:TRIED_LINES]
+            lines = line_formats.lines_from(stream, 0, last_too=True).lines[:TRIED_LINES]
     except (OSError, EOFError):
         return False
-    return any(_request(line) is not None for line in found)
+    return any(_request(line) is not None for line in lines)
 
 
 def guess_updates(path: Path) -> GuessedUpdates:
@@ -80,7 +80,7 @@ def guess_updates(path: Path) -> GuessedUpdates:
         for line in _polls(path)
         if line.path == feed
     )
-    changes = tuple(settled(intervals(visits)))
+    changes = tuple(fewest_changes(intervals(visits)))
     if not changes:
         raise InvalidData(f"{path}: nobody was sent {feed} twice with a change in between")
     return GuessedUpdates(feed, changes, len(visits), len(who), visits[-1][0])
@@ -99,10 +99,10 @@ def intervals(visits: Iterable[tuple[int, int, int, int]]) -> Iterator[GuessedCh
         before[who] = at
 
 
-def settled(found: Iterable[GuessedChange]) -> list[GuessedChange]:
-    """The fewest changes that explain all of `found`, which come in order of `seen`."""
+def fewest_changes(guesses: Iterable[GuessedChange]) -> list[GuessedChange]:
+    """The fewest changes that explain all `guesses`, which come in order of `seen`."""
     changes: list[GuessedChange] = []
-    for change in found:
+    for change in guesses:
         if not changes or change.after >= changes[-1].seen:
             changes.append(change)
         elif change.after > changes[-1].after:

@@ -168,18 +168,18 @@ _JSON_FORMATS: dict[str, Callable[[Mapping[str, Any]], LogLine]] = {
 
 def _combined(text: str) -> LogLine:
     """The combined format: the default of Apache, nginx and most other servers."""
-    found = _COMBINED.fullmatch(text)
-    if found is None:
+    match = _COMBINED.fullmatch(text)
+    if match is None:
         raise ValueError("neither JSON nor the combined format")
-    address, time, request, status, sent, _, agent = found.groups()
-    method, _, rest = request.partition(" ")
+    address, time, request, status, sent, _, agent = match.groups()
+    method, _, target = request.partition(" ")
     return LogLine(
         _clf_milliseconds(time),
         "combined",
         address,
         _agent(agent),
         method,
-        _path(rest.partition(" ")[0]),
+        _path(target.partition(" ")[0]),
         int(status),
         0 if sent == "-" else _size(sent),
     )
@@ -187,12 +187,12 @@ def _combined(text: str) -> LogLine:
 
 @lru_cache(maxsize=256)
 def _clf_milliseconds(text: str) -> int:
-    found = _TIME.fullmatch(text)
-    if found is None or found[2] not in _MONTHS:
+    match = _TIME.fullmatch(text)
+    if match is None or match[2] not in _MONTHS:
         raise ValueError("the time cannot be read")
-    day, _, year, hour, minute, second, sign, hours, minutes = found.groups()
+    day, _, year, hour, minute, second, sign, hours, minutes = match.groups()
     offset = (int(hours) * 60 + int(minutes)) * (-60 if sign == "-" else 60)
-    parts = (int(year), _MONTHS.index(found[2]) + 1, int(day), int(hour), int(minute), int(second))
+    parts = (int(year), _MONTHS.index(match[2]) + 1, int(day), int(hour), int(minute), int(second))
     return _milliseconds(datetime(*parts, tzinfo=UTC).timestamp() - offset)
 
 
@@ -260,8 +260,8 @@ def _header(value: Any) -> str:
 
 @lru_cache(maxsize=8192)  # many values: a max-age may count down by the second
 def _max_age(value: Any) -> int | None:
-    found = _MAX_AGE.search(str(value or ""))
-    return None if found is None else int(found[1])
+    match = _MAX_AGE.search(str(value or ""))
+    return None if match is None else int(match[1])
 
 
 def _lists(headers: Any) -> dict[str, str]:
@@ -319,9 +319,9 @@ def lines_from(stream: IO[bytes], offset: int, last_too: bool) -> Lines:
     A last line without a newline is still being written: it is left for later, unless `last_too`.
     """
     stream.seek(offset)
-    found: list[bytes | None] = []
+    lines: list[bytes | None] = []
     end = offset
-    while len(found) < LINES_AT_ONCE and end - offset < BYTES_AT_ONCE:
+    while len(lines) < LINES_AT_ONCE and end - offset < BYTES_AT_ONCE:
         line = _some(stream.readline, LONGEST_LINE + 1)
         size = len(line)
         if size > LONGEST_LINE:  # memory stays bounded, whatever headers clients send
@@ -329,13 +329,13 @@ def lines_from(stream: IO[bytes], offset: int, last_too: bool) -> Lines:
                 size += len(line)
             if not line:
                 break
-            found.append(None)
+            lines.append(None)
         elif line.endswith(b"\n") or (last_too and line):
-            found.append(line)
+            lines.append(line)
         else:
             break
         end += size
-    return Lines(found, end)
+    return Lines(lines, end)
 
 
 def _some(read: Callable[[int], bytes], most: int) -> bytes:

@@ -8,9 +8,9 @@ import pytest
 
 from publisher.access_logs.guessed_updates import (
     GuessedChange,
+    fewest_changes,
     guess_updates,
     is_access_log,
-    settled,
 )
 from publisher.base.errors import InvalidData
 
@@ -25,17 +25,17 @@ def line(minute: int, agent: str, status: int, sent: int, path: str = "/feed.xml
 
 def served(every: int, agent: str, until: int = 2880) -> list[str]:
     """What a reader's conditional polls leave behind; the ttl in the document changes at noon."""
-    lines, known = [], (-1, 0)
+    lines, previous = [], (-1, 0)
     for minute in range(every, until, every):
         posts, ttl = sum(post <= minute for post in POSTS), minute // 720 % 2
         sent = 5000 + 400 * posts + ttl
-        lines.append(line(minute, agent, 304 if (posts, ttl) == known else 200, sent))
-        known = posts, ttl
+        lines.append(line(minute, agent, 304 if (posts, ttl) == previous else 200, sent))
+        previous = posts, ttl
     return lines
 
 
 def write(path: Path, lines: list[str]) -> Path:
-    text = "".join(one + "\n" for one in lines).encode()
+    text = "".join(text + "\n" for text in lines).encode()
     path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
     return path
 
@@ -46,12 +46,12 @@ def test_each_post_is_found_where_the_first_reader_saw_it(tmp_path: Path, name: 
     other = [line(minute, "curious", 200, minute, "/") for minute in range(2000)]
     path = write(tmp_path / name, [*served(60, "hourly"), *served(35, "often"), *other, "junk"])
     assert is_access_log(path)
-    found = guess_updates(path)
-    minutes = [(change.seen - BEGIN.timestamp()) / 60 for change in found.changes]
+    guessed = guess_updates(path)
+    minutes = [(change.seen - BEGIN.timestamp()) / 60 for change in guessed.changes]
     assert minutes == [600, 1015, 1920]
     assert all((seen - post) <= 35 for seen, post in zip(minutes, POSTS, strict=True))
-    assert (found.path, found.readers) == ("/feed.xml", 2)
-    assert "3 updates guessed" in found.in_words()
+    assert (guessed.path, guessed.readers) == ("/feed.xml", 2)
+    assert "3 updates guessed" in guessed.in_words()
 
 
 def test_the_fewest_changes_explain_what_readers_saw() -> None:
@@ -62,7 +62,7 @@ def test_the_fewest_changes_explain_what_readers_saw() -> None:
         GuessedChange(29, 61),
         GuessedChange(60, 90),
     ]
-    assert settled(seen) == [GuessedChange(29, 30), GuessedChange(60, 90)]
+    assert fewest_changes(seen) == [GuessedChange(29, 30), GuessedChange(60, 90)]
 
 
 def test_a_log_without_a_feed_or_a_change_is_refused_in_a_sentence(tmp_path: Path) -> None:

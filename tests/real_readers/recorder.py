@@ -27,9 +27,9 @@ class Recorder:
 
     def statuses(self) -> list[int]:
         """The answers, in order; forgets them."""
-        seen = [exchange.status for exchange in self.exchanges]
+        statuses = [exchange.status for exchange in self.exchanges]
         self.exchanges.clear()
-        return seen
+        return statuses
 
 
 @contextmanager

@@ -111,6 +111,6 @@ def _read(home: Path) -> dict[str, bool]:
     run(home, "newsboat", "-u", "urls", "-c", "cache.db", "-C", "config", "-x", "reload")
     with closing(sqlite3.connect(home / "cache.db")) as cache:
         rows = cache.execute("SELECT title, unread FROM rss_item").fetchall()
-    found = {title: bool(unread) for title, unread in rows}
-    assert len(found) == len(rows), rows
-    return found
+    unread_by_title = {title: bool(unread) for title, unread in rows}
+    assert len(unread_by_title) == len(rows), rows
+    return unread_by_title

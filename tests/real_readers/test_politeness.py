@@ -41,8 +41,8 @@ class Server:
             return Reply(410, b"gone")
         edition = 1 if hour < 4 else 2
         body = rss(*(f"i{number}" for number in range(edition + 3)), ttl=60)
-        given = conditional(body, f'W/"edition-{edition}"', MODIFIED, Cache_Control="max-age=7200")
-        return given(headers)
+        answer = conditional(body, f'W/"edition-{edition}"', MODIFIED, Cache_Control="max-age=7200")
+        return answer(headers)
 
     def verdict(self) -> PolitenessScore:
         """The judge's word on everything that was asked."""

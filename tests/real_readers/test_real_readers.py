@@ -116,8 +116,8 @@ def news(site: Site, server: Server, recorder: Recorder, poll: Poll, status: int
     held = server.get("/rss.xml")[1]["etag"]
     add(site, titles[-1], "News.")
     build(site, server, titles[-1])
-    asked = {"A-IM": "feed", "If-None-Match": held}
-    wait_until(lambda: server.get("/rss.xml", asked)[0] == 226, 60, "no newer items alone")
+    headers = {"A-IM": "feed", "If-None-Match": held}
+    wait_until(lambda: server.get("/rss.xml", headers)[0] == 226, 60, "no newer items alone")
     shown += poll()
     assert recorder.statuses() == [status]
     assert [title for title in titles if title not in shown] == []
@@ -134,13 +134,13 @@ def add(site: Site, title: str, text: str) -> None:
 
 def test_feedparser(site: Site, server: Server, recorder: Recorder) -> None:
     """feedparser, with the validators that it was given."""
-    kept: dict[str, str] = {}
+    validators: dict[str, str] = {}
 
     def poll() -> str:
-        found = feedparser.parse(f"{recorder.url}/rss.xml", **kept)
-        assert not found.bozo, found.get("bozo_exception")
-        kept.update({name: found[name] for name in ("etag", "modified") if name in found})
-        return " ".join(entry.title + entry.summary for entry in found.entries)
+        feed = feedparser.parse(f"{recorder.url}/rss.xml", **validators)
+        assert not feed.bozo, feed.get("bozo_exception")
+        validators.update({name: feed[name] for name in ("etag", "modified") if name in feed})
+        return " ".join(entry.title + entry.summary for entry in feed.entries)
 
     journey(site, server, recorder, poll)
     news(site, server, recorder, poll, 200)  # it asks for programs that know nothing of 226

@@ -3,13 +3,12 @@
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, get_args
+from typing import Literal
 
 LONGEST_AGENT, LONGEST_NAME, LONGEST_VERSION = 200, 60, 24
 MOST_SUBSCRIBERS = 1_000_000  # a larger claim is cut and marked
 
 Kind = Literal["reader", "browser", "search engine", "monitor"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _COMPATIBLE = re.compile(r"compatible;\s*([^;/()]+?)\s*(?:/\s*([^;()\s]+))?\s*(?=[;()]|$)")
 _PRODUCT = re.compile(r"([^/();,+]*[^/();,+\s-])(?:\s*/\s*v?([\w.+~-]+))?")
@@ -73,7 +72,7 @@ def parse_agent(raw: str) -> Agent:
     """Read a User-Agent as it came over the wire (bytes as latin-1); never fails."""
     text = _clean(raw)
     name, version = _product(text)
-    claim = max((int(found) for found in _SUBSCRIBERS.findall(text)), default=0)
+    claim = max((int(number) for number in _SUBSCRIBERS.findall(text)), default=0)
     return Agent(
         text,
         _SUBSCRIBERS.sub("", text),
@@ -115,9 +114,9 @@ def _clean(raw: str) -> str:
 
 
 def _product(text: str) -> tuple[str, str]:
-    if found := _COMPATIBLE.search(text):
-        return found[1], found[2] or ""
+    if match := _COMPATIBLE.search(text):
+        return match[1], match[2] or ""
     if text.startswith(("Mozilla/", "Opera/")) and (browser := _BROWSERS.search(text)):
         return _NAMED.get(browser[1], browser[1]), browser[2]
-    found = _PRODUCT.match(_NOISE.sub("", text))
-    return (found[1].strip(), found[2] or "") if found else ("", "")
+    match = _PRODUCT.match(_NOISE.sub("", text))
+    return (match[1].strip(), match[2] or "") if match else ("", "")

@@ -16,7 +16,6 @@ from publisher.dynamic_ttl.core.specs import known
 
 if TYPE_CHECKING:
     from publisher.parts.readers.access_logs.intake import Intake
-    from publisher.parts.readers.access_logs.logged_polls import FeedAddresses
 
 COLUMNS = ("reader", "a day", "every", "asked", "cond.", "304", "kB", "subs", "")
 CSV_COLUMNS = (
@@ -63,14 +62,14 @@ def _report(days: int, verdict: str | None, mirror: str) -> dict[str, Any]:
 
     if verdict is not None:
         known(verdict, "verdict", VERDICTS)
-    here = site()
-    with here.database.read() as session:
+    blog = site()
+    with blog.database.read() as session:
         smallest = load_settings(session).rule.menu.smallest
         if mirror:
-            other_feed(here.parts, session, mirror)
-    fold(here.database, smallest)
-    with here.database.read() as session:
-        return make(session, here.clock(), days, smallest, mirror=mirror).to_dict()
+            other_feed(blog.parts, session, mirror)
+    fold(blog.database, smallest)
+    with blog.database.read() as session:
+        return make(session, blog.clock(), days, smallest, mirror=mirror).to_dict()
 
 
 def _chosen(
@@ -193,17 +192,17 @@ def import_(files: tuple[Path, ...], every: bool, as_json: bool) -> None:
     """
     from publisher.parts.readers.access_logs.intake import LogReader
 
-    here, told = site(), {}
+    blog, intakes = site(), {}
     for path in files:
-        found = LogReader(here.database, _feeds(), here.clock, every).take_in(path)
-        told[str(path)] = found
-        if found.lines and found.unreadable == found.lines:
-            raise InvalidData(f"{path}: no line can be read as a request; {found.faults[0]}")
+        intake = LogReader(blog.database, blog.clock, every).take_in(path)
+        intakes[str(path)] = intake
+        if intake.lines and intake.unreadable == intake.lines:
+            raise InvalidData(f"{path}: no line can be read as a request; {intake.faults[0]}")
         if not as_json:
-            for line in _told(str(path), found):
+            for line in _intake_lines(str(path), intake):
                 click.echo(line)
     if as_json:
-        echo_json([{"file": name, **vars(found)} for name, found in told.items()])
+        echo_json([{"file": name, **vars(intake)} for name, intake in intakes.items()])
 
 
 @readers.command()
@@ -213,37 +212,33 @@ def follow(file: Path, every: bool) -> None:
     """Count the polls in FILE as they are written, through its rotations, until stopped."""
     from publisher.parts.readers.access_logs.intake import Follower, LogReader
 
-    here = site()
-    reader = LogReader(here.database, _feeds(), here.clock, every)
+    blog = site()
+    reader = LogReader(blog.database, blog.clock, every)
     follower = Follower(reader, file.absolute())
     first, never = True, threading.Event()
     while True:
         try:
-            found = follower.look()
+            intake = follower.look()
         except PublisherError as error:  # the database is busy: the next try reads the same lines
             click.echo(f"publisher: {error}", err=True)
         else:
-            if first or found.unreadable:
-                for line in _told(str(file), found):
+            if first or intake.unreadable:
+                for line in _intake_lines(str(file), intake):
                     click.echo(line, err=not first)
             first = False
         never.wait(_PAUSE_SECONDS)
 
 
-def _feeds() -> "FeedAddresses":
-    from publisher.parts.readers.access_logs.logged_polls import FeedAddresses
-    from publisher.publishing.rebuild import ADDRESSES, RSS
-
-    return FeedAddresses({address: name for name, address in ADDRESSES.items()}, RSS)
-
-
-def _told(name: str, found: "Intake") -> list[str]:
+def _intake_lines(name: str, intake: "Intake") -> list[str]:
     parts = [
-        counted(found.lines, "new line"),
-        f"{counted(found.polls, 'poll')} counted",
-        *([f"{found.passed_on} passed on to the site, which counted them"] * bool(found.passed_on)),
-        *([f"{found.doubles} seen before"] * bool(found.doubles)),
-        *([counted(found.other, "other request")] * bool(found.other)),
-        *([f"{found.unreadable} unreadable"] * bool(found.unreadable)),
+        counted(intake.lines, "new line"),
+        f"{counted(intake.polls, 'poll')} counted",
+        *(
+            [f"{intake.passed_on} passed on to the site, which counted them"]
+            * bool(intake.passed_on)
+        ),
+        *([f"{intake.doubles} seen before"] * bool(intake.doubles)),
+        *([counted(intake.other, "other request")] * bool(intake.other)),
+        *([f"{intake.unreadable} unreadable"] * bool(intake.unreadable)),
     ]
-    return [f"{name}: {', '.join(parts)}", *(f"  {fault}" for fault in found.faults)]
+    return [f"{name}: {', '.join(parts)}", *(f"  {fault}" for fault in intake.faults)]

@@ -103,12 +103,12 @@ class Polls:
         """The groups with named fields, and the bursts of each."""
         return ((CountedGroup._make(like), bursts) for like, bursts in self.bursts.items())
 
-    def take(self, other: "Polls") -> None:
-        """Add what `other` holds, within the limits."""
-        for group, bursts in other.bursts.items():
+    def add_all(self, later: "Polls") -> None:
+        """Add what `later` holds, within the limits."""
+        for group, bursts in later.bursts.items():
             for at_ms, polls in bursts:
-                self.add(group, other.documents[group[0]], at_ms, polls)
-        self.lost += other.lost
+                self.add(group, later.documents[group[0]], at_ms, polls)
+        self.lost += later.lost
 
 
 class PollCounter:
@@ -225,7 +225,7 @@ class PollCounter:
             except Exception as error:  # whatever it was, the next time may succeed
                 log.warning("polls kept for later", reason=str(error))
                 with self._counting:
-                    polls.take(self._polls)
+                    polls.add_all(self._polls)
                     self._replace(polls)
                 return FULL_FLUSH
         return held
@@ -262,7 +262,7 @@ MOST_KNOWN = 10_000  # readers remembered by one process; beyond it all are forg
 class _Fetch:
     at: datetime
     etag: str
-    early: int = 0
+    early: int
 
 
 class Fairness:
@@ -274,25 +274,21 @@ class Fairness:
 
     def wait_seconds(self, document: Served, environ: dict[str, Any], now: datetime) -> int:
         """How long the sender of this request, about to get a whole document, has to wait; or 0."""
-        asked = environ.get
-        if asked("HTTP_IF_NONE_MATCH") or asked("HTTP_IF_MODIFIED_SINCE"):
+        get = environ.get
+        if get("HTTP_IF_NONE_MATCH") or get("HTTP_IF_MODIFIED_SINCE"):
             return 0
-        agent = asked("HTTP_USER_AGENT", "")[:LONGEST_AGENT]
+        agent = get("HTTP_USER_AGENT", "")[:LONGEST_AGENT]
         if environ["REQUEST_METHOD"] != "GET" or is_hub(agent):
             return 0
-        key = (asked("REMOTE_ADDR", ""), agent, environ["PATH_INFO"])
-        last = self._fetches.get(key)
-        if last is None or last.etag != document.etag:
-            return self._let_through(key, _Fetch(now, document.etag))
-        waited = (now - last.at).total_seconds()
-        if not 0 <= waited < self.least_seconds:
-            return self._let_through(key, _Fetch(now, document.etag))
-        if last.early < FORGIVEN:
-            return self._let_through(key, _Fetch(now, document.etag, last.early + 1))
-        return math.ceil(self.least_seconds - waited)
-
-    def _let_through(self, key: tuple[str, str, str], fetch: _Fetch) -> int:
+        key = (get("REMOTE_ADDR", ""), agent, environ["PATH_INFO"])
+        last, early = self._fetches.get(key), 0
+        if last is not None and last.etag == document.etag:
+            waited = (now - last.at).total_seconds()
+            if 0 <= waited < self.least_seconds:
+                early = last.early + 1
+                if early > FORGIVEN:
+                    return math.ceil(self.least_seconds - waited)
         if len(self._fetches) >= MOST_KNOWN:
             self._fetches.clear()
-        self._fetches[key] = fetch
+        self._fetches[key] = _Fetch(now, document.etag, early)
         return 0

@@ -1,20 +1,18 @@
-"""Folds batches into tables: polls of all workers, in order of time, are added to readers' days.
+"""Folds flushes into tables: polls of all workers, in order of time, are added to readers' days.
 
-What is needed is read and computed without a lock. One transaction then deletes the batches and
-writes the sums of all readers together. The readers' own rows follow in further short ones: those
-not written yet are parked in `poll_batches` under negative ids, and the next fold begins with them.
-If another process has folded meanwhile, nothing is written, and the fold begins anew.
+What is needed is read and computed without a lock. One transaction then deletes the flushes, writes
+the sums of all readers together, and stores the readers' rows in parts, each of which is written in
+a short transaction of its own. Parts that a stopped process has left are written by the next fold.
+If another process has folded meanwhile, nothing is written, and the flushes are read anew.
 """
 
-import json
-import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from math import inf
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import CursorResult, delete, func, select
+from sqlalchemy import delete, exists, func, select
 from sqlalchemy.orm import Session
 
 from publisher.base.clock import Clock, real_seconds
@@ -30,7 +28,9 @@ from publisher.parts.readers.poll_batches import (
     FlushedPolls,
     PollGroup,
     bare,
+    pack,
     to_bytes,
+    unpack,
 )
 from publisher.parts.readers.reporting.push_arrivals import Arrivals
 from publisher.parts.readers.reporting.reach import News
@@ -47,13 +47,13 @@ from publisher.parts.readers.sums import (
     same_burst,
     same_visit,
 )
-from publisher.parts.readers.tables import PollFlush, ReaderFeed
+from publisher.parts.readers.tables import FoldPart, PollFlush, ReaderFeed
 from publisher.storage.database import Database
 from publisher.storage.tables.publishing import DocumentVersion
 from publisher.storage.upserts import add_to, overwrite, run_rows
 
 # Computed at once, in some 20 MB for 5,000 readers and twice as many where all are different.
-BATCHES_AT_ONCE, BURSTS_AT_ONCE, GROUPS_AT_ONCE = 15_000, 60_000, 20_000
+BURSTS_AT_ONCE, GROUPS_AT_ONCE = 60_000, 20_000
 ROWS_AT_ONCE = 800  # written in one transaction
 MOST_WAITING_BYTES = 3_000_000  # some 60,000 groups
 LATE_SECONDS = 1.0  # real ones after the time for it, by then every worker has flushed
@@ -77,18 +77,19 @@ def keep_up(
     now = clock()
     lag = timedelta(seconds=FLUSH_SECONDS + LATE_SECONDS / real_seconds(clock, 1.0))
     latest = now - lag - timedelta(seconds=behind_seconds)
-    size = func.sum(func.length(PollFlush.payload))
+    _write_parts(database)
     with database.read() as session:
-        first_id, waiting = session.execute(select(func.min(PollFlush.id), size)).one()
-        if first_id is None:
+        waiting = session.scalar(select(func.sum(func.length(PollFlush.payload))))
+        if not waiting:
             return behind_seconds
-        first = session.get_one(PollFlush, first_id)
         if waiting < few_bytes:
             lag = timedelta()
-        elif first_id > 0 and waiting < MOST_WAITING_BYTES:
-            rest = FlushedPolls(first.payload).first_ms / 1000 - latest.timestamp()
-            if rest > 0:
-                return rest
+        elif waiting < MOST_WAITING_BYTES:
+            oldest = select(PollFlush.payload).order_by(PollFlush.id).limit(1)
+            first_ms = FlushedPolls(session.scalars(oldest).one()).first_ms
+            seconds = first_ms / 1000 - latest.timestamp()
+            if seconds > 0:
+                return seconds
         smallest = smallest_ttl(session)
     fold(database, smallest, now - lag)
     return behind_seconds
@@ -102,123 +103,84 @@ def fold(database: Database, smallest_ttl_minutes: int, until: datetime | None =
     """
     # Whole parts of the clock's time, so that no burst is cut.
     until_ms = inf if until is None else until.timestamp() * 1000 // BURST_MS * BURST_MS
-    total, after, more, again = 0, -1, True, False
-    while more or again:
-        again = False
-        _finish(database)
+    total = after = 0
+    while True:
+        _write_parts(database)
         with database.read() as session:
+            if session.scalar(select(exists().where(FoldPart.id > 0))):
+                continue  # another process has begun to write its parts
             due = _Due(session, after, until_ms)
-            more = due.more
-            if not due.groups and not due.lost:  # newer batches may be from a late worker
-                after = max(due.batches, default=after)
-                continue
-            present = _present(session, due.batches)
-            if again := present[0] < 0:
+            if not due.flushes:
+                return total
+            if not due.groups and not due.lost:  # newer flushes may be from a late worker
+                after = due.last
                 continue
             changed, groups = store.under_this_week(session, due.groups)
             folding = _Folding(session, groups, changed, smallest_ttl_minutes)
         folding.run()
         with database.read() as session:
-            first, *later = folding.parts(session)
-        packed = [(-number, _pack(part)) for number, part in enumerate(later, 1)]
-        # In their old place: before what was stored since these batches were read.
-        waiting = [(due.batches[-1], to_bytes(due.waiting))] if due.waiting else []
-        try:
-            with database.write(quiet=True) as session:
-                same = _present(session, due.batches) == present
-                gone = session.execute(delete(PollFlush).where(PollFlush.id.in_(due.batches)))
-                if not same or cast("CursorResult[Any]", gone).rowcount != len(due.batches):
-                    raise _OvertakenError
-                run_rows(session, _INSERT, waiting + packed)
-                folding.save(session, due.lost)
-                _write(session, first)
-        except _OvertakenError:
-            again = True
-            continue
+            parts = [(pack(part),) for part in folding.parts(session)]
+        with database.write(quiet=True) as session:
+            if due.differs(session):
+                continue
+            session.execute(delete(PollFlush).where(due.among))
+            if due.waiting:  # in their old place: before what was stored since
+                session.add(PollFlush(id=due.last, payload=to_bytes(due.waiting)))
+            run_rows(session, "INSERT INTO fold_parts (payload) VALUES (?)", parts)
+            folding.save(session, due.lost)
         total += folding.polls
-        if later or more:
+
+
+def _write_parts(database: Database) -> None:
+    """Write the parts of folds that wait for it."""
+    with database.read() as session:
+        numbers = session.scalars(select(FoldPart.id).order_by(FoldPart.id)).all()
+    for number in numbers:
+        if number != numbers[0]:
             database.give_way()
-        # -1 comes last: SQLite gives a new batch the number after the highest one.
-        for (number, payload), part in reversed(list(zip(packed, later, strict=True))):
-            _write_waiting(database, number, payload, part)
-    return total
-
-
-def _finish(database: Database) -> None:
-    """Write the parts of a fold that are still waiting, each in a transaction of its own."""
-    while True:
-        with database.read() as session:
-            oldest = select(PollFlush.id, PollFlush.payload).where(PollFlush.id < 0)
-            row = session.execute(oldest.order_by(PollFlush.id).limit(1)).first()
-        if row is None:
-            return
-        part = json.loads(zlib.decompress(row.payload))
-        _write_waiting(database, row.id, row.payload, part)
-
-
-def _pack(part: list[Any]) -> bytes:
-    return zlib.compress(json.dumps(part, separators=(",", ":")).encode(), 1)
-
-
-def _write_waiting(database: Database, number: int, payload: bytes, part: list[Any]) -> None:
-    """Write a part that waits, packed, under this number, unless another process has done so."""
-    waiting = (PollFlush.id == number) & (PollFlush.payload == payload)
-    with database.write(quiet=True) as session:
-        gone = session.execute(delete(PollFlush).where(waiting))
-        if cast("CursorResult[Any]", gone).rowcount:
-            _write(session, part)
-    database.give_way()
-
-
-def _write(session: Session, part: list[Any]) -> None:
-    """Write one of the `parts` of a fold."""
-    left, *tables = part
-    for name, rows in zip(_TABLES, tables, strict=True):
-        overwrite(session, name, rows)
-    store.leave_origins(session, left)
-
-
-def _present(session: Session, batches: Iterable[int]) -> tuple[int, int, bytes | None]:
-    """The first number that is stored, how many are up to the last of these batches, and what that
-    one holds (SQLite may give its number again): whatever another process folds changes it."""
-    last = max(batches)
-    found = select(func.min(PollFlush.id), func.count()).where(PollFlush.id <= last)
-    first, number = session.execute(found).one()
-    payload = session.scalar(select(PollFlush.payload).where(PollFlush.id == last))
-    return first or 0, number, payload
+        with database.write(quiet=True) as session:
+            part = session.get(FoldPart, number)
+            if part is None:  # another process has written it
+                continue
+            left, *tables = unpack(part.payload)
+            for name, rows in zip(_TABLES, tables, strict=True):
+                overwrite(session, name, rows)
+            store.leave_origins(session, left)
+            session.delete(part)
 
 
 class _Due:
-    """The batches after this number that are folded next, BATCHES_AT_ONCE at most.
+    """The flushes after this number that are folded next, with what they hold.
 
-    `groups`: the polls that are due, `waiting`: those that are not; `lost`: how many were not kept;
-    `more`: whether there are further batches.
+    `flushes`: by number, up to `last`; `among`: the condition for them. `groups`: the polls that
+    are due, `waiting`: those that are not; `lost`: how many were not kept.
     """
 
-    def __init__(self, session: Session, number: int, until_ms: float) -> None:
-        self.batches: list[int] = []
-        self.more = False
+    def __init__(self, session: Session, after: int, until_ms: float) -> None:
         polls = FlushedPolls()
-        query = select(PollFlush.id, PollFlush.payload).where(PollFlush.id > number)
-        for row in session.execute(query.order_by(PollFlush.id).limit(BATCHES_AT_ONCE + 1)):
-            full = polls.bursts >= BURSTS_AT_ONCE or len(polls.groups) >= GROUPS_AT_ONCE
-            if full or len(self.batches) == BATCHES_AT_ONCE:
-                self.more = True
+        self.flushes: dict[int, bytes] = {}
+        flushes = select(PollFlush.id, PollFlush.payload).where(PollFlush.id > after)
+        query = flushes.order_by(PollFlush.id).limit(GROUPS_AT_ONCE)
+        for number, payload in session.execute(query):
+            if polls.bursts >= BURSTS_AT_ONCE or len(polls.groups) >= GROUPS_AT_ONCE:
                 break
-            polls.add(row.payload)
-            self.batches.append(row.id)
+            polls.add(payload)
+            self.flushes[number] = payload
+        self.last = max(self.flushes, default=after)
+        self.among = PollFlush.id.between(after + 1, self.last)
         self.groups, self.waiting = polls.split(until_ms)
         self.lost = polls.lost
 
+    def differs(self, session: Session) -> bool:
+        """Whether another process has folded since they were read. Their contents are compared, as
+        SQLite gives a number again."""
+        stored = session.execute(select(PollFlush.id, PollFlush.payload).where(self.among))
+        return dict(stored.all()) != self.flushes
 
-_INSERT = "INSERT INTO poll_flushes (id, payload) VALUES (?, ?)"
+
 _HOUR_MS, _DAY_MS = HOUR_SECONDS * 1000, DAY_SECONDS * 1000
 # What `_Folding.parts` are rows of.
 _TABLES = ("reader_clients", "reader_origins", "reader_feeds", "reader_days")
-
-
-class _OvertakenError(Exception):
-    """Another process has folded meanwhile."""
 
 
 class _Folding:
@@ -239,12 +201,14 @@ class _Folding:
         self._smallest = smallest_ttl_minutes
         self._origins: dict[tuple[int, int], float] = {}
         self._left: set[tuple[int, int]] = set()
-        here = store.load_origins(session, {group.origin for group in groups} | changed.keys())
+        clients_at = store.load_origins(
+            session, {group.origin for group in groups} | changed.keys()
+        )
         for before, now in changed.items():
-            here[now] = here.pop(before)
-            self._origins |= {(now, client): at for client, at in here[now].items()}
-            self._left |= {(before, client) for client in here[now]}
-        self._readers, self._first_at = _readers(session, groups, here, changed)
+            clients_at[now] = clients_at.pop(before)
+            self._origins |= {(now, client): at for client, at in clients_at[now].items()}
+            self._left |= {(before, client) for client in clients_at[now]}
+        self._readers, self._first_at = _readers(session, groups, clients_at, changed)
         self._versions = _versions(session, groups)
         held = [feed.seen_at for feed in self._readers.feeds.values()]
         self._news = News(session, [*held, *(group.document.modified for group in groups)])
@@ -270,17 +234,17 @@ class _Folding:
         for line in lines:
             self._add(line)
         self._days = {key: add_up(sums) for key, sums in self._days.items() if sums.requests}
-        for (source, agent, path, status, asked, size), hours in self._alike.items():
+        for (source, agent, path, status, validated, size), hours in self._alike.items():
             program = parse_agent(agent).name if agent else ""
             for hour, polls in hours.items():
                 shown, sent = polls * (status == 304), polls * size
-                _add_to(self._sources[hour // 24, source], (polls, shown, polls * asked, sent))
+                _add_to(self._sources[hour // 24, source], (polls, shown, polls * validated, sent))
                 if not other_feed_at(path):
                     for table in (self._hours[hour], self._programs[hour // 24, program]):
                         _add_to(table, (polls, shown, sent))
 
     def parts(self, session: Session) -> list[list[Any]]:
-        """The readers' rows, in parts that are written in a short time (see `_write`)."""
+        """The readers' rows, in parts that are written in a short time each."""
         feeds = {key: self._readers.feeds[key] for key in self._touched | self._readers.changed}
         left = self._left | self._readers.left
         self._program_rows = store.program_rows(session, self._programs)
@@ -330,30 +294,30 @@ class _Folding:
         nothing about it, so the others are like the second.
         """
         at, hour, date = at_ms / 1000, at_ms // _HOUR_MS, at_ms // _DAY_MS
-        if date != line.date and len(line.here) == 1:
-            self._begin(line, line.here[0], date, at)  # most likely
-        poll, readers, left, before = line.poll, self._readers, polls, None
+        if date != line.date and len(line.clients) == 1:
+            self._switch(line, line.clients[0], date, at)  # most likely
+        poll, readers, left, previous = line.poll, self._readers, polls, None
         while left:
             if date == line.date and self._count_usual(line, at, left):
                 line.hours[hour] += left
                 return
-            made = readers.identify(poll, line.document, at)
-            if made.client != line.client or date != line.date:
-                self._begin(line, made.client, date, at)
+            attribution = readers.identify(poll, line.document, at)
+            if attribution.client != line.client or date != line.date:
+                self._switch(line, attribution.client, date, at)
             feed = line.feed
             present = feed is None or same_visit(feed, at) or (at < feed.last_at and line.tags)
-            alike = left if made == before and present else 1
+            alike = left if attribution == previous and present else 1
             if feed and any(tag and tag in line.tags for tag in (feed.tag, feed.tag_before)):
-                line.given += alike
+                line.with_tag += alike
             else:
-                line.others += alike
+                line.without_tag += alike
             line.hours[hour] += alike
             line.at = at
-            if made.client != NOBODY:
-                self._learn(line, made, at, alike)
+            if attribution.client != NOBODY:
+                self._update_feed(line, attribution, at, alike)
             elif poll.method != "HEAD":
                 line.sums.first += alike
-            left, before = left - alike, made
+            left, previous = left - alike, attribution
 
     def _count_usual(self, line: "_Line", at: float, polls: int) -> bool:
         """Note polls as nearly all are: alone at its address, a reader names the tag that it was
@@ -363,42 +327,42 @@ class _Folding:
         Returns False, with nothing changed, for others. `_count` would find the same, step by step.
         """
         feed, poll = line.feed, line.poll
-        if feed is None or line.here != [line.client]:
+        if feed is None or line.clients != [line.client]:
             return False
-        visit, given = same_visit(feed, at), poll.document
+        visit, document = same_visit(feed, at), poll.document
         if visit and not poll.conditional and not parse_agent(poll.agent).one_program:
-            self._learn(line, Attribution(line.client, provisional=True), at, polls)
-            line.others, line.at = line.others + polls, at
+            self._update_feed(line, Attribution(line.client, provisional=True), at, polls)
+            line.without_tag, line.at = line.without_tag + polls, at
             return True
         if poll.status != 304:
             return False
-        tag, max_age = given.told(at)
-        keeps = tag == feed.tag and tag in line.tags and given.modified <= feed.seen_at
+        tag, max_age = document.announced(at)
+        keeps = tag == feed.tag and tag in line.tags and document.modified <= feed.seen_at
         if not (tag and keeps and (visit or not unexpected(feed, at))):
             return False
         if not visit:
             count_interval(line.sums, feed, at, self._smallest)
         feed.returned, feed.origin, line.at = True, poll.origin, at
-        feed.told_minutes, feed.max_age, feed.asked_back_at = given.ttl_minutes, max_age, None
-        line.given += polls
+        feed.told_minutes, feed.max_age, feed.asked_back_at = document.ttl_minutes, max_age, None
+        line.with_tag += polls
         return True
 
-    def _begin(self, line: "_Line", client: int, date: int, at: float) -> None:
-        """Let the line hold this reader's polls of this day, after adding what it holds."""
+    def _switch(self, line: "_Line", client: int, date: int, at: float) -> None:
+        """Let the line hold this reader's polls of this day, after adding those that it holds."""
         self._add(line)
         poll = line.poll
         if client != line.client or line.date < 0:
             agent = "" if client == NOBODY else poll.agent
             alike = poll.source, agent, poll.path, poll.status, poll.has_validators, poll.sent
             line.hours = self._alike[alike]
-        line.client, line.date, line.given, line.others = client, date, 0, 0
+        line.client, line.date, line.with_tag, line.without_tag = client, date, 0, 0
         line.feed = self._readers.feeds.get((client, line.document))
         line.sums = self._days[client, date]
         self._first_at.setdefault(client, at)
 
     def _add(self, line: "_Line") -> None:
         """Add the line's polls to their reader."""
-        if not line.given and not line.others:
+        if not line.with_tag and not line.without_tag:
             return
         client, poll, at = line.client, line.poll, line.at
         latest = at, line.index, poll
@@ -407,65 +371,66 @@ class _Folding:
             pair = poll.origin, client
             self._origins[pair] = max(self._origins.get(pair, at), at)
             self._touched.add((client, line.document))
-        for given, number in ((True, line.given), (False, line.others)):
+        for own_tag, number in ((True, line.with_tag), (False, line.without_tag)):
             if number:
-                count_answers(line.sums, poll, self._versions, given, number)
+                count_answers(line.sums, poll, self._versions, own_tag, number)
 
-    def _learn(self, line: "_Line", made: Attribution, at: float, polls: int) -> None:
+    def _update_feed(self, line: "_Line", attribution: Attribution, at: float, polls: int) -> None:
         """Update what the reader knows after this answer."""
         poll, sums, feed = line.poll, line.sums, line.feed
-        given = poll.document
-        tag, max_age = given.told(at, poll.tags, poll.status)
-        news = feed is not None and given.modified > feed.seen_at
+        document = poll.document
+        tag, max_age = document.announced(at, poll.tags, poll.status)
+        news = feed is not None and document.modified > feed.seen_at
         self._arrivals.count(at, poll, news, polls)
         if feed is None:
             sums.first += poll.method != "HEAD"
             feed = line.feed = ReaderFeed(
-                at, given.ttl_minutes, max_age, given.modified, at, foreign=poll.conditional
+                at, document.ttl_minutes, max_age, document.modified, at, foreign=poll.conditional
             )
-            self._readers.feeds[made.client, line.document] = feed
-            self._readers.holds(made.client, line.document, feed, tag, poll.origin)
+            self._readers.feeds[attribution.client, line.document] = feed
+            self._readers.holds(attribution.client, line.document, feed, tag, poll.origin)
             return
-        if made.provisional:
+        if attribution.provisional:
             sums.first += polls
-            remember(feed, (at, given.ttl_minutes, max_age, given.modified, tag), polls)
+            remember(feed, (at, document.ttl_minutes, max_age, document.modified, tag), polls)
             return
         if not same_visit(feed, at):
             count_interval(sums, feed, at, self._smallest)
-            sums.unsure += made.unsure * polls
+            sums.unsure += attribution.unsure * polls
         if news:
             self._news.count(feed, at, poll)
         feed.returned = feed.returned or poll.status == 304 or feed.tag in line.tags
-        feed.told_minutes, feed.max_age, feed.asked_back_at = given.ttl_minutes, max_age, None
+        feed.told_minutes, feed.max_age, feed.asked_back_at = document.ttl_minutes, max_age, None
         if poll.status == 429:
             feed.asked_back_at = feed.full_at + self._smallest * 60.0
             return
         if poll.status in BROUGHT and not same_burst(feed.full_at, at):
             feed.full_at = at
-        self._readers.holds(made.client, line.document, feed, tag, poll.origin)
+        self._readers.holds(attribution.client, line.document, feed, tag, poll.origin)
 
 
 class _Line:
     """A group's polls; since they were added last (`_Folding._add`), of one reader in one day.
 
-    `here`: the readers at its address; `client`: the one that made the last poll, at `at`; `feed`:
-    what it knows, None before its first poll; `date`: days since 1970. `given`: its polls with a
-    tag that it was given; `others`: the rest; `hours`: all polls of this kind, by hour.
+    `clients`: the readers at its address; `client`: the one that made the last poll, at `at`;
+    `feed`: what it knows, None before its first poll; `date`: days since 1970. `with_tag`: its
+    polls with a tag that it was given, `without_tag`: all others; `hours`: all polls of this kind,
+    by hour.
     """
 
     __slots__ = (
-        "at", "client", "date", "document", "feed", "given", "here", "hours", "index", "others",
-        "poll", "sums", "tags",
+        "at", "client", "clients", "date", "document", "feed", "hours", "index", "poll", "sums",
+        "tags", "with_tag", "without_tag",
     )  # fmt: skip
     sums: ReaderSums
     hours: dict[int, int]
 
     def __init__(self, index: int, poll: PollGroup, readers: ReaderIndex) -> None:
         self.index, self.poll, self.tags = index, poll, poll.bare_tags
-        self.here = readers.here[poll.origin]
+        self.clients = readers.clients_at[poll.origin]
         self.document = poll.path if poll.method != "HEAD" else f"HEAD {poll.path}"
         self.client, self.date, self.at = NOBODY, -1, 0.0  # no day at all
-        self.given = self.others = 0
+        self.with_tag = self.without_tag = 0
         self.feed: ReaderFeed | None = None
 
 
@@ -477,32 +442,32 @@ def _add_to(sums: list[int], more: Sequence[int]) -> None:
 def _readers(
     session: Session,
     groups: Sequence[PollGroup],
-    here: Mapping[int, Mapping[int, float]],
+    clients_at: Mapping[int, Mapping[int, float]],
     changed: Mapping[int, int],
 ) -> tuple[ReaderIndex, dict[int, float]]:
     """The readers that may have made these polls, and when those known before first came."""
-    feeds = store.load_feeds(session, {client for clients in here.values() for client in clients})
+    feeds = store.load_feeds(session, set[int]().union(*clients_at.values()))
     moved = {key for key, feed in feeds.items() if feed.origin in changed}
     for key in moved:
         feeds[key].origin = changed[feeds[key].origin]
-    known: dict[int, set[str | float]] = defaultdict(set)
+    held_by: dict[int, set[str | float]] = defaultdict(set)
     for (client, _), feed in feeds.items():
-        known[client] |= {feed.tag, feed.seen_at}
+        held_by[client] |= {feed.tag, feed.seen_at}
     strange = [
         (parse_agent(group.agent).name, held)
         for group in groups
         for held in group.validators
-        if not any(held in known[client] for client in here.get(group.origin, ()))
+        if not any(held in held_by[client] for client in clients_at.get(group.origin, ()))
     ]
     begin = min((group.bursts[0][0] for group in groups), default=0) / 1000
     tags = {held for _, held in strange if isinstance(held, str)}
     lately = store.came_since(session, begin - VISIT_SECONDS, tags)
-    feeds |= store.load_feeds(session, (lately | store.holders(session, strange)) - known.keys())
-    clients = {client for client, _ in feeds} | {c for found in here.values() for c in found}
+    feeds |= store.load_feeds(session, (lately | store.holders(session, strange)) - held_by.keys())
+    clients = {client for client, _ in feeds}.union(*clients_at.values())
     names, first_at, roaming = store.load_clients(session, clients)
     day_start = begin // DAY_SECONDS * DAY_SECONDS
     room = NEW_READERS_A_DAY - store.new_since(session, day_start)
-    readers = ReaderIndex(here, feeds, names, roaming, room)
+    readers = ReaderIndex(clients_at, feeds, names, roaming, room)
     readers.changed |= moved
     return readers, first_at
 

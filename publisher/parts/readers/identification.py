@@ -58,7 +58,7 @@ class Attribution(NamedTuple):
     provisional: bool = False
 
 
-class _Seen(NamedTuple):
+class _Sighting(NamedTuple):
     """A poll that is to be told apart: its program's name, its document, the validators that it
     sent, and when it came."""
 
@@ -72,22 +72,22 @@ class _Seen(NamedTuple):
 class ReaderIndex:
     """The readers of the origins and programs that a fold deals with; grows as it meets new ones.
 
-    `here`: the readers of each origin. `feeds`: what they know, changed in place by the fold.
+    `clients_at`: the readers of each origin. `feeds`: what they know, changed in place by the fold.
     `names`: each reader's program; `roaming`: readers that were seen at several origins. `room`:
     how many new readers may still be made.
     """
 
     def __init__(
         self,
-        here: Mapping[int, Iterable[int]],
+        clients_at: Mapping[int, Iterable[int]],
         feeds: Feeds,
         names: Mapping[int, str],
         roaming: Iterable[int],
         room: int,
     ) -> None:
-        self.here: dict[int, list[int]] = defaultdict(list)
-        for origin, clients in here.items():
-            self.here[origin] = list(clients)
+        self.clients_at: dict[int, list[int]] = defaultdict(list)
+        for origin, clients in clients_at.items():
+            self.clients_at[origin] = list(clients)
         self.feeds, self.room = feeds, room
         self.left: set[tuple[int, int]] = set()  # (origin, client): another reader is there
         self.changed: set[tuple[int, str]] = set()  # feeds of readers beside the one that polled
@@ -100,20 +100,22 @@ class ReaderIndex:
         """The reader that made this poll of `document` (seconds since 1970); perhaps a new one."""
         if poll.origin == NOBODY:
             return Attribution(NOBODY)
-        agent, here = parse_agent(poll.agent), self.here[poll.origin]
-        if here and agent.one_program:
-            return Attribution(here[0])
-        seen = _Seen(poll, agent.name, document, poll.validators, at)
-        known = [client for client in here if (client, document) in self.feeds]
-        if not known:
-            if (joined := self._elsewhere(seen)) is not None:
+        agent, present = parse_agent(poll.agent), self.clients_at[poll.origin]
+        if present and agent.one_program:
+            return Attribution(present[0])
+        sighting = _Sighting(poll, agent.name, document, poll.validators, at)
+        candidates = [client for client in present if (client, document) in self.feeds]
+        if not candidates:
+            if (joined := self._elsewhere(sighting)) is not None:
                 return joined
             return (
-                Attribution(here[-1]) if here else Attribution(self._new(poll.origin, agent.name))
+                Attribution(present[-1])
+                if present
+                else Attribution(self._new(poll.origin, agent.name))
             )
-        if not seen.sent and poll.status != 304:
-            return self._without_tag(known, document, at)
-        return self._with_tag(seen, known)
+        if not sighting.sent and poll.status != 304:
+            return self._without_tag(candidates, document, at)
+        return self._with_tag(sighting, candidates)
 
     def holds(self, client: int, document: str, feed: ReaderFeed, tag: str, origin: int) -> None:
         """Note that a reader was given a tag, or that it still has it, at this origin."""
@@ -129,123 +131,127 @@ class ReaderIndex:
         for held in (feed.tag, date_of(feed), f"before {feed.tag_before}"):
             self._holders[name, document, held].add(client)
 
-    def _with_tag(self, seen: _Seen, known: list[int]) -> Attribution:
-        _, name, document, sent, at = seen
-        holders = [c for c in known if holds_one_of(self.feeds[c, document], sent)]
+    def _with_tag(self, sighting: _Sighting, candidates: list[int]) -> Attribution:
+        _, name, document, sent, at = sighting
+        holders = [c for c in candidates if holds_one_of(self.feeds[c, document], sent)]
         if holders or not sent or "*" in sent:
-            best = self._best(holders or known, document, at)
+            best = self._best(holders or candidates, document, at)
             feed = self.feeds[best.client, document]
             if holders and unexpected(feed, at):
                 if visiting := [c for c in holders if same_visit(self.feeds[c, document], at)]:
                     return self._best(visiting, document, at)
-                claimed = self._claimed(seen, known, due_only=True)
-                return claimed or self._elsewhere(seen, due_only=True) or best
+                claimed = self._claimed(sighting, candidates, due_only=True)
+                return claimed or self._elsewhere(sighting, due_only=True) or best
             return best
-        visiting = [c for c in known if self._visits(c, document, sent, at)]
+        visiting = [c for c in candidates if self._visits(c, document, sent, at)]
         moved = self._holding(name, document, sent) & self._roaming
         if visiting and not self._on_the_dot(moved, document, at):
             return self._best(visiting, document, at)
-        if (claimed := self._claimed(seen, known)) is not None:
+        if (claimed := self._claimed(sighting, candidates)) is not None:
             return claimed
-        if forgetful := [c for c in known if self.feeds[c, document].tag_before in sent]:
-            return self._forgetful(seen, known, forgetful)
-        return self._elsewhere(seen) or self._best(known, document, at)
+        if forgetful := [c for c in candidates if self.feeds[c, document].tag_before in sent]:
+            return self._forgetful(sighting, candidates, forgetful)
+        return self._elsewhere(sighting) or self._best(candidates, document, at)
 
-    def _without_tag(self, known: list[int], document: str, at: float) -> Attribution:
+    def _without_tag(self, candidates: list[int], document: str, at: float) -> Attribution:
         """A poll without validators from an address with readers: one of them again, or another."""
-        feeds = {client: self.feeds[client, document] for client in known}
+        feeds = {client: self.feeds[client, document] for client in candidates}
         if visiting := [c for c, feed in feeds.items() if same_visit(feed, at)]:
             return self._best(visiting, document, at)._replace(provisional=True)
         careless = [c for c, feed in feeds.items() if not feed.returned]
         late = [c for c, feed in feeds.items() if came_late(feed, at)]
         full = [c for c, feed in feeds.items() if len(feed.given) >= MOST_GIVEN]
         if again := careless or late or full:
-            made = self._best(again, document, at)
-            feed = feeds[made.client]
+            attribution = self._best(again, document, at)
+            feed = feeds[attribution.client]
             remember(feed, (feed.last_at, feed.told_minutes, feed.max_age, feed.seen_at, feed.tag))
             steady = came_on_time(feed, at) or keeps_rhythm(feed, at)
-            return made._replace(unsure=made.unsure or not steady)
-        return self._best(known, document, at)._replace(provisional=True)
+            return attribution._replace(unsure=attribution.unsure or not steady)
+        return self._best(candidates, document, at)._replace(provisional=True)
 
-    def _claimed(self, seen: _Seen, known: list[int], due_only: bool = False) -> Attribution | None:
+    def _claimed(
+        self, sighting: _Sighting, candidates: list[int], due_only: bool = False
+    ) -> Attribution | None:
         """A new reader that holds an unclaimed copy; perhaps only one that is due."""
-        poll, name, document, sent, at = seen
-        for client in known:
+        poll, name, document, sent, at = sighting
+        for client in candidates:
             feed = self.feeds[client, document]
             for copy in feed.given:
-                given = feed_of(copy)
-                fits = same_visit(given, at) or came_on_time(given, at) or not due_only
-                if holds_one_of(given, sent) and fits and self.room > 0:
+                claim = feed_of(copy)
+                fits = same_visit(claim, at) or came_on_time(claim, at) or not due_only
+                if holds_one_of(claim, sent) and fits and self.room > 0:
                     feed.given.remove(copy)
                     self.changed.add((client, document))
-                    return Attribution(self._sibling(poll.origin, name, document, given))
+                    return Attribution(self._sibling(poll.origin, name, document, claim))
         return None
 
     def _sibling(self, origin: int, name: str, document: str, feed: ReaderFeed) -> int:
         """A reader of this origin that does not know the document yet, else a new one."""
-        here = self.here[origin]
-        free = next((c for c in here if (c, document) not in self.feeds), None)
+        present = self.clients_at[origin]
+        free = next((c for c in present if (c, document) not in self.feeds), None)
         client = self._new(origin, name) if free is None else free
         feed.returned, feed.origin = True, origin
         self.feeds[client, document] = feed
         self._hold(client, name, document, feed)
         return client
 
-    def _forgetful(self, seen: _Seen, known: list[int], forgetful: list[int]) -> Attribution:
+    def _forgetful(
+        self, sighting: _Sighting, candidates: list[int], forgetful: list[int]
+    ) -> Attribution:
         """A poll with the tag before the last: the reader does not keep tags, or there are two."""
-        poll, name, document, _, at = seen
+        poll, name, document, _, at = sighting
         for client in forgetful:
             last = self.feeds[client, document].origin
             if last not in (poll.origin, poll.before, 0) and self.room > 0:
-                self.here[poll.origin].remove(client)
+                self.clients_at[poll.origin].remove(client)
                 self.left.add((poll.origin, client))
-                return self._elsewhere(seen) or Attribution(self._new(poll.origin, name))
-        feeds = [self.feeds[client, document] for client in known]
+                return self._elsewhere(sighting) or Attribution(self._new(poll.origin, name))
+        feeds = [self.feeds[client, document] for client in candidates]
         uncounted = any(feed.foreign for feed in feeds) and all(feed.returned for feed in feeds)
         if uncounted and self.room > 0:
             return Attribution(self._new(poll.origin, name))
         return self._best(forgetful, document, at)
 
-    def _elsewhere(self, seen: _Seen, due_only: bool = False) -> Attribution | None:
+    def _elsewhere(self, sighting: _Sighting, due_only: bool = False) -> Attribution | None:
         """The reader of this program that holds the tag, seen at another address until now."""
-        poll, name, document, sent, at = seen
-        here = self.here[poll.origin]
-        settled = due_only and self._roaming.isdisjoint(here)
+        poll, name, document, sent, at = sighting
+        present = self.clients_at[poll.origin]
+        settled = due_only and self._roaming.isdisjoint(present)
         holding = self._holding(name, document, sent)
-        found = (holding & self._roaming if settled else holding).difference(here)
+        absent = (holding & self._roaming if settled else holding).difference(present)
         if poll.since and not poll.tags:
-            found = {c for c in found if holds_one_of(self.feeds[c, document], sent)}
-        roaming = [c for c in found if c in self._roaming]
+            absent = {c for c in absent if holds_one_of(self.feeds[c, document], sent)}
+        roaming = [c for c in absent if c in self._roaming]
         # A new address is more likely a roaming reader's.
         likely = [c for c in roaming if not came_early(self.feeds[c, document], at)]
         if not likely and not settled:
-            likely = [c for c in found if came_on_time(self.feeds[c, document], at)]
+            likely = [c for c in absent if came_on_time(self.feeds[c, document], at)]
         if not due_only:
             before = self._holding(name, document, (f"before {tag}" for tag in sent))
-            others = found | before.difference(here)
-            likely = self._still_visiting(seen, others, likely) or likely
+            visitors = absent | before.difference(present)
+            likely = self._still_visiting(sighting, visitors, likely) or likely
         if not likely and not due_only:
-            likely = list(found) if len(found) == 1 else roaming
+            likely = list(absent) if len(absent) == 1 else roaming
         if not likely or "*" in sent:
             return None
-        made = self._best(sorted(likely), document, at)
-        here.append(made.client)
-        self._roaming.add(made.client)
-        return made._replace(unsure=len(found) > 1 and len(likely) != 1)
+        attribution = self._best(sorted(likely), document, at)
+        present.append(attribution.client)
+        self._roaming.add(attribution.client)
+        return attribution._replace(unsure=len(absent) > 1 and len(likely) != 1)
 
-    def _still_visiting(self, seen: _Seen, others: set[int], due: list[int]) -> list[int]:
-        """Of `others`, those that polled elsewhere seconds ago. None if one of `due` is expected
+    def _still_visiting(self, sighting: _Sighting, visitors: set[int], due: list[int]) -> list[int]:
+        """Of `visitors`, those that polled elsewhere seconds ago. None if one of `due` is expected
         right now; one that never moved only if it is the only candidate."""
-        _, _, document, sent, at = seen
+        _, _, document, sent, at = sighting
         if self._on_the_dot(due, document, at):
             return []
-        feeds = {client: self.feeds[client, document] for client in others}
+        feeds = {client: self.feeds[client, document] for client in visitors}
         lately = [
             client
             for client, feed in feeds.items()
             if same_visit(feed, at) and (holds_one_of(feed, sent) or feed.tag_before in sent)
         ]
-        return [c for c in lately if c in self._roaming] or (lately if len(others) == 1 else [])
+        return [c for c in lately if c in self._roaming] or (lately if len(visitors) == 1 else [])
 
     def _visits(self, client: int, document: str, sent: set[str | float], at: float) -> bool:
         """Whether a reader polls again in the same visit: with its previous tag, as the answer was
@@ -265,9 +271,9 @@ class ReaderIndex:
             for client in clients
             for feed in (self.feeds[client, document],)
         )
-        best, *others = ranked
+        best, *runners_up = ranked
         return Attribution(
-            best[-1], unsure=any(other[0] <= best[0] + SAME_COST for other in others)
+            best[-1], unsure=any(candidate[0] <= best[0] + SAME_COST for candidate in runners_up)
         )
 
     def _cost(self, feed: ReaderFeed, at: float) -> float:
@@ -291,7 +297,7 @@ class ReaderIndex:
             return NOBODY
         self.room -= 1
         client = secrets.randbits(62) + 1
-        self.here[origin].append(client)
+        self.clients_at[origin].append(client)
         self._names[client] = name
         return client
 

@@ -35,9 +35,9 @@ def _store(site: Site, polls: Polls) -> None:
 def fold_polls(site: Site) -> float:
     """Add the polls that the workers have counted to the readers' tables; returns the seconds until
     the next look."""
-    rest = keep_up(site.database, site.clock, smallest_ttl, FOLD_SECONDS)
-    nothing_waits = rest == FOLD_SECONDS
-    return rest if nothing_waits else min(rest, LOOK_SECONDS / real_seconds(site.clock, 1.0))
+    seconds = keep_up(site.database, site.clock, smallest_ttl, FOLD_SECONDS)
+    nothing_waits = seconds == FOLD_SECONDS
+    return seconds if nothing_waits else min(seconds, LOOK_SECONDS / real_seconds(site.clock, 1.0))
 
 
 def prune_polls(site: Site) -> None:

@@ -15,6 +15,7 @@ PART = Part(
     ),
     expendable=(
         "poll_flushes",
+        "fold_parts",
         "reader_clients",
         "reader_origins",
         "reader_feeds",

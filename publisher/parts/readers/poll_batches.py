@@ -72,15 +72,15 @@ def keys(database: Database, now: datetime) -> tuple[bytes, bytes]:
     """The keys of this week and of the week before; made where they are missing."""
     week = week_of(now)
     with database.read() as session:
-        found = _load(session, week)
-    if len(found) < 2:
+        by_week = _load(session, week)
+    if len(by_week) < 2:
         with database.write() as session:
-            found = _load(session, week)
-            for missing in {week, week - 1} - found.keys():
-                found[missing] = secrets.token_bytes(32)
-                session.add(ReaderKey(week=missing, key=found[missing]))
+            by_week = _load(session, week)
+            for missing in {week, week - 1} - by_week.keys():
+                by_week[missing] = secrets.token_bytes(32)
+                session.add(ReaderKey(week=missing, key=by_week[missing]))
             forget_old(session, now)
-    return found[week], found[week - 1]
+    return by_week[week], by_week[week - 1]
 
 
 def forget_old(session: Session, now: datetime) -> None:
@@ -115,7 +115,7 @@ class GivenDocument(NamedTuple):
     instants: tuple[int, ...]
     renewed: bool
 
-    def told(self, at: float, tags: str = "", status: int = 304) -> tuple[str, int]:
+    def announced(self, at: float, tags: str = "", status: int = 304) -> tuple[str, int]:
         """The bare tag and the max-age sent at `at`, which with a changed document is an hour at
         most."""
         seconds, tag, now = self.ttl_minutes * 60, bare(self.etag), int(at)
@@ -183,18 +183,20 @@ class FlushedPolls:
     def __init__(self, *payloads: bytes) -> None:
         self.bursts = self.lost = 0
         self.groups: dict[tuple[int, ...], PollGroup] = {}
-        self._known: dict[Any, Any] = {}
+        self._interned: dict[Any, Any] = {}
         for payload in payloads:
             self.add(payload)
 
     def add(self, payload: bytes) -> None:
         """Add what `to_bytes` or version 1.0 wrote."""
-        lost, known, *more = json.loads(zlib.decompress(payload))
+        lost, documents, *more = unpack(payload)
         self.lost += lost
-        served = self._one(GivenDocument._make((*row[:6], tuple(row[6]), row[7])) for row in known)
+        served = self._shared(
+            GivenDocument._make((*row[:6], tuple(row[6]), row[7])) for row in documents
+        )
         names, kinds, *columns = more if len(more) > 1 else _columns_of_1_0(more[0])
-        agents = self._one(names)
-        likes = self._one((*row[:7], served[row[7]], row[8]) for row in kinds)
+        agents = self._shared(names)
+        likes = self._shared((*row[:7], served[row[7]], row[8]) for row in kinds)
         for origin, before, agent, kind, bursts in _rows(columns):
             like = likes[kind]
             key = origin, before, id(agents[agent]), id(like)
@@ -204,9 +206,9 @@ class FlushedPolls:
             else:
                 group.bursts.extend(bursts)
 
-    def _one(self, things: Iterable[Any]) -> list[Any]:
+    def _shared(self, things: Iterable[Any]) -> list[Any]:
         """The same, but equal ones of all flushes are one object."""
-        return [self._known.setdefault(thing, thing) for thing in things]
+        return [self._interned.setdefault(thing, thing) for thing in things]
 
     @property
     def first_ms(self) -> int:
@@ -243,7 +245,17 @@ def to_bytes(groups: Sequence[PollGroup], lost: int = 0) -> bytes:
     bursts = [burst for group in groups for burst in group[12]]
     parts = [lost, list(documents), list(agents), kinds, *zip(*rows, strict=True)]
     parts += zip(*bursts, strict=True)
-    return zlib.compress(json.dumps(parts, separators=(",", ":")).encode(), 1)
+    return pack(parts)
+
+
+def pack(values: Sequence[Any]) -> bytes:
+    """Compressed JSON, for storage."""
+    return zlib.compress(json.dumps(values, separators=(",", ":")).encode(), 1)
+
+
+def unpack(payload: bytes) -> Any:
+    """What `pack` was given."""
+    return json.loads(zlib.decompress(payload))
 
 
 def _rows(columns: list[Any]) -> Iterable[Any]:
@@ -295,11 +307,11 @@ def version_of(tag: str) -> str:
 def store(database: Database, polls: Polls, now: datetime) -> None:
     """Write one flush, in batches; raises StorageUnavailable when the database cannot take it."""
     weeks = keys(database, now)
-    documents = {number: _given(document) for number, document in polls.documents.items()}
-    made = [
+    documents = {number: _document(document) for number, document in polls.documents.items()}
+    groups = [
         _group(group, bursts, documents[group[0]], weeks) for group, bursts in polls.bursts.items()
     ]
-    payloads = to_payloads(made, polls.lost)
+    payloads = to_payloads(groups, polls.lost)
     with database.write_rows() as session:
         run_rows(session, "INSERT INTO poll_flushes (payload) VALUES (?)", list(zip(payloads)))
 
@@ -316,15 +328,15 @@ def take_over(session: Session) -> None:
 
 def to_payloads(groups: Iterable[PollGroup], lost: int = 0) -> list[bytes]:
     """Batches for the fold, which takes one after the other."""
-    rest = iter(groups)
+    remaining = iter(groups)
     payloads = []
-    while (part := tuple(islice(rest, GROUPS_A_BATCH))) or lost:
+    while (part := tuple(islice(remaining, GROUPS_A_BATCH))) or lost:
         payloads.append(to_bytes(part, lost))
         lost = 0
     return payloads
 
 
-def _given(document: Served) -> GivenDocument:
+def _document(document: Served) -> GivenDocument:
     freshness = document.freshness
     expiries = freshness.expiries or Expiries(0, ())
     return GivenDocument(

@@ -30,6 +30,7 @@ from publisher.parts.readers.sums import (
     told_to_text,
 )
 from publisher.parts.readers.tables import (
+    FoldPart,
     LogPosition,
     LogRequest,
     PollFlush,
@@ -69,35 +70,35 @@ Row = tuple[Any, ...]
 def load_feeds(session: Session, clients: Iterable[int]) -> dict[tuple[int, str], ReaderFeed]:
     """What these readers know, by reader and document."""
     feeds = {}
-    for client, document, *known in _rows_of(session, reader_feeds, "client", clients):
-        feed = feeds[client, document] = ReaderFeed(*known)
-        given: Any = feed.given
-        if isinstance(given, str):  # SQLite stores JSON as text
-            feed.given = json.loads(given)
+    for client, document, *values in _rows_of(session, reader_feeds, "client", clients):
+        feed = feeds[client, document] = ReaderFeed(*values)
+        copies: Any = feed.given
+        if isinstance(copies, str):  # SQLite stores JSON as text
+            feed.given = json.loads(copies)
     return feeds
 
 
 def feed_rows(feeds: Mapping[tuple[int, str], ReaderFeed]) -> list[Row]:
     """Rows of what the readers know now."""
     return [
-        (client, document, *known[:-3], json.dumps(feed.given), *known[-2:])
+        (client, document, *values[:-3], json.dumps(feed.given), *values[-2:])
         for (client, document), feed in feeds.items()
-        for known in (_values_of(feed),)
+        for values in (_values_of(feed),)
     ]
 
 
 def load_origins(session: Session, origins: Iterable[int]) -> dict[int, dict[int, float]]:
     """The readers that were seen at each of these origins, and when; the latest last."""
-    here: dict[int, dict[int, float]] = defaultdict(dict)
+    clients_at: dict[int, dict[int, float]] = defaultdict(dict)
     rows = _rows_of(session, _ORIGINS, "origin", origins)
     for origin, client, last_at in sorted(rows, key=itemgetter(2)):
-        here[origin][client] = last_at
-    return here
+        clients_at[origin][client] = last_at
+    return clients_at
 
 
 def holders(session: Session, wanted: Iterable[tuple[str, str | float]]) -> set[int]:
     """The readers of a program that hold a version: pairs of name and tag, or Last-Modified."""
-    found: set[int] = set()
+    clients: set[int] = set()
     pairs = set(wanted)
     for column, kind in ((reader_feeds.c.tag, str), (reader_feeds.c.seen_at, float)):
         for part in parts_of(pair for pair in pairs if isinstance(pair[1], kind)):
@@ -107,13 +108,13 @@ def holders(session: Session, wanted: Iterable[tuple[str, str | float]]) -> set[
                 .where(tuple_(ReaderClient.name, column).in_(part))
                 .limit(MOST_HOLDERS)
             )
-            found.update(session.scalars(query))
-    return found
+            clients.update(session.scalars(query))
+    return clients
 
 
 def came_since(session: Session, begin: float, tags: Iterable[str]) -> set[int]:
     """The readers seen since `begin` whose previous tag is one of these."""
-    found: set[int] = set()
+    clients: set[int] = set()
     for part in parts_of(set(tags)):
         query = (
             select(ReaderOrigin.client)
@@ -121,8 +122,8 @@ def came_since(session: Session, begin: float, tags: Iterable[str]) -> set[int]:
             .where(ReaderOrigin.last_at >= begin, reader_feeds.c.tag_before.in_(part))
             .limit(MOST_HOLDERS)
         )
-        found.update(session.scalars(query))
-    return found
+        clients.update(session.scalars(query))
+    return clients
 
 
 def load_clients(
@@ -130,10 +131,10 @@ def load_clients(
 ) -> tuple[dict[int, str], dict[int, float], set[int]]:
     """The programs of these readers, when they first came, and those seen at several origins."""
     ids, wanted = set(clients), ("client", "name", "first_at")
-    known = list(_rows_of(session, _CLIENTS, "client", ids, columns=wanted))
+    rows = list(_rows_of(session, _CLIENTS, "client", ids, columns=wanted))
     several = _rows_of(session, _ORIGINS, "client", ids, _SEVERAL, columns=("client",))
-    first_at = {client: first for client, _, first in known}
-    return {row[0]: row[1] for row in known}, first_at, {row[0] for row in several}
+    first_at = {client: first for client, _, first in rows}
+    return {row[0]: row[1] for row in rows}, first_at, {row[0] for row in several}
 
 
 def day_rows(session: Session, days: Mapping[tuple[int, int], ReaderSums]) -> list[Row]:
@@ -169,10 +170,10 @@ def program_rows(session: Session, programs: Mapping[tuple[int, str], Sequence[i
         named[day].add(name)
     rows: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0, 0, 0])
     for (day, name), sums in programs.items():
-        known = named[day]
-        kept = name if name in known or len(known) < PROGRAMS_A_DAY else OTHER_PROGRAMS
-        known.add(kept)
-        rows[day, kept] = list(map(operator.add, rows[day, kept], sums))
+        names = named[day]
+        shown = name if name in names or len(names) < PROGRAMS_A_DAY else OTHER_PROGRAMS
+        names.add(shown)
+        rows[day, shown] = list(map(operator.add, rows[day, shown], sums))
     return [(day, name, *sums) for (day, name), sums in rows.items()]
 
 
@@ -225,9 +226,9 @@ def _rows_of(
 
 def parts_of(keys: Iterable[Any]) -> Iterator[list[Any]]:
     """The keys without duplicates, sorted, in parts that fit into one statement."""
-    rest = sorted(set(keys))
-    for start in range(0, len(rest), IDS_AT_ONCE):
-        yield rest[start : start + IDS_AT_ONCE]
+    ordered = sorted(set(keys))
+    for start in range(0, len(ordered), IDS_AT_ONCE):
+        yield ordered[start : start + IDS_AT_ONCE]
 
 
 LONGEST_DAYS = 400  # an old log that is imported again is still known
@@ -260,9 +261,9 @@ def prune(session: Session, now: datetime, days: int) -> None:
     session.execute(delete(ProgramDay).where(ProgramDay.day < seconds // DAY_SECONDS))
     session.execute(delete(reader_feeds).where(reader_feeds.c.last_at < seconds))
     session.execute(delete(ReaderClient).where(ReaderClient.last_at < seconds))
-    here = select(ReaderClient.client)
-    session.execute(delete(reader_days).where(reader_days.c.client.not_in(here)))
-    session.execute(delete(ReaderOrigin).where(ReaderOrigin.client.not_in(here)))
+    present = select(ReaderClient.client)
+    session.execute(delete(reader_days).where(reader_days.c.client.not_in(present)))
+    session.execute(delete(ReaderOrigin).where(ReaderOrigin.client.not_in(present)))
     keyed = now.timestamp() - 2 * WEEK_SECONDS  # older origins match no key any more
     session.execute(delete(ReaderOrigin).where(ReaderOrigin.last_at < keyed))
     session.execute(delete(PollSource).where(PollSource.day < seconds // DAY_SECONDS))
@@ -278,8 +279,8 @@ def erase(session: Session) -> None:
     Read positions of logs stay: a log that is followed goes on from there.
     """
     for table in (
-        PollFlush, ReaderClient, ReaderOrigin, reader_feeds, reader_days, PollHour, PollSource,
-        ProgramDay, Reach, PushArrival, ReaderKey,
+        PollFlush, FoldPart, ReaderClient, ReaderOrigin, reader_feeds, reader_days, PollHour,
+        PollSource, ProgramDay, Reach, PushArrival, ReaderKey,
     ):  # fmt: skip
         session.execute(delete(table))
     session.execute(delete(Meta).where(Meta.name == LOST))
@@ -295,6 +296,8 @@ def forget_mirror(session: Session, name: str) -> None:
 
 def _prune_days(session: Session, limit: int) -> None:
     """Forget days before `limit`, except each reader's last one: later sums are counted from it."""
-    days, other = reader_days, reader_days.alias()
-    last = select(func.max(other.c.day)).where(other.c.client == days.c.client, other.c.day < limit)
+    days, any_day = reader_days, reader_days.alias()
+    last = select(func.max(any_day.c.day)).where(
+        any_day.c.client == days.c.client, any_day.c.day < limit
+    )
     session.execute(delete(days).where(days.c.day < last.scalar_subquery()))

@@ -98,9 +98,9 @@ def same_visit(feed: ReaderFeed, at: float) -> bool:
     return 0.0 <= at - feed.last_at <= VISIT_SECONDS
 
 
-def same_burst(at: float, other: float) -> bool:
+def same_burst(at: float, earlier: float) -> bool:
     """Whether equal polls at these moments (seconds since 1970) would be one burst."""
-    return at // BURST_SECONDS == other // BURST_SECONDS
+    return at // BURST_SECONDS == earlier // BURST_SECONDS
 
 
 def keeps_rhythm(feed: ReaderFeed, at: float) -> bool:
@@ -108,8 +108,8 @@ def keeps_rhythm(feed: ReaderFeed, at: float) -> bool:
     return _alike(at - feed.last_at, feed.rhythm)
 
 
-def _alike(interval: float, other: float) -> bool:
-    return abs(interval - other) < RHYTHM_SHARE * other
+def _alike(interval: float, expected: float) -> bool:
+    return abs(interval - expected) < RHYTHM_SHARE * expected
 
 
 def holds_one_of(feed: ReaderFeed, sent: set[str | float]) -> bool:
@@ -193,9 +193,9 @@ class TtlClassCounts:
     early: int = 0
     seconds: int = 0
 
-    def plus(self, other: "TtlClassCounts", sign: int = 1) -> "TtlClassCounts":
+    def plus(self, addend: "TtlClassCounts", sign: int = 1) -> "TtlClassCounts":
         """The sum of two, or with -1 the difference."""
-        pairs = zip(_parts_of(self), _parts_of(other), strict=True)
+        pairs = zip(_parts_of(self), _parts_of(addend), strict=True)
         return TtlClassCounts(*(own + sign * theirs for own, theirs in pairs))
 
 
@@ -221,41 +221,41 @@ class Versions:
     by_date: dict[str, str]
 
 
-def told_to_text(told: Mapping[int, TtlClassCounts]) -> str:
+def told_to_text(classes: Mapping[int, TtlClassCounts]) -> str:
     """For storage: "class:intervals:on time:early:seconds" with spaces between."""
     return " ".join(
         f"{which}:{part.intervals}:{part.on_time}:{part.early}:{part.seconds}"
-        for which, part in sorted(told.items())
+        for which, part in sorted(classes.items())
     )
 
 
 def told_from_text(text: str) -> dict[int, TtlClassCounts]:
     """What `told_to_text` wrote."""
-    told = {}
+    classes = {}
     for part in text.split():
         which, *sums = map(int, part.split(":"))
-        told[which] = TtlClassCounts(*sums)
-    return told
+        classes[which] = TtlClassCounts(*sums)
+    return classes
 
 
 def told_sum(
-    one: Mapping[int, TtlClassCounts], other: Mapping[int, TtlClassCounts], sign: int = 1
+    first: Mapping[int, TtlClassCounts], second: Mapping[int, TtlClassCounts], sign: int = 1
 ) -> dict[int, TtlClassCounts]:
     """The sum of two by class, or with -1 the difference, without empty classes."""
-    if not other:
-        return dict(one)
+    if not second:
+        return dict(first)
     zero = TtlClassCounts()
     sums = {
-        which: one.get(which, zero).plus(other.get(which, zero), sign)
-        for which in one.keys() | other.keys()
+        which: first.get(which, zero).plus(second.get(which, zero), sign)
+        for which in first.keys() | second.keys()
     }
     return {which: part for which, part in sums.items() if part.intervals}
 
 
 def count_answers(
-    sums: ReaderSums, poll: PollGroup, versions: Versions, given: bool, polls: int
+    sums: ReaderSums, poll: PollGroup, versions: Versions, own_tag: bool, polls: int
 ) -> None:
-    """Add what so many equal answers cost and saved; `given`: the request has a tag that this
+    """Add what so many equal answers cost and saved; `own_tag`: the request has a tag that this
     reader was given, so its version need not be known (those of tags' feeds are not kept)."""
     sums.requests += polls
     sums.bytes += poll.sent * polls
@@ -276,7 +276,7 @@ def count_answers(
             if poll.gzip and poll.sent:
                 sums.saved_by_gzip_bytes += (poll.document.whole - poll.sent) * polls
         if poll.conditional:
-            _count_validators(sums, poll, versions, given, polls)
+            _count_validators(sums, poll, versions, own_tag, polls)
 
 
 def count_interval(
@@ -293,9 +293,9 @@ def count_interval(
         state.follows = ELEMENT if by_the_shorter == (by.more < 0.0) else HEADERS
     if interval < 0.0:  # the clock went back, or another worker's polls came late
         return
-    told = sums.told[by.band]
-    told.intervals += 1
-    told.seconds += round(interval)
+    ttl_class = sums.told[by.band]
+    ttl_class.intervals += 1
+    ttl_class.seconds += round(interval)
     # The ttl or the max-age, whichever the interval is closer to (by their ratio).
     closer = (max(interval, 1.0) ** 2 - by.square) * by.more >= 0.0
     sums.spans[state.told_minutes if closer else by.minutes, rounded(interval)] += 1
@@ -305,9 +305,9 @@ def count_interval(
     elif interval < EARLY_SHARE * smallest_ttl_minutes * 60.0:
         sums.fast += 1
     if on_time or obeyed:
-        told.on_time += 1
+        ttl_class.on_time += 1
     elif interval < by.early:
-        told.early += 1
+        ttl_class.early += 1
     state.last_at = at
 
 
@@ -329,10 +329,10 @@ def _validator_content(poll: PollGroup, versions: Versions) -> str | None:
 
 
 def _count_validators(
-    sums: ReaderSums, poll: PollGroup, versions: Versions, given: bool, polls: int
+    sums: ReaderSums, poll: PollGroup, versions: Versions, own_tag: bool, polls: int
 ) -> None:
     held = _validator_content(poll, versions)
-    if held is None and not given:
+    if held is None and not own_tag:
         sums.invented += polls
         return
     sums.stale += polls

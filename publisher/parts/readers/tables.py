@@ -36,7 +36,7 @@ _TYPES: dict[object, type[Any]] = {
 _LARGE = ("bytes", "_seconds", "origin")
 
 
-def _columns(kept: type[Any]) -> list["Column[Any]"]:
+def _columns(kind: type[Any]) -> list["Column[Any]"]:
     """A column for each field of a dataclass; 64 bits for sums of bytes and seconds, and hashes."""
     return [
         Column(
@@ -45,7 +45,7 @@ def _columns(kept: type[Any]) -> list["Column[Any]"]:
             nullable=part.type == float | None,
             server_default=part.metadata.get("server_default"),
         )
-        for part in fields(kept)
+        for part in fields(kind)
     ]
 
 
@@ -58,12 +58,17 @@ class ReaderKey(Base):
 
 
 class PollFlush(Base):
-    """Polls that a worker has counted and that are not in the tables below yet.
-
-    Numbers below 0: parts of a fold that are to be written (see `readers/fold.py`).
-    """
+    """Polls that a worker has counted and that are not in the tables below yet."""
 
     __tablename__ = "poll_flushes"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    payload: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class FoldPart(Base):
+    """Rows of the four tables below that a fold has computed and that are to be written."""
+
+    __tablename__ = "fold_parts"
     id: Mapped[int] = mapped_column(primary_key=True)
     payload: Mapped[bytes] = mapped_column(LargeBinary)
 

@@ -71,10 +71,10 @@ class Counting:
         at: datetime,
         answer: FeedAnswer = FULL,
         document: FakeDocument | None = None,
-        **asked: str,
+        **headers: str,
     ) -> None:
         """One poll at `at`."""
-        self.counter.count(document or FakeDocument(), answer, request(**asked), at)
+        self.counter.count(document or FakeDocument(), answer, request(**headers), at)
 
     def fold(self, until: datetime | None = None) -> int:
         """Flush and fold; the number of polls folded."""

@@ -37,7 +37,7 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Got:
+class Answer:
     """What a reader sees of an answer; `ttl` and `max_age` in minutes."""
 
     status: int
@@ -48,10 +48,10 @@ class Got:
     at: datetime
 
 
-Reader = Generator[Ask, Got]
+Reader = Generator[Ask, Answer]
 
 
-def said(at: datetime) -> int:
+def ttl_at(at: datetime) -> int:
     """The ttl element: 15 in the morning, 480 at night, 60 between."""
     return 15 if 8 <= at.hour < 12 else 480 if at.hour >= 22 or at.hour < 6 else 60
 
@@ -80,7 +80,7 @@ class Feed:
 
     def _build(self, posted: bool) -> None:
         top = self.built.replace(minute=0)
-        ttl = said(self.built)
+        ttl = ttl_at(self.built)
         ends = (int((top + timedelta(minutes=5 * slot)).timestamp()) for slot in range(SLOTS))
         expiries = Expiries(int(top.timestamp()), tuple(map(self._good_until, ends)))
         body = f"<rss><ttl>{ttl}</ttl>{self.posts}</rss>".encode().ljust(1000)
@@ -133,7 +133,7 @@ class World:
                 fold_at = at + timedelta(hours=fold_hours)
             answer = self._answered(feed.document, ask, at)
             try:
-                ask = reader.send(_got(answer, at))
+                ask = reader.send(_answer(answer, at))
             except StopIteration:
                 continue
             heapq.heappush(heap, (at + timedelta(minutes=ask.after), number, reader, ask))
@@ -155,13 +155,13 @@ class World:
         return answer
 
 
-def _got(answer: FeedAnswer, at: datetime) -> Got:
+def _answer(answer: FeedAnswer, at: datetime) -> Answer:
     headers = dict(answer.headers)
-    found = re.search(rb"<ttl>(\d+)", b"".join(answer.body))
+    element = re.search(rb"<ttl>(\d+)", b"".join(answer.body))
     seconds = int(headers["Cache-Control"].rpartition("=")[2])
-    return Got(
+    return Answer(
         answer.code, headers["ETag"], headers.get("Last-Modified", ""),
-        int(found[1]) if found else 0, seconds / 60.0, at,
+        int(element[1]) if element else 0, seconds / 60.0, at,
     )  # fmt: skip
 
 
@@ -175,10 +175,10 @@ def polite(
     looks at its clock only so often (minutes). `tag`: what it was given before it was counted."""
     ttl, wait = 60.0, begin
     while True:
-        got = yield Ask(wait, where(), agent, tag)
-        tag = got.tag
-        ttl = float(got.ttl or ttl)
-        wait = got.max_age + 0.1 if header else ttl + 0.2
+        answer = yield Ask(wait, where(), agent, tag)
+        tag = answer.tag
+        ttl = float(answer.ttl or ttl)
+        wait = answer.max_age + 0.1 if header else ttl + 0.2
         wait = -(-wait // tick) * tick if tick else wait
 
 
@@ -188,16 +188,16 @@ def punctual(
     """Keeps an interval of its own, with or without validators."""
     tag, wait = "", begin
     while True:
-        got = yield Ask(wait, where(), agent, tag, method)
-        tag, wait = got.tag if tags else "", minutes
+        answer = yield Ask(wait, where(), agent, tag, method)
+        tag, wait = answer.tag if tags else "", minutes
 
 
 def dated(agent: str, where: Where, begin: float, minutes: float = 0) -> Reader:
     """Sends the date alone; obeys the element, or keeps an interval of its own."""
     since, ttl, wait = "", 60.0, begin
     while True:
-        got = yield Ask(wait, where(), agent, since=since)
-        since, ttl = got.date, float(got.ttl or ttl)
+        answer = yield Ask(wait, where(), agent, since=since)
+        since, ttl = answer.date, float(answer.ttl or ttl)
         wait = minutes or ttl + 0.2
 
 
@@ -207,19 +207,19 @@ def restarted(agent: str, where: Where, begin: float) -> Reader:
     tag, ttl, wait, visits = "", 60.0, begin, 0
     while True:
         visits += 1
-        got = yield Ask(wait, where(), agent, tag if visits % 4 else "")
-        ttl = float(got.ttl or ttl)
+        answer = yield Ask(wait, where(), agent, tag if visits % 4 else "")
+        ttl = float(answer.ttl or ttl)
         if visits % 4 == 0:
-            got = yield Ask(0.05, where(), agent, got.tag)
-        tag, wait = got.tag, ttl + 0.2
+            answer = yield Ask(0.05, where(), agent, answer.tag)
+        tag, wait = answer.tag, ttl + 0.2
 
 
 def forgetful(agent: str, where: Where, begin: float, minutes: float) -> Reader:
     """Keeps the first tag that it ever got."""
     first, wait = "", begin
     while True:
-        got = yield Ask(wait, where(), agent, first)
-        first, wait = first or got.tag, minutes
+        answer = yield Ask(wait, where(), agent, first)
+        first, wait = first or answer.tag, minutes
 
 
 def shared_cache(agents: Sequence[str], where: Where, minutes: float) -> Reader:
@@ -230,8 +230,8 @@ def shared_cache(agents: Sequence[str], where: Where, minutes: float) -> Reader:
         comes = [(7.0 * k + minutes * max(0, ceil((ready - 7.0 * k) / minutes)), agent)
                  for k, agent in enumerate(agents)]  # fmt: skip
         at, agent = min(comes)
-        got = yield Ask(at - now, where(), agent, tag)
-        tag, now, ready = got.tag, at, at + max(got.max_age, 0.1)
+        answer = yield Ask(at - now, where(), agent, tag)
+        tag, now, ready = answer.tag, at, at + max(answer.max_age, 0.1)
 
 
 def retrying(agent: str, where: Where, begin: float, lost: bool) -> Reader:
@@ -239,12 +239,12 @@ def retrying(agent: str, where: Where, begin: float, lost: bool) -> Reader:
     with its old tag when the answer was lost, else with the new one."""
     tag, ttl, wait, visits = "", 60.0, begin, 0
     while True:
-        got = yield Ask(wait, where(), agent, tag)
+        answer = yield Ask(wait, where(), agent, tag)
         visits += 1
         if visits % 5 == 0:
-            again = yield Ask(0.05, where(), agent, tag if lost else got.tag)
-            got = again if lost else got
-        tag, ttl = got.tag, float(got.ttl or ttl)
+            again = yield Ask(0.05, where(), agent, tag if lost else answer.tag)
+            answer = again if lost else answer
+        tag, ttl = answer.tag, float(answer.ttl or ttl)
         wait = ttl + 0.2
 
 
@@ -252,9 +252,9 @@ def twice(agent: str, where: Where, begin: float, old: bool, ttl: float = 60.0) 
     """Polite; asks twice at each visit: both times with its old tag, or then with the new one."""
     tag, wait = "", begin
     while True:
-        got = yield Ask(wait, where(), agent, tag)
-        again = yield Ask(0.03, where(), agent, tag if old else got.tag)
-        tag, ttl = got.tag, float(got.ttl or again.ttl or ttl)
+        answer = yield Ask(wait, where(), agent, tag)
+        again = yield Ask(0.03, where(), agent, tag if old else answer.tag)
+        tag, ttl = answer.tag, float(answer.ttl or again.ttl or ttl)
         wait = ttl + 0.2
 
 

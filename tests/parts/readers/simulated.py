@@ -107,17 +107,17 @@ class Week:
                 self.app.extensions["front"].refresh()
 
     def _recording(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
-        seen: list[str] = []
+        statuses: list[str] = []
 
-        def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
-            seen.append(status)
-            return start_response(status, headers, *rest)
+        def start(status: str, headers: list[tuple[str, str]], *arguments: Any) -> Any:
+            statuses.append(status)
+            return start_response(status, headers, *arguments)
 
         body = b"".join(self.app.wsgi_app(environ, start))
         if environ["PATH_INFO"] == "/rss.xml":
-            asked = "HTTP_IF_NONE_MATCH" in environ or "HTTP_IF_MODIFIED_SINCE" in environ
+            conditional = "HTTP_IF_NONE_MATCH" in environ or "HTTP_IF_MODIFIED_SINCE" in environ
             agent = environ.get("HTTP_USER_AGENT", "")
-            self.log.append(Access(agent, int(seen[0][:3]), len(body), asked))
+            self.log.append(Access(agent, int(statuses[0][:3]), len(body), conditional))
         return [body]
 
 
@@ -137,9 +137,9 @@ def strict(url: str) -> Generator[float]:
     while True:
         status, new_tag, body = ask(url, "Strict/1.0", tag)
         if status == 200:
-            found = re.search(rb"<ttl>(\d+)</ttl>", body)
-            assert found is not None
-            tag, ttl = new_tag, int(found[1])
+            element = re.search(rb"<ttl>(\d+)</ttl>", body)
+            assert element is not None
+            tag, ttl = new_tag, int(element[1])
         yield ttl + 0.5
 
 

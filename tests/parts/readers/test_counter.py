@@ -22,8 +22,8 @@ def number_of(polls: Polls) -> int:
 
 def test_equal_polls_of_the_same_second_are_one_number() -> None:
     """A million of them take no more memory than one; a flush begins a new burst."""
-    kept: list[Polls] = []
-    counter, document = PollCounter(kept.append), FakeDocument()
+    flushes: list[Polls] = []
+    counter, document = PollCounter(flushes.append), FakeDocument()
     group = counter.count(document, FULL, request(), NOW)
     for millisecond in range(1, 1_400):
         counter.again(group, document, NOW + timedelta(milliseconds=millisecond))
@@ -31,8 +31,8 @@ def test_equal_polls_of_the_same_second_are_one_number() -> None:
     counter.again(group, document, NOW + timedelta(milliseconds=1_401))
     counter.flush()
     first_ms = int(NOW.timestamp() * 1000)
-    assert list(kept[0].bursts.values()) == [[[first_ms, 1_000], [first_ms + 1_000, 400]]]
-    assert list(kept[1].bursts.values()) == [[[first_ms + 1_401, 1]]]
+    assert list(flushes[0].bursts.values()) == [[[first_ms, 1_000], [first_ms + 1_000, 400]]]
+    assert list(flushes[1].bursts.values()) == [[[first_ms + 1_401, 1]]]
 
 
 def test_the_polls_of_a_log_are_put_together_by_the_second() -> None:
@@ -42,50 +42,50 @@ def test_the_polls_of_a_log_are_put_together_by_the_second() -> None:
 
 def test_like_polls_share_a_group() -> None:
     """The same reader with the same question and answer costs one list entry more."""
-    kept: list[Polls] = []
-    counter, document = PollCounter(kept.append), FakeDocument()
+    flushes: list[Polls] = []
+    counter, document = PollCounter(flushes.append), FakeDocument()
     for minute in range(3):
         counter.count(document, FULL, request(), NOW + timedelta(minutes=minute))
     counter.count(document, FULL, request(agent="other"), NOW)
     counter.flush()
-    assert sorted(len(bursts) for bursts in kept[0].bursts.values()) == [1, 3]
+    assert sorted(len(bursts) for bursts in flushes[0].bursts.values()) == [1, 3]
     counter.flush()
-    assert len(kept) == 1
+    assert len(flushes) == 1
 
 
 def test_a_failed_store_keeps_the_polls() -> None:
     """What the database could not take is stored with the next flush."""
-    kept: list[Polls] = []
+    flushes: list[Polls] = []
 
     def store(polls: Polls) -> None:
-        if not kept:
-            kept.append(Polls())
+        if not flushes:
+            flushes.append(Polls())
             raise StorageUnavailable("the disk is full; nothing was changed")
-        kept.append(polls)
+        flushes.append(polls)
 
     counter = PollCounter(store)
     counter.count(FakeDocument(), FULL, request(), NOW)
     counter.flush()
     counter.flush()
-    assert [polls.held for polls in kept] == [0, 1]
+    assert [polls.held for polls in flushes] == [0, 1]
 
 
 def test_a_flood_of_agents_is_summed_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Readers beyond the limit become one nameless group; every poll is still counted."""
     monkeypatch.setattr(module, "MOST_GROUPS", 10)
-    kept: list[Polls] = []
-    counter, document = PollCounter(kept.append), FakeDocument()
+    flushes: list[Polls] = []
+    counter, document = PollCounter(flushes.append), FakeDocument()
     for number in range(100):
         counter.count(document, FULL, request(agent=f"bot-{number}"), NOW)
     counter.flush()
-    assert len(kept[0].bursts) == 11
-    assert number_of(kept[0]) == 100
+    assert len(flushes[0].bursts) == 11
+    assert number_of(flushes[0]) == 100
 
 
 def test_polls_of_a_failed_flush_keep_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """What came while the database refused joins what it refused, and no more than fits."""
     monkeypatch.setattr(module, "MOST_HELD", 5)
-    kept: list[Polls] = []
+    flushes: list[Polls] = []
     away = ["the database is busy"]
 
     def store(polls: Polls) -> None:
@@ -93,42 +93,42 @@ def test_polls_of_a_failed_flush_keep_to_the_limit(monkeypatch: pytest.MonkeyPat
             for minute in range(3, 7):  # while the database is busy
                 counter.count(document, FULL, request(), NOW + timedelta(minutes=minute))
             raise StorageUnavailable(away.pop())
-        kept.append(polls)
+        flushes.append(polls)
 
     counter, document = PollCounter(store), FakeDocument()
     for minute in range(3):
         counter.count(document, FULL, request(), NOW + timedelta(minutes=minute))
     counter.flush()
     counter.flush()
-    assert (kept[0].held, kept[0].lost) == (5, 2)
+    assert (flushes[0].held, flushes[0].lost) == (5, 2)
 
 
 def test_an_absent_database_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is held between two flushes has a limit; beyond it polls are counted as lost."""
     monkeypatch.setattr(module, "MOST_HELD", 5)
-    kept: list[Polls] = []
-    counter = PollCounter(kept.append)
+    flushes: list[Polls] = []
+    counter = PollCounter(flushes.append)
     document = FakeDocument()
     for minute in range(8):
         counter.count(document, FULL, request(), NOW + timedelta(minutes=minute))
     counter.flush()
-    assert (kept[0].held, kept[0].lost) == (5, 3)
+    assert (flushes[0].held, flushes[0].lost) == (5, 3)
 
 
 def test_long_headers_are_cut_before_they_wait() -> None:
     """An agent of ten kilobytes takes a few hundred bytes of the queue."""
-    kept: list[Polls] = []
-    counter = PollCounter(kept.append)
+    flushes: list[Polls] = []
+    counter = PollCounter(flushes.append)
     counter.count(FakeDocument(), FULL, request(agent="x" * 10_000, if_none_match="y" * 9999), NOW)
     counter.flush()
-    (group,) = kept[0].bursts
+    (group,) = flushes[0].bursts
     assert max(len(part) for part in group if isinstance(part, str)) == LONGEST_AGENT
 
 
 def test_stop_flushes_what_is_left() -> None:
     """A worker that ends writes what it has counted; polls may come from many threads."""
-    kept: list[Polls] = []
-    counter, document = PollCounter(kept.append), FakeDocument()
+    flushes: list[Polls] = []
+    counter, document = PollCounter(flushes.append), FakeDocument()
     counter.start()
 
     def work() -> None:
@@ -141,18 +141,18 @@ def test_stop_flushes_what_is_left() -> None:
     for thread in threads:
         thread.join()
     counter.stop()
-    assert sum(map(number_of, kept)) == 2000
+    assert sum(map(number_of, flushes)) == 2000
 
 
 def test_a_flush_during_shutdown_is_neither_lost_nor_doubled() -> None:
     """The worker is told to stop while the database takes its time with a flush."""
-    kept: list[Polls] = []
+    flushes: list[Polls] = []
     storing, go_on = threading.Event(), threading.Event()
 
     def store(polls: Polls) -> None:
         storing.set()
         go_on.wait(60)
-        kept.append(polls)
+        flushes.append(polls)
 
     counter, document = PollCounter(store), FakeDocument()
     counter.count(document, FULL, request(), NOW)
@@ -164,28 +164,28 @@ def test_a_flush_during_shutdown_is_neither_lost_nor_doubled() -> None:
     go_on.set()
     stopping.join(60)
     assert not stopping.is_alive()
-    assert [polls.held for polls in kept] == [1, 1]
+    assert [polls.held for polls in flushes] == [1, 1]
     counter.stop()
-    assert len(kept) == 2
+    assert len(flushes) == 2
 
 
 def test_a_store_that_breaks_does_not_end_the_counting() -> None:
     """An error that nobody foresaw: the polls are kept, and stored at the end."""
-    kept: list[Polls] = []
+    flushes: list[Polls] = []
     broken = threading.Event()
 
     def store(polls: Polls) -> None:
         if not broken.is_set():
             broken.set()
             raise ZeroDivisionError
-        kept.append(polls)
+        flushes.append(polls)
 
     counter = PollCounter(store)
     counter.count(FakeDocument(), FULL, request(), NOW)
     counter.start()
     assert broken.wait(60)
     counter.stop()
-    assert [polls.held for polls in kept] == [1]
+    assert [polls.held for polls in flushes] == [1]
 
 
 def test_few_polls_are_stored_soon_after_the_last(monkeypatch: pytest.MonkeyPatch) -> None:

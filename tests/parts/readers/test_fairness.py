@@ -31,7 +31,7 @@ def test_early_repetitions_wait_for_the_rest_of_the_smallest_ttl(clock: FakeCloc
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "headers",
     [
         {"if_none_match": '"old"'},
         {"if_modified_since": "Mon, 04 Mar 2024 09:00:00 GMT"},
@@ -39,10 +39,10 @@ def test_early_repetitions_wait_for_the_rest_of_the_smallest_ttl(clock: FakeCloc
         {"method": "HEAD"},
     ],
 )
-def test_some_requests_never_wait(clock: FakeClock, asked: dict[str, str]) -> None:
+def test_some_requests_never_wait(clock: FakeClock, headers: dict[str, str]) -> None:
     """Conditional ones, hubs and HEAD, however fast they come."""
     fair, document = Fairness(LEAST), FakeDocument()
-    assert {fair.wait_seconds(document, request(**asked), clock()) for _ in range(9)} == {0}
+    assert {fair.wait_seconds(document, request(**headers), clock()) for _ in range(9)} == {0}
 
 
 def test_news_never_waits(clock: FakeClock) -> None:
@@ -59,8 +59,8 @@ def test_readers_are_told_apart_and_memory_is_bounded(
     monkeypatch.setattr(module, "MOST_KNOWN", 10)
     fair, document = Fairness(LEAST), FakeDocument()
     for number in range(100):
-        asked = request(agent=f"bot-{number}")
-        assert fair.wait_seconds(document, asked, clock()) == 0
+        headers = request(agent=f"bot-{number}")
+        assert fair.wait_seconds(document, headers, clock()) == 0
     assert len(fair._fetches) <= 10
 
 

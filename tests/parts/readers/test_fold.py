@@ -112,13 +112,13 @@ def test_savings_and_validators(counting: Counting) -> None:
 
 def test_two_workers_flush_out_of_order(site: Site, counting: Counting) -> None:
     """Polls of two processes are timed in the order they came, not in the order of the flushes."""
-    other = Counting(site)
+    second_worker = Counting(site)
     counting.poll(MONDAY + QUARTER)
     counting.poll(MONDAY + 3 * QUARTER)
-    other.poll(MONDAY)
-    other.poll(MONDAY + 2 * QUARTER)
+    second_worker.poll(MONDAY)
+    second_worker.poll(MONDAY + 2 * QUARTER)
     counting.counter.flush()
-    other.counter.flush()
+    second_worker.counter.flush()
     assert counting.fold() == 4
     assert spans_from_text(day_of(counting).spans) == {(15, 900): 3}
 

@@ -48,14 +48,14 @@ class Person:
     def poll(self, app: Flask, address: str, now: datetime) -> float:
         """One poll; the minutes until the next one."""
         headers = {"User-Agent": self.agent} | ({"If-None-Match": self.tag} if self.tag else {})
-        got = app.test_client().get("/rss.xml", headers=headers,
+        answer = app.test_client().get("/rss.xml", headers=headers,
                                     environ_base={"REMOTE_ADDR": address})  # fmt: skip
-        if got.status_code == 200:
-            self.tag = got.headers["ETag"]
-            self.ttl = float((re.search(r"<ttl>(\d+)", got.text) or ["", "60"])[1])
-            for post in re.findall(r"<title>Number (\d+)", got.text):
+        if answer.status_code == 200:
+            self.tag = answer.headers["ETag"]
+            self.ttl = float((re.search(r"<ttl>(\d+)", answer.text) or ["", "60"])[1])
+            for post in re.findall(r"<title>Number (\d+)", answer.text):
                 self.had.setdefault(int(post), now)
-        max_age = int(got.headers["Cache-Control"].rpartition("=")[2]) / 60.0
+        max_age = int(answer.headers["Cache-Control"].rpartition("=")[2]) / 60.0
         return self.wait(self.ttl, max_age, now)
 
 
@@ -93,8 +93,8 @@ def everybody(rng: random.Random) -> list[Person]:
 
 
 @dataclass(frozen=True)
-class Told:
-    """What was told of a post, and of it with readers whose last polls were mixed up."""
+class Forecast:
+    """What was said of a post, and of it with readers whose last polls were mixed up."""
 
     number: int
     reach: Reach
@@ -109,9 +109,9 @@ class Watched(Week):
 
     def watch(
         self, readers: list[Person], moments: list[datetime], ahead: int | None
-    ) -> list[Told]:
+    ) -> list[Forecast]:
         """Let the week pass; ahead: schedule for that hour of those that are offered, not now."""
-        told: list[Told] = []
+        forecasts: list[Forecast] = []
         heap: list[tuple[datetime, int]] = [
             (self.clock() + timedelta(minutes=self.rng.uniform(0, 60)), number)
             for number in range(len(readers))
@@ -123,11 +123,11 @@ class Watched(Week):
             at, number = heappop(heap)
             self.go_to(at)
             if number < 0:
-                told.append(self.press(len(told), ahead))
+                forecasts.append(self.press(len(forecasts), ahead))
                 continue
             wait = readers[number].poll(self.app, f"192.0.2.{number}", at)
             heappush(heap, (at + timedelta(minutes=wait), number))
-        return told
+        return forecasts
 
     def go_to(self, moment: datetime) -> None:
         """As in a week, but what is due is done at quarters of an hour, and when a post is."""
@@ -138,31 +138,32 @@ class Watched(Week):
             super().go_to(moment)
         self.clock.moment = moment
 
-    def press(self, number: int, ahead: int | None) -> Told:
+    def press(self, number: int, ahead: int | None) -> Forecast:
         """Look, then publish."""
         now = self.clock()
         self.app.extensions["polls"].flush()
         fold(self.site.database, 15)
         with self.site.database.read() as session:
             readers = audience(session, now)
-            known, rule = update_log.load(session), load_settings(session).rule
+            log, rule = update_log.load(session), load_settings(session).rule
         mixed = mixed_up(readers)
         if ahead is None:
             reach, wrong = reach_now(readers, now, now + UNDO), reach_now(mixed, now, now + UNDO)
         else:
-            reach = hours_ahead(known, now, rule, readers)[ahead]
-            wrong = hours_ahead(known, now, rule, mixed)[ahead]
+            reach = hours_ahead(log, now, rule, readers)[ahead]
+            wrong = hours_ahead(log, now, rule, mixed)[ahead]
         assert reach is not None
         assert wrong is not None
         self.due.append(reach.at)
         make_post(self.site, at=reach.at, title=f"Number {number}")
-        return Told(number, reach, wrong)
+        return Forecast(number, reach, wrong)
 
 
 def mixed_up(readers: list[AudienceReader]) -> list[AudienceReader]:
     """The same people, but each reader's last poll is thought to be half an interval earlier."""
     return [
-        replace(one, last_at=one.last_at - one.wait_seconds / 2 * (one.due > 0)) for one in readers
+        replace(reader, last_at=reader.last_at - reader.wait_seconds / 2 * (reader.due > 0))
+        for reader in readers
     ]
 
 
@@ -177,13 +178,24 @@ def week(site: Site, app: Flask, clock: FakeClock) -> Generator[Watched]:
 
 def had_by(readers: list[Person], number: int, by: datetime) -> int:
     """How many people really had a post by a moment."""
-    return sum(one.people for one in readers if number in one.had and one.had[number] <= by)
+    return sum(
+        reader.people for reader in readers if number in reader.had and reader.had[number] <= by
+    )
 
 
-def mean_error(told: list[tuple[int, Reach]], readers: list[Person]) -> float:
+def rows_of(forecasts: list[Forecast], readers: list[Person]) -> list[tuple[int, int, int, int]]:
+    """Of each forecast: people it said, people who had the post, all people, minutes."""
+    return [
+        (reach.have, had_by(readers, forecast.number, reach.by), reach.people, round(reach.minutes))
+        for forecast in forecasts
+        for reach in (forecast.reach,)
+    ]
+
+
+def mean_error(forecasts: list[tuple[int, Reach]], readers: list[Person]) -> float:
     """The mean of |people told - people who had it|, as a share of all people."""
-    misses = [abs(reach.have - had_by(readers, number, reach.by)) for number, reach in told]
-    people = sum(one.people for one in readers)
+    misses = [abs(reach.have - had_by(readers, number, reach.by)) for number, reach in forecasts]
+    people = sum(reader.people for reader in readers)
     return sum(misses) / len(misses) / people
 
 
@@ -197,19 +209,23 @@ def test_so_many_people_have_it_by_then(week: Watched) -> None:
         for day in range(1, 8)
         for hour, minute in clocks[day % 3 :: 3] + clocks[day % 2 :: 6]
     ][:21]
-    told = week.watch(readers, moments, None)
+    forecasts = week.watch(readers, moments, None)
     # Of a service due within the minute nothing is sure: its waits differ by 18 seconds, so it may
     # come just before the post, and again after half an hour.
-    sure = [one for one in told if round(one.reach.minutes) > 1]
-    error = mean_error([(one.number, one.reach) for one in sure], readers)
-    wrong = mean_error([(one.number, one.wrong) for one in sure], readers)
-    rows = [(one.reach.have, had_by(readers, one.number, one.reach.by), one.reach.people,
-             round(one.reach.minutes)) for one in told]  # fmt: skip
+    sure = [forecast for forecast in forecasts if round(forecast.reach.minutes) > 1]
+    error = mean_error([(forecast.number, forecast.reach) for forecast in sure], readers)
+    wrong = mean_error([(forecast.number, forecast.wrong) for forecast in sure], readers)
+    rows = rows_of(forecasts, readers)
     print(f"error {error:.3f}, with wrong phases {wrong:.3f}: {rows}")
-    assert len(told) == 21
-    assert {one.reach.people for one in told} == {sum(one.people for one in readers)}
-    assert len({round(one.reach.minutes) for one in told}) > 8, "the times differ"
-    assert all(had_by(readers, one.number, one.reach.by) >= one.reach.have for one in sure), rows
+    assert len(forecasts) == 21
+    assert {forecast.reach.people for forecast in forecasts} == {
+        sum(reader.people for reader in readers)
+    }
+    assert len({round(forecast.reach.minutes) for forecast in forecasts}) > 8, "the times differ"
+    assert all(
+        had_by(readers, forecast.number, forecast.reach.by) >= forecast.reach.have
+        for forecast in sure
+    ), rows
     assert error <= 0.05 < wrong, rows
 
 
@@ -218,8 +234,7 @@ def test_the_hour_that_is_offered_keeps_its_promise(week: Watched) -> None:
     more, as readers with an interval of their own are only known to come within it."""
     readers = everybody(random.Random(4))
     moments = [MONDAY.replace(hour=20, minute=10) + timedelta(days=day) for day in range(2, 7)]
-    told = week.watch(readers, moments, 12)
-    rows = [(one.reach.have, had_by(readers, one.number, one.reach.by), one.reach.people,
-             round(one.reach.minutes)) for one in told]  # fmt: skip
+    forecasts = week.watch(readers, moments, 12)
+    rows = rows_of(forecasts, readers)
     print(rows)
-    assert all(0 <= had - told <= 0.25 * people for told, had, people, _ in rows), rows
+    assert all(0 <= had - have <= 0.25 * people for have, had, people, _ in rows), rows

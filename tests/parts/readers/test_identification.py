@@ -55,35 +55,35 @@ def verdicts(
 
 def test_element_and_header_are_both_obedience(counting: Counting) -> None:
     """Who obeys the element, who obeys the header to the minute, and who is woken by cron."""
-    here = fixed_address
+    at_address = fixed_address
     readers = [
-        polite("Element/1", here("192.0.2.1"), 1),
-        polite("Header/1", here("192.0.2.2"), 2, header=True),
-        polite("Cron/1", here("192.0.2.3"), 3, header=True, tick=5),
-        dated("Dated/1", here("192.0.2.4"), 4),
-        punctual("Hourly/1", here("192.0.2.5"), 5, 60),
-        punctual("Twenty/1", here("192.0.2.6"), 5, 20),
+        polite("Element/1", at_address("192.0.2.1"), 1),
+        polite("Header/1", at_address("192.0.2.2"), 2, header=True),
+        polite("Cron/1", at_address("192.0.2.3"), 3, header=True, tick=5),
+        dated("Dated/1", at_address("192.0.2.4"), 4),
+        punctual("Hourly/1", at_address("192.0.2.5"), 5, 60),
+        punctual("Twenty/1", at_address("192.0.2.6"), 5, 20),
     ]
-    found = {row[0]: row for row in verdicts(counting, readers)}
-    assert {name: row[1] for name, row in found.items()} == {
+    rows = {row[0]: row for row in verdicts(counting, readers)}
+    assert {name: row[1] for name, row in rows.items()} == {
         "Element": "obedient", "Header": "obedient", "Cron": "obedient", "Dated": "obedient",
         "Hourly": "fixed", "Twenty": "fixed",
-    }, found  # fmt: skip
+    }, rows  # fmt: skip
 
 
 @pytest.mark.parametrize("header", [False, True])
 def test_three_polite_readers_behind_one_address(counting: Counting, header: bool) -> None:
     """They are three polite ones, and no accusation."""
-    found = verdicts(counting, office(3, header))
-    assert [row[1] for row in found] == ["obedient"] * 3, found
+    rows = verdicts(counting, office(3, header))
+    assert [row[1] for row in rows] == ["obedient"] * 3, rows
 
 
 def test_three_hourly_readers_behind_one_address_are_three(counting: Counting) -> None:
     """A rhythm of its own each; the median is an hour, not twenty minutes."""
     where = fixed_address("192.0.2.7")
-    found = verdicts(counting, [punctual(NEWSBOAT, where, 20.0 * n, 60) for n in range(3)])
-    assert [row[1] for row in found] == ["fixed"] * 3, found
-    assert all("60 min" in row[2] for row in found), found
+    rows = verdicts(counting, [punctual(NEWSBOAT, where, 20.0 * n, 60) for n in range(3)])
+    assert [row[1] for row in rows] == ["fixed"] * 3, rows
+    assert all("60 min" in row[2] for row in rows), rows
 
 
 @pytest.mark.parametrize("header", [False, True])
@@ -91,9 +91,9 @@ def test_a_phone_whose_address_changes_is_one_reader(counting: Counting, header:
     """Alone, and among others of its program that stay at home."""
     home = [polite(NNW, fixed_address(f"192.0.2.{n}"), 7.0 * n + 1, header) for n in range(5)]
     phone = polite(NNW, roaming(random.Random(3), "198.51"), 11, header)
-    found = verdicts(counting, [*home, phone])
-    assert Counter(row[1] for row in found)["obedient"] == 6, found
-    assert len(found) <= 7, found
+    rows = verdicts(counting, [*home, phone])
+    assert Counter(row[1] for row in rows)["obedient"] == 6, rows
+    assert len(rows) <= 7, rows
 
 
 def test_early_readers_beside_polite_ones_of_their_program(counting: Counting) -> None:
@@ -102,8 +102,8 @@ def test_early_readers_beside_polite_ones_of_their_program(counting: Counting) -
     homes = [fixed_address(f"192.0.2.{number}") for number in range(20)]
     polite_ones = [polite(NNW, home, rng.uniform(0, 60)) for home in homes[:10]]
     early = [punctual(NNW, home, rng.uniform(0, 60), 15) for home in homes[10:]]
-    found = Counter(row[1] for row in verdicts(counting, [*polite_ones, *early]))
-    assert found == {"obedient": 10, "fixed": 10}
+    rows = Counter(row[1] for row in verdicts(counting, [*polite_ones, *early]))
+    assert rows == {"obedient": 10, "fixed": 10}
 
 
 def test_early_readers_beside_phones(counting: Counting) -> None:
@@ -112,9 +112,9 @@ def test_early_readers_beside_phones(counting: Counting) -> None:
     homes = [fixed_address(f"192.0.2.{number}") for number in range(10)]
     early = [punctual(NNW, home, rng.uniform(0, 60), 15) for home in homes]
     phones = [polite(NNW, roaming(rng, f"198.{n}"), rng.uniform(0, 60)) for n in range(5)]
-    found = Counter(row[1] for row in verdicts(counting, [*early, *phones]))
-    assert found["fixed"] == 10, found
-    assert found.total() <= 17, found
+    rows = Counter(row[1] for row in verdicts(counting, [*early, *phones]))
+    assert rows["fixed"] == 10, rows
+    assert rows.total() <= 17, rows
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_one_late_visit_is_no_interval_of_its_own(
 
 
 @pytest.mark.parametrize(
-    ("told", "minutes", "follows"),
+    ("announced", "minutes", "follows"),
     [
         ((60, 120), (62,), ELEMENT),
         ((60, 120), (121,), HEADERS),
@@ -153,10 +153,10 @@ def test_one_late_visit_is_no_interval_of_its_own(
     ],
 )
 def test_what_a_reader_obeys_is_what_it_came_by_last(
-    told: tuple[int, int], minutes: tuple[int, ...], follows: int
+    announced: tuple[int, int], minutes: tuple[int, ...], follows: int
 ) -> None:
     """By the ttl element or by the header, where the two differ."""
-    feed, at = ReaderFeed(0.0, told[0], told[1] * 60, 0.0, 0.0), 0.0
+    feed, at = ReaderFeed(0.0, announced[0], announced[1] * 60, 0.0, 0.0), 0.0
     for interval in minutes:
         at += interval * 60.0
         count_interval(ReaderSums(), feed, at, 15)
@@ -166,24 +166,24 @@ def test_what_a_reader_obeys_is_what_it_came_by_last(
 def test_two_phones(counting: Counting) -> None:
     """Two phones of one program, each with many addresses, are about two."""
     rng = random.Random(4)
-    found = verdicts(counting, [polite(NNW, roaming(rng, "198.51"), 5.0 + 23 * n) for n in (0, 1)])
-    assert 2 <= len(found) <= 4, found
-    assert "fixed" not in {row[1] for row in found}, found
+    rows = verdicts(counting, [polite(NNW, roaming(rng, "198.51"), 5.0 + 23 * n) for n in (0, 1)])
+    assert 2 <= len(rows) <= 4, rows
+    assert "fixed" not in {row[1] for row in rows}, rows
 
 
 def test_an_aggregator_is_one_program_with_its_subscribers_once(counting: Counting) -> None:
     """Every 30 minutes from five addresses: 30 minutes, 42 subscribers."""
-    found = verdicts(counting, [punctual(FEEDLY, pool("203.0.113", 5), 1, 30)])
-    assert [row[:2] for row in found] == [("Feedly", "fixed")]
-    assert "30 min" in found[0][2]
+    rows = verdicts(counting, [punctual(FEEDLY, pool("203.0.113", 5), 1, 30)])
+    assert [row[:2] for row in rows] == [("Feedly", "fixed")]
+    assert "30 min" in rows[0][2]
 
 
 def test_programs_behind_one_cache_are_not_accused(counting: Counting) -> None:
     """Each comes with a tag that another was given, and less often than it asks the cache."""
     agents = [NEWSBOAT, NNW, "Liferea/1.14"]
-    found = verdicts(counting, [shared_cache(agents, fixed_address("192.0.2.9"), 25)])
-    assert {row[1] for row in found} <= {"obedient", "too-few"}, found
-    assert len(found) == 3
+    rows = verdicts(counting, [shared_cache(agents, fixed_address("192.0.2.9"), 25)])
+    assert {row[1] for row in rows} <= {"obedient", "too-few"}, rows
+    assert len(rows) == 3
 
 
 def test_careless_and_forgetful_readers_stay_one_each(counting: Counting) -> None:
@@ -193,8 +193,8 @@ def test_careless_and_forgetful_readers_stay_one_each(counting: Counting) -> Non
         forgetful("Forgetful/1", fixed_address("192.0.2.2"), 2, 60),
         punctual("Hurried/1", fixed_address("192.0.2.3"), 2, 4, tags=False),
     ]
-    found = {row[0]: row[1] for row in verdicts(counting, readers)}
-    assert found == {"Careless": "unconditional", "Forgetful": "fixed", "Hurried": "abusive"}
+    rows = {row[0]: row[1] for row in verdicts(counting, readers)}
+    assert rows == {"Careless": "unconditional", "Forgetful": "fixed", "Hurried": "abusive"}
 
 
 def test_others_are_classes_of_their_own(counting: Counting) -> None:
@@ -228,8 +228,8 @@ def test_others_are_classes_of_their_own(counting: Counting) -> None:
 
 def test_a_phone_that_sends_dates_alone_is_one_reader(counting: Counting) -> None:
     """Without tags, Last-Modified joins its addresses."""
-    found = verdicts(counting, [dated(NNW, roaming(random.Random(3), "198.51"), 5)])
-    assert [row[1] for row in found] == ["obedient"], found
+    rows = verdicts(counting, [dated(NNW, roaming(random.Random(3), "198.51"), 5)])
+    assert [row[1] for row in rows] == ["obedient"], rows
 
 
 def test_a_burst_at_the_start_is_no_abuse(counting: Counting) -> None:
@@ -238,16 +238,16 @@ def test_a_burst_at_the_start_is_no_abuse(counting: Counting) -> None:
     def asks_at_once(agent: str, address: str, polls: int) -> Reader:
         tag, ttl = "", 60.0
         for poll in range(polls):
-            got = yield Ask(0.1 if poll < 8 else ttl + 0.2, address, agent, tag)
-            tag, ttl = got.tag, float(got.ttl or ttl)
+            answer = yield Ask(0.1 if poll < 8 else ttl + 0.2, address, agent, tag)
+            tag, ttl = answer.tag, float(answer.ttl or ttl)
 
     readers = [asks_at_once("Looks/1", "192.0.2.1", 8), asks_at_once("Stays/1", "192.0.2.2", 999)]
-    found = {row[0]: row for row in verdicts(counting, readers)}
-    assert {name: row[1] for name, row in found.items()} == {
+    rows = {row[0]: row for row in verdicts(counting, readers)}
+    assert {name: row[1] for name, row in rows.items()} == {
         "Looks": "too-few",
         "Stays": "obedient",
     }
-    assert "perhaps it has only just begun" in found["Looks"][2]
+    assert "perhaps it has only just begun" in rows["Looks"][2]
 
 
 @pytest.mark.parametrize("tick", [15, 60])
@@ -258,12 +258,12 @@ def test_readers_that_sleep_at_night_and_are_woken_by_cron(counting: Counting, t
         awake = polite("Sleeper/1", fixed_address(address), 4, header=True, tick=tick)
         ask = next(awake)
         while True:
-            got = yield ask
-            ask = awake.send(got)
-            wakes = got.at + timedelta(minutes=ask.after)
+            answer = yield ask
+            ask = awake.send(answer)
+            wakes = answer.at + timedelta(minutes=ask.after)
             if wakes.hour >= 23 or wakes.hour < 7:
                 night = timedelta(hours=(31 - wakes.hour) % 24)
                 ask = replace(ask, after=ask.after + night.total_seconds() / 60)
 
-    found = verdicts(counting, [sleeper("192.0.2.1")])
-    assert [row[1] for row in found] == ["obedient"], found
+    rows = verdicts(counting, [sleeper("192.0.2.1")])
+    assert [row[1] for row in rows] == ["obedient"], rows

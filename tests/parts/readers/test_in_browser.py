@@ -50,8 +50,8 @@ def test_a_post_reaches_readers_while_one_looks(
     counting.poll(clock(), document=old, agent="newsboat/2")
     counting.poll(clock(), document=old, agent="NetNewsWire/6")
     page = log_in(browse("/"))
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
     expect(page.locator("#reach")).to_be_hidden()
     clock.forward(minutes=5)
     make_post(live.site, title="News")
@@ -63,7 +63,7 @@ def test_a_post_reaches_readers_while_one_looks(
     expect(card).to_contain_text("newsboat (1 person): looks at 10:30")
     page.fill("[name=source]", "Typed meanwhile.")
     new = FakeDocument('W/"two"', last_modified=clock(), max_age_seconds=3600)
-    for agent, told in (
+    for agent, words in (
         ("newsboat/2", "newsboat (1 person): got it at 09:45"),
         ("NetNewsWire/6", "All 2 people have it"),
     ):
@@ -71,13 +71,13 @@ def test_a_post_reaches_readers_while_one_looks(
         counting.poll(clock(), document=new, agent=agent)
         counting.fold()
         page.clock.run_for(16_000)
-        expect(card).to_contain_text(told)
+        expect(card).to_contain_text(words)
         assert violations(page) == []
     assert bar.evaluate("bar => bar.value / bar.max") == 1
     expect(page.locator("[name=source]")).to_have_value("Typed meanwhile.")
-    asked.clear()
+    requests.clear()
     page.clock.run_for(600_000)
-    assert [url for url in asked if "reached" in url] == []
+    assert [url for url in requests if "reached" in url] == []
 
 
 def test_a_page_left_open_stops_asking(
@@ -93,20 +93,20 @@ def test_a_page_left_open_stops_asking(
     counting.fold()
     page = log_in(browse("/"))
     page.clock.install()
-    asked: list[str] = []
+    requests: list[str] = []
 
     def answer(route: Route) -> None:
-        asked.append(route.request.url)
+        requests.append(route.request.url)
         route.fulfill(body='<div id="reach"><i data-again="15"></i></div>')
 
     page.route("**/studio/reached*", answer)
     page.goto("/studio/")
     for _ in range(600):
         page.clock.run_for(15_000)
-        if len(asked) == 240:
+        if len(requests) == 240:
             break
     page.clock.run_for(3_600_000)
-    assert len(asked) == 240
+    assert len(requests) == 240
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -61,8 +61,8 @@ def careless(agent: str, where: Where, begin: float) -> Reader:
     """Comes when the element says, and names nothing."""
     ttl, wait = 60.0, begin
     while True:
-        got = yield Ask(wait, where(), agent)
-        ttl = float(got.ttl or ttl)
+        answer = yield Ask(wait, where(), agent)
+        ttl = float(answer.ttl or ttl)
         wait = ttl + 0.2
 
 
@@ -71,8 +71,8 @@ def by_hand(agent: str, where: Where, low: float, high: float, tags: bool = True
     rng = random.Random(7)
     tag, wait = "", 5.0
     while True:
-        got = yield Ask(wait, where(), agent, tag)
-        tag, wait = got.tag if tags else "", rng.uniform(low, high)
+        answer = yield Ask(wait, where(), agent, tag)
+        tag, wait = answer.tag if tags else "", rng.uniform(low, high)
 
 
 def homes(count: int) -> list[Reader]:
@@ -100,44 +100,44 @@ def test_changing_addresses_without_validators_are_one_line(
     counting: Counting, readers: Callable[[], list[Reader]]
 ) -> None:
     """Nothing tells them apart, and the report says so instead of listing dozens."""
-    found = verdicts(counting, readers())
-    assert [row[1] for row in found] == ["too-few"], found
-    assert "one reader or several, they cannot be told apart" in found[0][2]
+    rows = verdicts(counting, readers())
+    assert [row[1] for row in rows] == ["too-few"], rows
+    assert "one reader or several, they cannot be told apart" in rows[0][2]
 
 
 def test_a_program_whose_cache_is_lost_stays_one_reader(counting: Counting) -> None:
     """The copy that it fetches anew and names seconds later is not another reader's."""
-    found = verdicts(counting, [restarted(NNW, OFFICE, 3)])
-    assert [row[1] for row in found] == ["obedient"], found
+    rows = verdicts(counting, [restarted(NNW, OFFICE, 3)])
+    assert [row[1] for row in rows] == ["obedient"], rows
 
 
 def test_readers_from_before_the_counting_are_told_apart(counting: Counting) -> None:
     """Two that have had the feed for long, at one address: the first poll of each names a copy that
     was never counted. They are two polite ones, not one that comes twice as often as it should."""
     first = 'W/"00000000.003c"'  # of the document at the start
-    found = verdicts(counting, [polite(NNW, OFFICE, begin, tag=first) for begin in (3, 33)])
-    assert [row[1] for row in found] == ["obedient"] * 2, found
+    rows = verdicts(counting, [polite(NNW, OFFICE, begin, tag=first) for begin in (3, 33)])
+    assert [row[1] for row in rows] == ["obedient"] * 2, rows
 
 
 def test_a_careless_reader_beside_a_polite_one_is_seen(counting: Counting) -> None:
     """Copies that nobody ever names are at some time one reader's, who fetches them all."""
-    found = verdicts(counting, [polite(NNW, OFFICE, 3), careless(NNW, OFFICE, 33)])
-    assert sorted(row[1] for row in found) == ["obedient", "unconditional"], found
+    rows = verdicts(counting, [polite(NNW, OFFICE, 3), careless(NNW, OFFICE, 33)])
+    assert sorted(row[1] for row in rows) == ["obedient", "unconditional"], rows
 
 
 def test_phones_that_send_dates_alone_are_no_more_than_they_are(counting: Counting) -> None:
     """A date that somebody held this morning is no longer that reader's."""
     rng = random.Random(3)
     phones = [dated(NNW, roaming(rng, f"198.{51 + n}"), 11.0 + 20 * n, 60) for n in range(2)]
-    found = verdicts(counting, phones)
-    assert len(found) == 2, found
+    rows = verdicts(counting, phones)
+    assert len(rows) == 2, rows
 
 
 @pytest.mark.parametrize("tags", [True, False])
 def test_an_ipv6_address_is_known_by_its_network(counting: Counting, tags: bool) -> None:
     """Privacy addresses change each day; the network does not."""
-    found = verdicts(counting, [punctual("Phone/1", private_ipv6(), 3, 60, tags)])
-    assert [row[1] for row in found] == ["fixed" if tags else "unconditional"], found
+    rows = verdicts(counting, [punctual("Phone/1", private_ipv6(), 3, 60, tags)])
+    assert [row[1] for row in rows] == ["fixed" if tags else "unconditional"], rows
 
 
 def test_careless_readers_at_their_own_addresses_stay_as_many(counting: Counting) -> None:
@@ -154,9 +154,9 @@ def test_hourly_careless_readers_behind_one_address_are_not_abusive(counting: Co
     """Twelve of them together come every five minutes; none of them does."""
     rng = random.Random(3)
     readers = [punctual(SCRIPT, OFFICE, rng.uniform(0, 60), 60, tags=False) for _ in range(12)]
-    found = verdicts(counting, readers)
-    assert [row[1] for row in found] == ["unconditional"], found
-    assert "One reader, or several at one address" in found[0][2]
+    rows = verdicts(counting, readers)
+    assert [row[1] for row in rows] == ["unconditional"], rows
+    assert "One reader, or several at one address" in rows[0][2]
 
 
 @pytest.mark.parametrize("minutes", [20, 30, 60])
@@ -165,15 +165,15 @@ def test_a_polite_reader_beside_one_with_an_interval_of_its_own(
 ) -> None:
     """The same program behind the same address: each gets its own verdict."""
     readers = [polite(NEWSBOAT, OFFICE, 3), punctual(NEWSBOAT, OFFICE, 9, minutes)]
-    found = verdicts(counting, readers)
-    assert sorted(row[1] for row in found) == ["fixed", "obedient"], found
+    rows = verdicts(counting, readers)
+    assert sorted(row[1] for row in rows) == ["fixed", "obedient"], rows
 
 
 def test_polite_readers_beside_careless_ones(counting: Counting) -> None:
     """Three that behave, one that fetches every hour whole."""
     readers = [*office(3), punctual(NEWSBOAT, OFFICE, 13, 60, tags=False)]
-    found = Counter(row[1] for row in verdicts(counting, readers))
-    assert found == {"obedient": 3, "unconditional": 1}
+    rows = Counter(row[1] for row in verdicts(counting, readers))
+    assert rows == {"obedient": 3, "unconditional": 1}
 
 
 def test_five_intervals_behind_one_address(counting: Counting) -> None:
@@ -182,9 +182,9 @@ def test_five_intervals_behind_one_address(counting: Counting) -> None:
         punctual(NEWSBOAT, OFFICE, 11.0 * number, minutes)
         for number, minutes in enumerate((20, 30, 45, 60, 90))
     ]
-    found = Counter(row[1] for row in verdicts(counting, readers))
-    assert found.total() == 5
-    assert not found.keys() - {"fixed", "too-few"}, found
+    rows = Counter(row[1] for row in verdicts(counting, readers))
+    assert rows.total() == 5
+    assert not rows.keys() - {"fixed", "too-few"}, rows
 
 
 def test_forty_phones_of_one_carrier(counting: Counting) -> None:
@@ -194,10 +194,10 @@ def test_forty_phones_of_one_carrier(counting: Counting) -> None:
     readers = [
         polite(NNW, lambda: f"100.64.0.{rng.randrange(10)}", rng.uniform(0, 600)) for _ in range(40)
     ]
-    found = Counter(row[1] for row in verdicts(counting, readers))
-    assert found["obedient"] >= 39, found
-    assert found.total() <= 43, found
-    assert not found.keys() - {"obedient", "too-few"}, found
+    rows = Counter(row[1] for row in verdicts(counting, readers))
+    assert rows["obedient"] >= 39, rows
+    assert rows.total() <= 43, rows
+    assert not rows.keys() - {"obedient", "too-few"}, rows
 
 
 def test_phones_among_homes_and_one_that_is_opened_by_hand(counting: Counting) -> None:
@@ -205,9 +205,9 @@ def test_phones_among_homes_and_one_that_is_opened_by_hand(counting: Counting) -
     rng = random.Random(6)
     phones = [polite(NNW, roaming(rng, f"198.{n}"), rng.uniform(0, 600)) for n in range(3)]
     hand = by_hand(NNW, always_new("203.0"), 120, 540)
-    found = Counter(row[1] for row in verdicts(counting, [*homes(10), *phones, hand]))
-    assert found["obedient"] == 13, found
-    assert found.total() == 14, found
+    rows = Counter(row[1] for row in verdicts(counting, [*homes(10), *phones, hand]))
+    assert rows["obedient"] == 13, rows
+    assert rows.total() == 14, rows
 
 
 def test_who_never_came_again_is_not_waited_for(counting: Counting, clock: FakeClock) -> None:
@@ -231,9 +231,9 @@ def test_who_never_came_again_is_not_waited_for(counting: Counting, clock: FakeC
 def test_a_phone_that_asks_again_when_its_address_changes(counting: Counting, lost: bool) -> None:
     """Its second request within seconds is not an early visit, and at most one more reader."""
     phone = retrying(NNW, roaming(random.Random(3), "198.51"), 4, lost)
-    found = Counter(row[1] for row in verdicts(counting, [*homes(3), phone]))
-    assert found.keys() == {"obedient"}, found
-    assert found.total() in (4, 5), found
+    rows = Counter(row[1] for row in verdicts(counting, [*homes(3), phone]))
+    assert rows.keys() == {"obedient"}, rows
+    assert rows.total() in (4, 5), rows
 
 
 def test_a_visit_may_lie_in_two_folds(counting: Counting) -> None:
@@ -241,28 +241,28 @@ def test_a_visit_may_lie_in_two_folds(counting: Counting) -> None:
     world = World(counting)
     world.run([retrying(NNW, roaming(random.Random(3), "198.51"), 4, True)], 1, fold_hours=0)
     with counting.site.database.read() as session:
-        found = make(session, world.now, 30, 15).to_dict()["readers"]
-    assert [(row["verdict"], row["requests"]) for row in found] == [("obedient", len(world.log))]
+        rows = make(session, world.now, 30, 15).to_dict()["readers"]
+    assert [(row["verdict"], row["requests"]) for row in rows] == [("obedient", len(world.log))]
 
 
 @pytest.mark.parametrize("old", [True, False])
 def test_a_program_that_fetches_twice_each_visit(counting: Counting, old: bool) -> None:
     """It comes when it is told to, and the report says how often it asks then."""
-    found = verdicts(counting, [twice("Twice/1", OFFICE, 4, old)])
-    assert [row[1] for row in found] == ["obedient"], found
-    assert "it asks 2 times each time that it comes" in found[0][2]
+    rows = verdicts(counting, [twice("Twice/1", OFFICE, 4, old)])
+    assert [row[1] for row in rows] == ["obedient"], rows
+    assert "it asks 2 times each time that it comes" in rows[0][2]
 
 
 def test_three_that_fetch_twice_behind_one_address(counting: Counting) -> None:
     """Three polite ones, and no accusation."""
-    found = verdicts(counting, [twice("Twice/1", OFFICE, 4 + 17 * n, False) for n in range(3)])
-    assert [row[1] for row in found] == ["obedient"] * 3, found
+    rows = verdicts(counting, [twice("Twice/1", OFFICE, 4 + 17 * n, False) for n in range(3)])
+    assert [row[1] for row in rows] == ["obedient"] * 3, rows
 
 
 @pytest.mark.parametrize(("seconds", "tags"), [(3, True), (12, False)])
 def test_asking_all_the_time_is_no_visit(counting: Counting, seconds: int, tags: bool) -> None:
     """Who hammers is abusive, and its mean interval is what it is."""
     readers = [punctual("Hammer/1", OFFICE, 3, seconds / 60, tags)]
-    found = verdicts(counting, readers, days=0.1)
-    assert [row[1] for row in found] == ["abusive"], found
-    assert f"comes every {seconds} s" in found[0][2]
+    rows = verdicts(counting, readers, days=0.1)
+    assert [row[1] for row in rows] == ["abusive"], rows
+    assert f"comes every {seconds} s" in rows[0][2]

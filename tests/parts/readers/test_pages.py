@@ -81,8 +81,8 @@ def test_forged_forwarded_addresses_make_no_readers(
     rebuild(site)
     app = create_app(replace(environment, trusted_proxies=trusted), clock)
     for number in range(3):
-        asked = {"X-Forwarded-For": f"203.0.113.{number}", "Forwarded": f"for=203.0.113.{number}"}
-        assert app.test_client().get("/rss.xml", headers=asked).status_code == 200
+        headers = {"X-Forwarded-For": f"203.0.113.{number}", "Forwarded": f"for=203.0.113.{number}"}
+        assert app.test_client().get("/rss.xml", headers=headers).status_code == 200
     app.extensions["polls"].stop()
     app.extensions["front"].close()
     app.extensions["publisher"].database.close()
@@ -125,10 +125,10 @@ def test_erasing_is_for_admins_and_leaves_nothing(
     counting.poll(clock())
     counting.fold()
     make_author(site, "bob")
-    other = author.application.test_client()
-    other.environ_base["wsgi.url_scheme"] = "https"
-    other.post("/studio/login", data={"name": "bob", "password": PASSWORD})
-    assert other.post("/readers/erase").status_code == 403
+    bob = author.application.test_client()
+    bob.environ_base["wsgi.url_scheme"] = "https"
+    bob.post("/studio/login", data={"name": "bob", "password": PASSWORD})
+    assert bob.post("/readers/erase").status_code == 403
     assert author.post("/readers/erase").location == "/readers"
     with site.database.read() as session:
         assert session.scalar(select(func.count()).select_from(ReaderClient)) == 0
@@ -154,10 +154,10 @@ def test_readers_are_grouped_by_program_with_what_can_be_done(
     assert "All 30 with Hourly" in page
     assert "5 more programs" in page
     assert page.count("<svg") >= 3
-    one = author.get("/readers?program=Hourly").text
-    assert one.count("<article") == 30
-    assert "https://hourly.example/bot" in one
-    assert "Hello, Hourly 1.0 fetches https://blog.example/rss.xml whole each time" in one
+    page = author.get("/readers?program=Hourly").text
+    assert page.count("<article") == 30
+    assert "https://hourly.example/bot" in page
+    assert "Hello, Hourly 1.0 fetches https://blog.example/rss.xml whole each time" in page
     chosen = author.get("/readers?verdict=fixed").text
     assert "Hourly" not in chosen[chosen.index("Who reads") : chosen.index("Over time")]
     assert author.get("/readers?verdict=nice").status_code == 400

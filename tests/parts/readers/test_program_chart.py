@@ -32,18 +32,18 @@ def add(db: Session, day: int, name: str, requests: int) -> None:
 def test_the_busiest_have_a_layer_each(site: Site) -> None:
     """The rest shares one, with what was never told by name, however much that is."""
     rows = [(0, name, 10 - number) for number, name in enumerate("abcde")]
-    made = drawn(site, *rows, (1, OTHER_PROGRAMS, 100))
-    assert made.layers == ("a", "b", "c", "d", "others")
-    assert [(line.name, line.requests) for line in made.lines] == [
+    picture = drawn(site, *rows, (1, OTHER_PROGRAMS, 100))
+    assert picture.layers == ("a", "b", "c", "d", "others")
+    assert [(line.name, line.requests) for line in picture.lines] == [
         ("a", 10), ("b", 9), ("c", 8), ("d", 7), ("others", 106),
     ]  # fmt: skip
 
 
 def test_bars_are_stacked_to_their_day(site: Site) -> None:
     """The highest day reaches the top, another in proportion; the busiest lies at the bottom."""
-    made = drawn(site, (0, "a", 30), (0, "b", 10), (1, "a", 20))
-    polls = made.pictures[0]
-    assert (polls.measure, polls.highest, made.width) == ("requests", 40, 200)
+    picture = drawn(site, (0, "a", 30), (0, "b", 10), (1, "a", 20))
+    polls = picture.pictures[0]
+    assert (polls.measure, polls.highest, picture.width) == ("requests", 40, 200)
     assert [(bar.x, bar.y, bar.height, bar.layer) for bar in polls.parts] == [
         (0, 25.0, 75.0, 0), (0, 0.0, 25.0, 1), (100, 50.0, 50.0, 0),
     ]  # fmt: skip
@@ -51,10 +51,10 @@ def test_bars_are_stacked_to_their_day(site: Site) -> None:
 
 @pytest.mark.parametrize(("program", "requests"), [("a", 3), (OTHER_PROGRAMS, 5)])
 def test_one_program(site: Site, program: str, requests: int) -> None:
-    made = drawn(site, (0, "a", 3), (0, OTHER_PROGRAMS, 5), program=program)
-    assert [line.requests for line in made.lines] == [requests]
+    picture = drawn(site, (0, "a", 3), (0, OTHER_PROGRAMS, 5), program=program)
+    assert [line.requests for line in picture.lines] == [requests]
 
 
 def test_nothing_to_draw(site: Site) -> None:
-    made = drawn(site)
-    assert (made.layers, made.pictures, made.lines) == ((), (), ())
+    picture = drawn(site)
+    assert (picture.layers, picture.pictures, picture.lines) == ((), (), ())

@@ -106,11 +106,11 @@ def parser(agent: str, minutes: float, conditional: bool) -> Reader:
     """A script with feedparser's own fetcher, as people write them."""
 
     def reader(url: str) -> Generator[float]:
-        known: dict[str, Any] = {}
+        validators: dict[str, Any] = {}
         while True:
-            got = feedparser.parse(url, agent=agent, **known)
-            if conditional and got.get("etag"):
-                known = {"etag": got.etag, "modified": got.get("modified")}
+            feed = feedparser.parse(url, agent=agent, **validators)
+            if conditional and feed.get("etag"):
+                validators = {"etag": feed.etag, "modified": feed.get("modified")}
             yield minutes
 
     return reader
@@ -152,21 +152,21 @@ def week(site: Site, app: Flask, clock: FakeClock) -> Week:
 
 def _programs(tmp_path: Path) -> dict[str, tuple[str, Reader]]:
     """The real readers that this machine has, by the agent and the verdict they will get."""
-    known: list[tuple[str, str, str, Callable[[Path], Reader]]] = [
+    commands: list[tuple[str, str, str, Callable[[Path], Reader]]] = [
         ("newsboat", "newsboat", "fixed", newsboat),
         ("r2e", "feedparser", "fixed", rss2email),  # it does not change its library's name
     ]
-    found = {}
-    for command, agent, verdict, reader in known:
+    programs = {}
+    for command, agent, verdict, reader in commands:
         if shutil.which(command):
             home = tmp_path / command
             home.mkdir()
-            found[agent] = (verdict, reader(home))
+            programs[agent] = (verdict, reader(home))
     if find_spec("reader") and find_spec("sgmllib"):
         home = tmp_path / "lemon"
         home.mkdir()
-        found["python-reader"] = ("fixed", lemon(home))
-    return found
+        programs["python-reader"] = ("fixed", lemon(home))
+    return programs
 
 
 def test_a_week_of_real_readers(week: Week, tmp_path: Path) -> None:
@@ -178,8 +178,8 @@ def test_a_week_of_real_readers(week: Week, tmp_path: Path) -> None:
     with week.served() as url:
         home = tmp_path / "river"
         home.mkdir()
-        others = [river(home, week.clock), *(reader for _, reader in programs.values())]
-        week.run([*OURS, *others], url, DAYS)
+        programs_run = [river(home, week.clock), *(reader for _, reader in programs.values())]
+        week.run([*OURS, *programs_run], url, DAYS)
     week.app.extensions["polls"].stop()
     fold(week.site.database, 15)
     with week.site.database.read() as session:
@@ -189,13 +189,13 @@ def test_a_week_of_real_readers(week: Week, tmp_path: Path) -> None:
     assert {agent: row["verdict"] for agent, row in readers.items()} == expected, verdicts
     assert len(report["readers"]) == len(expected)
     for agent, row in readers.items():
-        seen = [access for access in week.log if agent.lower() in access.agent.lower()]
-        assert row["requests"] == len(seen), agent
-        assert row["bytes"] == sum(access.bytes for access in seen), agent
-        unchanged = sum(access.status == 304 for access in seen)
-        conditional = sum(access.conditional for access in seen)
-        assert row["not_modified_share"] == round(unchanged / len(seen), 3), agent
-        assert row["conditional_share"] == round(conditional / len(seen), 3), agent
+        accesses = [access for access in week.log if agent.lower() in access.agent.lower()]
+        assert row["requests"] == len(accesses), agent
+        assert row["bytes"] == sum(access.bytes for access in accesses), agent
+        unchanged = sum(access.status == 304 for access in accesses)
+        conditional = sum(access.conditional for access in accesses)
+        assert row["not_modified_share"] == round(unchanged / len(accesses), 3), agent
+        assert row["conditional_share"] == round(conditional / len(accesses), 3), agent
     totals = report["totals"]
     assert totals["requests"] == len(week.log)
     assert totals["bytes"] == sum(access.bytes for access in week.log)

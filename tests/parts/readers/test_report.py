@@ -114,8 +114,8 @@ def test_command_folds_and_prints_json(
     """`readers --json` knows what was flushed a moment ago."""
     fill(counting, clock)
     counting.counter.flush()
-    result = run.invoke(cli, ["readers", "--days", "3", "--json"])
-    values = json.loads(result.stdout)
+    run_result = run.invoke(cli, ["readers", "--days", "3", "--json"])
+    values = json.loads(run_result.stdout)
     assert values.keys() == {"from", "to", "readers", "totals", "delays"}
     assert [reader["requests"] for reader in values["readers"]] == [97, 25]
     assert values["to"] == "2024-03-05T09:30:00Z"
@@ -165,6 +165,6 @@ def test_an_empty_site_has_an_empty_report(run: CliRunner) -> None:
 @pytest.mark.parametrize("days", ["0", "-1", "x", "9999"])
 def test_bad_days_are_refused(run: CliRunner, days: str) -> None:
     """Exit code 2 and a line that names the option."""
-    result = run.invoke(cli, ["readers", "--days", days])
-    assert result.exit_code == 2
-    assert "--days" in result.output
+    run_result = run.invoke(cli, ["readers", "--days", days])
+    assert run_result.exit_code == 2
+    assert "--days" in run_result.output

@@ -62,8 +62,8 @@ def test_two_workers_count_every_poll_to_the_last(tmp_path: Path) -> None:
     database.close()
     readers = report["readers"]
     mine = [row for row in readers if row["agent"] in ("Strict", "Fixed", "Last")]
-    seen = Counter((agent.partition("/")[0], agent[6:9].strip("/")) for agent, _, _ in log)
-    assert sum(row["requests"] for row in mine) == len(log), seen
+    counts = Counter((agent.partition("/")[0], agent[6:9].strip("/")) for agent, _, _ in log)
+    assert sum(row["requests"] for row in mine) == len(log), counts
     assert sum(row["bytes"] for row in mine) == sum(size for _, _, size in log)
     unchanged = sum(status == 304 for _, status, _ in log)
     assert sum(round(row["not_modified_share"] * row["requests"]) for row in mine) == unchanged

@@ -52,12 +52,12 @@ def test_a_post_on_its_way(author: FlaskClient, site: Site, clock: FakeClock) ->
     counting.fold()
     for address in ("/studio/", "/studio/reached", f"/studio/posts/{post}/reach",
                     f"/studio/posts/{post}", f"/studio/reached?post={post}"):  # fmt: skip
-        told = author.get(address).text
-        assert "43 of 45 people have it" in told, address
-        assert "<strong>Feedly</strong> (42 people): got it at 09:52<" in told, address
-        assert "<strong>NetNewsWire</strong> (1 person): looks at 10:30<" in told, address
-        assert 'data-again="15"' in told, address
-        assert not any(name in told for name in ("script/0", "curl", "UptimeRobot"))
+        text = author.get(address).text
+        assert "43 of 45 people have it" in text, address
+        assert "<strong>Feedly</strong> (42 people): got it at 09:52<" in text, address
+        assert "<strong>NetNewsWire</strong> (1 person): looks at 10:30<" in text, address
+        assert 'data-again="15"' in text, address
+        assert not any(name in text for name in ("script/0", "curl", "UptimeRobot"))
     assert "<dt>people follow the blog now</dt><dd>45</dd>" in author.get("/readers").text
     clock.forward(minutes=20)
     counting.poll(clock(), document=new, agent="newsboat/2")
@@ -67,9 +67,9 @@ def test_a_post_on_its_way(author: FlaskClient, site: Site, clock: FakeClock) ->
     assert "NetNewsWire</strong> (1 person): looks on its own schedule<" in page
     counting.poll(clock(), document=new, agent="NetNewsWire/6")
     counting.fold()
-    told = author.get("/studio/").text
-    assert "All 45 people have it" in told
-    assert 'data-again="0"' in told
+    text = author.get("/studio/").text
+    assert "All 45 people have it" in text
+    assert 'data-again="0"' in text
     assert author.get("/studio/reached?post=0").text.count("people") == 0, "a new post"
 
 
@@ -188,8 +188,8 @@ def test_words_of_a_program(
     since = clock() - timedelta(minutes=10) if have else None
     at = None if asks is None else clock() + timedelta(minutes=asks)
     with app.test_request_context():
-        told = ProgramProgress("NetNewsWire", 5, have, since, at)
-        assert summary.program_in_words(told, clock()) == words
+        text = ProgramProgress("NetNewsWire", 5, have, since, at)
+        assert summary.program_in_words(text, clock()) == words
 
 
 def test_people_of_one_address_twice_are_one(site: Site, clock: FakeClock) -> None:

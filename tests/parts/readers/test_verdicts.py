@@ -83,9 +83,9 @@ def test_each_behaviour_gets_its_verdict(
     counting.fold()
     with counting.site.database.read() as session:
         report = make(session, last, 30, 15)
-    found = judge(report.readers[0].sums, report.smallest_ttl_minutes)
-    assert found.name == verdict, found.evidence
-    assert evidence in found.evidence
+    judged = judge(report.readers[0].sums, report.smallest_ttl_minutes)
+    assert judged.name == verdict, judged.evidence
+    assert evidence in judged.evidence
 
 
 def test_one_reader_listens_and_several_listen() -> None:
@@ -103,6 +103,6 @@ def test_one_ttl_alone_proves_little_and_the_evidence_says_so(counting: Counting
     counting.fold()
     with counting.site.database.read() as session:
         report = make(session, MONDAY + timedelta(days=1), 7, 15)
-    found = judge(report.readers[0].sums, report.smallest_ttl_minutes)
-    assert found.name == "obedient"
-    assert "would look the same" in found.evidence
+    judged = judge(report.readers[0].sums, report.smallest_ttl_minutes)
+    assert judged.name == "obedient"
+    assert "would look the same" in judged.evidence

@@ -122,17 +122,19 @@ def test_the_simulator_answers(
     ]
     with site.database.write() as db:
         update_log.record_all(db, sorted(log), "loaded")
-    found = worth.read(worth.simulate(site, "forward", 10.0, "1 max-age\n1 fixed:60"), 10.0)
+    answer = worth.read(worth.simulate(site, "forward", 10.0, "1 max-age\n1 fixed:60"), 10.0)
     site.database.close()
     assert not (tmp_path / "compiled").exists()
-    assert found.own
-    assert found.hour["polls_per_day"] == pytest.approx(24, rel=0.05)
-    assert found.hour["delay_mean_minutes"] == pytest.approx(30, rel=0.2)
-    assert found.most["delay_mean_minutes"] < 0.8 * found.evenly
-    assert found.best == 60
-    assert found.saved == round(100 - found.most["cost"] / found.most["cost_of_best_fixed"] * 100)
-    assert found.saved > 0
-    assert found.own["polls_per_day"] > found.most["polls_per_day"] / 2
+    assert answer.own
+    assert answer.hour["polls_per_day"] == pytest.approx(24, rel=0.05)
+    assert answer.hour["delay_mean_minutes"] == pytest.approx(30, rel=0.2)
+    assert answer.most["delay_mean_minutes"] < 0.8 * answer.evenly
+    assert answer.best == 60
+    assert answer.saved == round(
+        100 - answer.most["cost"] / answer.most["cost_of_best_fixed"] * 100
+    )
+    assert answer.saved > 0
+    assert answer.own["polls_per_day"] > answer.most["polls_per_day"] / 2
 
 
 def test_two_workers_that_look_at_once_ask_once(

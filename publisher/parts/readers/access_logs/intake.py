@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from publisher.access_logs import line_formats
 from publisher.access_logs.line_formats import LogLine, read_line
 from publisher.base.clock import Clock
-from publisher.parts.readers.access_logs.logged_polls import FeedAddresses, ServedVersions, grouped
+from publisher.parts.readers.access_logs.logged_polls import ServedVersions, document_at, grouped
 from publisher.parts.readers.poll_batches import BROUGHT, keys, to_payloads
 from publisher.parts.readers.store import parts_of
 from publisher.parts.readers.sums import DAY_SECONDS
@@ -64,12 +64,12 @@ def position_of(session: Session, stream: IO[bytes], lock: bool = False) -> LogP
     return None
 
 
-def _known(session: Session, numbers: Iterable[int]) -> set[int]:
+def _counted_before(session: Session, numbers: Iterable[int]) -> set[int]:
     """Those of the request numbers that were counted before."""
-    known = set[int]()
+    counted = set[int]()
     for part in parts_of(numbers):
-        known.update(session.scalars(select(LogRequest.id).where(LogRequest.id.in_(part))))
-    return known
+        counted.update(session.scalars(select(LogRequest.id).where(LogRequest.id.in_(part))))
+    return counted
 
 
 def _number(key: str) -> int:
@@ -81,10 +81,8 @@ class LogReader:
     """Counts the polls in logs. every: also requests that were passed on to the site, because the
     site was told not to count them."""
 
-    def __init__(
-        self, database: Database, feeds: FeedAddresses, clock: Clock, every: bool = False
-    ) -> None:
-        self.database, self._feeds, self._clock, self._every = database, feeds, clock, every
+    def __init__(self, database: Database, clock: Clock, every: bool = False) -> None:
+        self.database, self._clock, self._every = database, clock, every
 
     def take_in(self, path: Path, whole: bool = True) -> Intake:
         """Count the lines of a log that were not counted yet.
@@ -102,31 +100,31 @@ class LogReader:
         """Count the next lines in one transaction; None when there are no more."""
         now = self._clock()
         with self.database.read() as session:
-            known = position_of(session, stream)
-            offset, number = (known.offset, known.lines) if known else (0, 0)
-            found, end = line_formats.lines_from(stream, offset, whole)
-            versions = ServedVersions(session, self._feeds) if found else None
+            position = position_of(session, stream)
+            offset, number = (position.offset, position.lines) if position else (0, 0)
+            raw_lines, end = line_formats.lines_from(stream, offset, whole)
+            versions = ServedVersions(session) if raw_lines else None
         if versions is None:
             return None
-        step = Intake(lines=len(found))
-        lines = self._readable(found, number, step, now)
+        step = Intake(lines=len(raw_lines))
+        lines = self._readable(raw_lines, number, step, now)
         named = {_number(line.key): line for line in lines if line.key}
         weeks = keys(self.database, now)
         with self.database.read() as session:
-            counted = _known(session, named)
+            counted = _counted_before(session, named)
         first = {id(line) for number, line in named.items() if number not in counted}
-        kept = [line for line in lines if not line.key or id(line) in first]
-        step.doubles, step.polls = len(lines) - len(kept), len(kept)
-        batches = to_payloads(grouped(kept, versions, self._feeds, weeks))
+        fresh = [line for line in lines if not line.key or id(line) in first]
+        step.doubles, step.polls = len(lines) - len(fresh), len(fresh)
+        batches = to_payloads(grouped(fresh, versions, weeks))
         with self.database.write() as session:  # all slow work is done: others wait for this lock
             row = position_of(session, stream, lock=True)
-            if (row.offset if row else 0) != offset or _known(session, named) != counted:
+            if (row.offset if row else 0) != offset or _counted_before(session, named) != counted:
                 return Intake()  # another process counted them meanwhile: try again
             if row is None:
                 row = LogPosition(name=str(path), offset=0, lines=0)
                 session.add(row)
             row.head_bytes, row.head = line_formats.head(stream)
-            row.offset, row.lines, row.name = end, number + len(found), str(path)
+            row.offset, row.lines, row.name = end, number + len(raw_lines), str(path)
             row.changed_at = line_formats.changed_at(stream)
             day = int(now.timestamp() // DAY_SECONDS)
             if new := [{"id": number, "day": day} for number in sorted(named.keys() - counted)]:
@@ -135,12 +133,12 @@ class LogReader:
         return step
 
     def _readable(
-        self, found: Iterable[bytes | None], number: int, step: Intake, now: datetime
+        self, raw_lines: Iterable[bytes | None], number: int, step: Intake, now: datetime
     ) -> list[LogLine]:
         """The polls among some lines; `step` counts the others. `number`: of the line before."""
         lines = []
         latest = int(now.timestamp() * 1000) + AHEAD_MS
-        for place, raw in enumerate(found, number + 1):
+        for place, raw in enumerate(raw_lines, number + 1):
             if raw is not None and not raw.strip():
                 step.lines -= 1
                 continue
@@ -155,7 +153,7 @@ class LogReader:
                 step.faults += [f"line {place}: {error}"] if len(step.faults) < EXAMPLES else []
                 continue
             counted = line.status in COUNTED_STATUSES and line.method in METHODS
-            if not counted or self._feeds.name(line.path) is None:
+            if not counted or document_at(line.path) is None:
                 step.other += 1
             elif line.passed_on and not self._every:
                 step.passed_on += 1
@@ -182,18 +180,18 @@ class Follower:
     def look(self) -> Intake:
         """Count what is new, the oldest file first."""
         total = Intake()
-        found = {}
+        states = {}
         for path in [*self._rotated(), self._path]:
             try:
                 stat = path.stat()
-                state = found[path] = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+                state = states[path] = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
                 if self._looked.get(path) == state:
                     continue
                 if path == self._path or self._is_ours(path):
                     total.add(self._reader.take_in(path, whole=path.suffix == ".gz"))
             except FileNotFoundError:  # rotated away just now, or not there yet
-                found.pop(path, None)
-        self._looked = found
+                states.pop(path, None)
+        self._looked = states
         return total
 
     def _rotated(self) -> list[Path]:

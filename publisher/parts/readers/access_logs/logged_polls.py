@@ -2,8 +2,7 @@
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from datetime import datetime
 
 from sqlalchemy import Row, select
@@ -20,25 +19,23 @@ from publisher.parts.readers.poll_batches import (
     origins,
     version_of,
 )
+from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.storage.tables.publishing import DocumentVersion
 
+_DOCUMENTS = {address: name for name, address in ADDRESSES.items()}
 
-@dataclass(frozen=True)
-class FeedAddresses:
-    """Which paths are feeds: `names` maps a path to its document's name, every tag's feed has the
-    ttl of the document `main`, and a mirror's path is its document's name."""
 
-    names: Mapping[str, str]
-    main: str
+def document_at(path: str) -> str | None:
+    """The name of the document at `path` in the history of versions; None where no feed is.
 
-    def name(self, path: str) -> str | None:
-        """The document at `path` in the history of versions; None where no feed is."""
-        if path in self.names:
-            return self.names[path]
-        if other_feed_at(path):
-            return path
-        tag = path.startswith("/tags/") and path.endswith("/rss.xml") and path.count("/") == 3
-        return self.main if tag else None
+    Every tag's feed has the ttl of the main one, and a mirror's path is its document's name.
+    """
+    if path in _DOCUMENTS:
+        return _DOCUMENTS[path]
+    if other_feed_at(path):
+        return path
+    tag = path.startswith("/tags/") and path.endswith("/rss.xml") and path.count("/") == 3
+    return RSS if tag else None
 
 
 Version = Row[str, str, datetime, datetime, int, int, int]
@@ -46,15 +43,12 @@ Version = Row[str, str, datetime, datetime, int, int, int]
 
 
 def grouped(
-    lines: Iterable[LogLine],
-    versions: "ServedVersions",
-    feeds: FeedAddresses,
-    weeks: tuple[bytes, bytes],
+    lines: Iterable[LogLine], versions: "ServedVersions", weeks: tuple[bytes, bytes]
 ) -> list[PollGroup]:
     """Equal polls grouped, as a worker would have flushed them; `weeks` are the keys."""
     groups: dict[tuple[object, ...], tuple[LogLine, Version | None, int | None, list[int]]] = {}
     for line in lines:
-        version = versions.told(line, str(feeds.name(line.path)))
+        version = versions.served_with(line, str(document_at(line.path)))
         expiry = _expiry(line, version)
         # Equal polls differ only in time, max-age (if it expires together) and cache fields.
         key = (id(version), expiry, line.coding, line[1:11])
@@ -62,20 +56,20 @@ def grouped(
             groups[key][3].append(line.at_ms)
         else:
             groups[key] = (line, version, expiry, [line.at_ms])
-    found = []
+    polls = []
     for line, version, expiry, times_ms in groups.values():
-        document = _document(line, version, expiry, line.path in feeds.names)
+        document = _document(line, version, expiry, line.path in _DOCUMENTS)
         coded = bool(line.coding and line.coding.strip("-"))
         if line.coding is None:
             coded = line.sent == document.packed != document.whole
-        found.append(
+        polls.append(
             PollGroup(
                 *origins(weeks, line.address, line.agent, line.path),
                 line.agent, line.path, line.method, line.status, line.sent, coded,
                 line.tags, line.since, document, f"{line.format} log", bursts_of(times_ms),
             )
         )  # fmt: skip
-    return found
+    return polls
 
 
 def _expiry(line: LogLine, version: Version | None) -> int | None:
@@ -109,12 +103,14 @@ def _document(
 class ServedVersions:
     """The versions that were served, found by the ETag of a line, else by its time."""
 
-    def __init__(self, session: Session, feeds: FeedAddresses) -> None:
-        one = DocumentVersion
-        wanted = one.name, one.etag, one.built_at, one.last_modified, one.ttl_minutes
-        query = select(*wanted, one.bytes, one.gzip_bytes).order_by(one.id)
-        of_feeds = one.name.in_({*feeds.names.values(), feeds.main})
-        rows = session.execute(query.where(of_feeds)).all()
+    def __init__(self, session: Session) -> None:
+        table = DocumentVersion
+        columns = (
+            table.name, table.etag, table.built_at, table.last_modified, table.ttl_minutes,
+            table.bytes, table.gzip_bytes,
+        )  # fmt: skip
+        of_feeds = table.name.in_(ADDRESSES)
+        rows = session.execute(select(*columns).where(of_feeds).order_by(table.id)).all()
         self._by_tag = {(row.name, version_of(row.etag)): row for row in rows}
         self._rows: dict[str, list[Version]] = defaultdict(list)
         for row in rows:
@@ -124,9 +120,9 @@ class ServedVersions:
             for name, own in self._rows.items()
         }
 
-    def told(self, line: LogLine, name: str) -> Version | None:
+    def served_with(self, line: LogLine, name: str) -> Version | None:
         """The version that was served with an answer; None if it is not known."""
-        if line.etag and (found := self._by_tag.get((name, version_of(line.etag)))) is not None:
-            return found
+        if line.etag and (version := self._by_tag.get((name, version_of(line.etag)))) is not None:
+            return version
         place = bisect_right(self._times.get(name, []), line.at_ms)
         return self._rows[name][place - 1] if place else None

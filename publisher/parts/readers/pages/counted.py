@@ -19,5 +19,5 @@ def count_polls() -> None:
     if not g.get("polls_counted"):
         g.polls_counted = True
         with suppress(PublisherError):
-            here = site()
-            keep_up(here.database, here.clock, smallest_ttl, POLLS_BEHIND_SECONDS, FEW_BYTES)
+            blog = site()
+            keep_up(blog.database, blog.clock, smallest_ttl, POLLS_BEHIND_SECONDS, FEW_BYTES)

@@ -66,10 +66,10 @@ class Listed:
 
     def programs(self, everybody: list[Reader]) -> tuple[list[Program], list[Program]]:
         """All that match, the most people first."""
-        found = by_program(filter(self.shown.matches, everybody), self._following)
+        programs = by_program(filter(self.shown.matches, everybody), self._following)
         return (
-            [program for program in found if program.reads_for_people],
-            [program for program in found if not program.reads_for_people],
+            [program for program in programs if program.reads_for_people],
+            [program for program in programs if not program.reads_for_people],
         )
 
     def of(self, program: Program) -> list[tuple[Reader, int]]:
@@ -80,7 +80,7 @@ class Listed:
 
     def readers(self, everybody: list[Reader]) -> list[Reader]:
         """The readers to show with all their figures."""
-        groups = [one for part in self.programs(everybody) for one in part[:PROGRAMS]]
+        groups = [program for part in self.programs(everybody) for program in part[:PROGRAMS]]
         return [reader for program in groups for reader, _ in self.of(program)]
 
 
@@ -101,12 +101,12 @@ def report() -> str:
         feed_url = site().site_url + (mirror.path if mirror else ADDRESSES[RSS])
         smallest = settings.rule.menu.smallest
         listed = Listed(shown, audience(session, now(), shown.mirror))
-        found = make(session, now(), shown.days, smallest, listed.readers, shown.mirror)
-        groups = listed.programs(found.readers)
+        figures = make(session, now(), shown.days, smallest, listed.readers, shown.mirror)
+        groups = listed.programs(figures.readers)
 
         def rows(program: Program) -> list[tuple[dict[str, Any], Remedy, int]]:
             return [
-                (reader.to_dict(found.smallest_ttl_minutes), remedy(reader, feed_url), alike)
+                (reader.to_dict(figures.smallest_ttl_minutes), remedy(reader, feed_url), alike)
                 for reader, alike in listed.of(program)
             ]
 
@@ -118,11 +118,11 @@ def report() -> str:
                 ([(program, rows(program)) for program in part[:PROGRAMS]], part[PROGRAMS:])
                 for part in groups
             ],
-            totals=found.totals(),
+            totals=figures.totals(),
             people=listed.people,
-            delays=reach.delays_summary(found.delays),
-            chart=None if mirror else chart(session, found.begin, found.end, shown.program),
-            push=results(session, found.begin, shown.mirror),
+            delays=reach.delays_summary(figures.delays),
+            chart=None if mirror else chart(session, figures.begin, figures.end, shown.program),
+            push=results(session, figures.begin, shown.mirror),
             fairness=load(session, ReadersSettings).fairness,
             choices=DAYS,
             verdicts=VERDICTS,

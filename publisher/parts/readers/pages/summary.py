@@ -59,15 +59,15 @@ class Forecast:
 def forecast(session: Session, now: datetime, readers: tuple[AudienceReader, ...]) -> Forecast:
     """The forecast at `now` for the audience."""
     own = settings()
-    known = update_log.load(session)
-    if known.updates < LEAST_UPDATES:
+    log = update_log.load(session)
+    if log.updates < LEAST_UPDATES:
         return Forecast()
     present = reach_now(readers, now, now + timedelta(seconds=own.undo_seconds))
     if present is None:
         return Forecast()
     begin = now.replace(minute=now.minute // 5 * 5, second=0, microsecond=0)
     queue = tuple(update_log.scheduled(session, now))
-    better = better_of(_ahead(known, begin, own.rule, readers, queue), present)
+    better = better_of(_ahead(log, begin, own.rule, readers, queue), present)
     if better is None:
         return Forecast(_who_by_when(present, now))
     at = better.at.astimezone(own.zone)
@@ -138,15 +138,15 @@ _months: dict[str, tuple[date, str]] = {}
 _making = Lock()
 
 
-def month(here: Site, session: Session, now: datetime) -> str:
+def month(blog: Site, session: Session, now: datetime) -> str:
     """A sentence about the last thirty days, made once a day; "" if too little is known."""
     own = load_settings(session)
-    key, today = here.environment.database_url, now.date()
+    key, today = blog.environment.database_url, now.date()
     with _making:
-        kept = _months.get(key)
-        if kept is None or kept[0] != today:
-            kept = _months[key] = today, _sentence(session, own, now)
-        return kept[1]
+        cached = _months.get(key)
+        if cached is None or cached[0] != today:
+            cached = _months[key] = today, _sentence(session, own, now)
+        return cached[1]
 
 
 def _sentence(session: Session, own: Settings, now: datetime) -> str:
@@ -187,15 +187,18 @@ def publishing_moment(db: Session, post_id: int | None = None) -> PublishingMome
     """The moment, with the progress of a post (0: a new one), by default the newest one."""
     followers = tuple(audience(db, now()))
     there = None if post_id == 0 else progress(db, now(), followers, post_id)
-    told = forecast(db, now(), followers)
+    prediction = forecast(db, now(), followers)
     waits = bool(shared.in_undo_window(db, me())) or (
         there is not None and there.have < there.people
     )
-    again = WAITING_SECONDS if waits else FORECAST_SECONDS if told.now else 0
+    again = WAITING_SECONDS if waits else FORECAST_SECONDS if prediction.now else 0
     if there is None:
-        return PublishingMoment(told, None, again)
-    programs = ((one.name, one.people, program_in_words(one, now())) for one in there.programs)
-    return PublishingMoment(told, there, again, had_in_words(there), tuple(programs))
+        return PublishingMoment(prediction, None, again)
+    programs = (
+        (program.name, program.people, program_in_words(program, now()))
+        for program in there.programs
+    )
+    return PublishingMoment(prediction, there, again, had_in_words(there), tuple(programs))
 
 
 @blueprint.get("/reached")

@@ -56,34 +56,34 @@ def simulated() -> Any:
 @login_required
 def worth() -> Response:
     """The answer, or the progress; starts the command if there is no answer for today yet."""
-    here, moment, name = site(), now(), request.args.get("mirror", "")
+    blog, moment, name = site(), now(), request.args.get("mirror", "")
     count_polls()
-    with here.database.read() as session:
+    with blog.database.read() as session:
         settings = load_settings(session)
         poll_minutes = settings.rule.poll_minutes
         key = update_log.replay_key(session, moment)
         if name:
-            mirror = other_feed(here.parts, session, name)
-            known = histogram(mirror.updates, moment, mirror.timezone).by_dates()
+            mirror = other_feed(blog.parts, session, name)
+            history = histogram(mirror.updates, moment, mirror.timezone).by_dates()
             key += f" {mirror.url}"
         else:
-            known = update_log.load(session)
+            history = update_log.load(session)
         state = background_commands.load(session, f"{NAME}:{name}" if name else NAME)
-    learning = known.last_update is None or warming_up(known, moment)
+    learning = history.last_update is None or warming_up(history, moment)
 
     def ask() -> background_commands.Rows:
-        with here.database.read() as session:
+        with blog.database.read() as session:
             mix = population(session, settings, moment, name)
-        return simulate(here, update_log.as_publisher(settings), poll_minutes, mix, name)
+        return simulate(blog, update_log.as_publisher(settings), poll_minutes, mix, name)
 
     if not learning:
-        state = background_commands.answered(here, state, key, moment, ask)
+        state = background_commands.answered(blog, state, key, moment, ask)
     replayed = state.rows and all(row["cost"] is not None for row in state.rows)
     problem = state.problem or ("" if replayed or state.rows is None else NOTHING_NEW)
     text = render_template(
         "readers/worth.html",
         learning=learning,
-        updates=known.updates,
+        updates=history.updates,
         waited_seconds=max(round(state.waited_seconds(moment)), 0),
         problem=problem,
         worth=read(state.rows, poll_minutes) if replayed and state.rows else None,
@@ -112,18 +112,18 @@ def population(session: Session, settings: Settings, moment: datetime, mirror: s
 
 
 def simulate(
-    here: Site, publisher: str, poll_minutes: float, mix: str, mirror: str = ""
+    blog: Site, publisher: str, poll_minutes: float, mix: str, mirror: str = ""
 ) -> background_commands.Rows:
     """Run the simulator for readers that obey and for the mix; PublisherError with its message."""
-    asked = ["simulate", "--format", "json", "--publisher", publisher, "--publisher", HOUR]
-    asked += ["--poll-minutes", f"{poll_minutes:g}"]
-    asked += ["--mirror", mirror] if mirror else ["--mine"]
-    rows = background_commands.run(here, *asked, "--client", "max-age", "--client", "ttl")
+    arguments = ["simulate", "--format", "json", "--publisher", publisher, "--publisher", HOUR]
+    arguments += ["--poll-minutes", f"{poll_minutes:g}"]
+    arguments += ["--mirror", mirror] if mirror else ["--mine"]
+    rows = background_commands.run(blog, *arguments, "--client", "max-age", "--client", "ttl")
     if mix:
         with TemporaryDirectory() as folder:
             file = Path(folder) / "readers.txt"
             file.write_text(mix, "utf-8")
-            everybody = background_commands.run(here, *asked, "--population", str(file))
+            everybody = background_commands.run(blog, *arguments, "--population", str(file))
             rows += [row for row in everybody if row["client"] == WHOLE]
     return [{name: row[name] for name in WANTED} for row in rows]
 
@@ -155,12 +155,12 @@ class Worth:
 
 def read(rows: Sequence[Row], poll_minutes: float) -> Worth:
     """The answer from the simulator's rows."""
-    found = {(row["publisher"] == HOUR, row["client"]): row for row in rows}
-    most = found[False, "max-age"]
+    by_kind = {(row["publisher"] == HOUR, row["client"]): row for row in rows}
+    most = by_kind[False, "max-age"]
     per_day = most["updates"] / max(most["days"], 1.0)
     return Worth(
-        found[True, "ttl"], most, found[False, "ttl"],
-        found.get((False, WHOLE)), found.get((True, WHOLE)),
+        by_kind[True, "ttl"], most, by_kind[False, "ttl"],
+        by_kind.get((False, WHOLE)), by_kind.get((True, WHOLE)),
         measure.best_fixed(per_day, poll_minutes),
         round(100.0 - 100.0 * most["cost"] / most["cost_of_best_fixed"]),
     )  # fmt: skip
@@ -168,29 +168,29 @@ def read(rows: Sequence[Row], poll_minutes: float) -> Worth:
 
 advise_blueprint = Blueprint("advise", __name__)
 
-ADVICE_SECONDS, KEPT, MOST_KEPT = 120, timedelta(hours=1), 50
-_asking = threading.Lock()
-_known: dict[tuple[str, str], tuple[datetime, dict[str, Any]]] = {}
+ADVICE_SECONDS, GOOD_FOR, MOST_ANSWERS = 120, timedelta(hours=1), 50
+_at_work = threading.Lock()
+_answers: dict[tuple[str, str], tuple[datetime, dict[str, Any]]] = {}
 
 
-def advice(here: Site, url: str, zone: str, at: datetime) -> dict[str, Any]:
+def advice(blog: Site, url: str, zone: str, at: datetime) -> dict[str, Any]:
     """The advice of the last hour, or the command's; TooMany while another feed is checked."""
-    known = _known.get((url, zone))
-    if known is not None and known[0] <= at < known[0] + KEPT:
-        return known[1]
-    if not _asking.acquire(blocking=False):
+    cached = _answers.get((url, zone))
+    if cached is not None and cached[0] <= at < cached[0] + GOOD_FOR:
+        return cached[1]
+    if not _at_work.acquire(blocking=False):
         raise TooMany("another feed is being checked; try again in a moment", 10)
     try:
-        found: dict[str, Any] = background_commands.run(
-            here, "advise", url, "--timezone", zone, "--json", seconds=ADVICE_SECONDS,
+        answer: dict[str, Any] = background_commands.run(
+            blog, "advise", url, "--timezone", zone, "--json", seconds=ADVICE_SECONDS,
             late="this took too long; try again later",
         )  # fmt: skip
     finally:
-        _asking.release()
-    while len(_known) >= MOST_KEPT:
-        del _known[next(iter(_known))]
-    _known[url, zone] = at, found
-    return found
+        _at_work.release()
+    while len(_answers) >= MOST_ANSWERS:
+        del _answers[next(iter(_answers))]
+    _answers[url, zone] = at, answer
+    return answer
 
 
 @advise_blueprint.get("/readers/advise")
@@ -200,15 +200,15 @@ def form() -> tuple[str, int] | str:
     typed, zone = request.args.get("url", "").strip(), request.args.get("timezone", "").strip()
     with site().database.read() as db:
         zone = zone or load_settings(db).timezone
-    found, problem = None, ""
+    answer, problem = None, ""
     if typed:
         try:
             zone = find_zone(zone)
-            found = advice(site(), tidy_url(typed)[0], zone, now())
+            answer = advice(site(), tidy_url(typed)[0], zone, now())
         except (InvalidInput, InvalidData) as error:
             problem = str(error)
     page = render_template(
-        "readers/advise.html", url=typed, zone=zone, zones=cities(), found=found, problem=problem,
+        "readers/advise.html", url=typed, zone=zone, zones=cities(), found=answer, problem=problem,
         clients=CLIENTS, in_words=in_words,
     )  # fmt: skip
     return (page, 422) if problem else page

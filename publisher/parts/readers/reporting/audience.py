@@ -55,17 +55,17 @@ def audience(session: Session, now: datetime, mirror: str = "") -> list[Audience
     ).all()  # fmt: skip
     gone = Counter(row.agent for row in rows if _gone(row, now.timestamp()))
     yesterday = (now - WAITED_FOR).timestamp()
-    found: dict[int, AudienceReader] = {}
+    followers: dict[int, AudienceReader] = {}
     for row in rows:
         agent = parse_agent(row.agent)
         if not agent.people or (row.once and (_gone(row, yesterday) or gone[row.agent] >= FEWEST)):
             continue
-        before = found.get(row.client)
-        found[row.client] = AudienceReader(
+        before = followers.get(row.client)
+        followers[row.client] = AudienceReader(
             agent.people, row.last_at, _wait(row), row.rhythm <= 0.0, agent.name,
             max(row.seen_at, before.has if before else 0.0), follows=row.follows,
         )  # fmt: skip
-    return list(found.values())
+    return list(followers.values())
 
 
 def people_in(followers: Iterable[ExpectedReader]) -> int:
@@ -135,8 +135,8 @@ def progress(
     entered, moment = float(int(row.at.timestamp())), now.timestamp()
     programs = []
     for name, group in by_program.items():
-        waiting = [one for one in group if one.has < entered]
-        coming = [at for one in waiting if (at := one.expected(moment, moment)) is not None]
+        waiting = [reader for reader in group if reader.has < entered]
+        coming = [at for reader in waiting if (at := reader.expected(moment, moment)) is not None]
         programs.append(
             ProgramProgress(
                 name,

@@ -131,12 +131,12 @@ def _days(
     now: datetime,
     zone: ZoneInfo,
 ) -> Iterable[WeekDay]:
-    made = Counter(at.astimezone(zone).date() for at in posts)
-    asked: Counter[date] = Counter()
+    published = Counter(at.astimezone(zone).date() for at in posts)
+    requests: Counter[date] = Counter()
     unchanged: Counter[date] = Counter()
     for row in polls:
         day = _local(row.hour, zone)
-        asked[day] += row.requests
+        requests[day] += row.requests
         unchanged[day] += row.not_modified
     start = begin.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
     while start <= now:
@@ -145,7 +145,7 @@ def _days(
         ttls = [s.ttl_minutes for s in steps if s.x < right and s.x + s.width > left]
         day = start.date()
         yield WeekDay(
-            day, left, made[day], asked[day], unchanged[day],
+            day, left, published[day], requests[day], unchanged[day],
             min(ttls, default=None), max(ttls, default=None),
         )  # fmt: skip
         start = end

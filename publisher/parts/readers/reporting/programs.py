@@ -36,7 +36,9 @@ class Program:
     @cached_property
     def reads_for_people(self) -> bool:
         """Whether it is a feed reader; else a script, a monitor, a browser, a search engine."""
-        return self.kind == "reader" and any(parse_agent(one.text).people for one in self.readers)
+        return self.kind == "reader" and any(
+            parse_agent(reader.text).people for reader in self.readers
+        )
 
     def alike(self) -> list[tuple[Reader, int]]:
         """The busiest reader of each verdict, and how many there are of it."""
@@ -46,8 +48,8 @@ class Program:
     @cached_property
     def verdicts(self) -> dict[str, int]:
         """How many readers there are of each verdict that occurs."""
-        found = Counter(reader.verdict for reader in self.readers)
-        return {name: found[name] for name in VERDICTS if found[name]}
+        counts = Counter(reader.verdict for reader in self.readers)
+        return {name: counts[name] for name in VERDICTS if counts[name]}
 
     @property
     def requests_per_day(self) -> float:
@@ -66,11 +68,14 @@ def by_program(readers: Iterable[Reader], following: Mapping[str, int]) -> list[
     groups: dict[tuple[str, str], list[Reader]] = defaultdict(list)
     for reader in readers:
         groups[reader.agent, reader.kind].append(reader)
-    found = [
+    programs = [
         Program(name, kind, group, following.get(name, 0) if kind == "reader" else 0)
         for (name, kind), group in groups.items()
     ]
-    return sorted(found, key=lambda one: (-one.people, -sum(r.sums.requests for r in one.readers)))
+    return sorted(
+        programs,
+        key=lambda program: (-program.people, -sum(r.sums.requests for r in program.readers)),
+    )
 
 
 FEWEST, FEWEST_IN_TURN = 3, 5  # addresses of a program to merge; of one that uses them in turn
@@ -93,7 +98,7 @@ def together(readers: Iterable[Reader]) -> list[Reader]:
         if _in_turn(own_rhythm):
             own_rhythm, loose = [], group
         told_apart += own_rhythm
-        told_apart += [_one(loose)] if len(loose) >= FEWEST else loose
+        told_apart += [_merged(loose)] if len(loose) >= FEWEST else loose
     return told_apart
 
 
@@ -112,7 +117,7 @@ def _in_turn(readers: Sequence[Reader]) -> bool:
     )
 
 
-def _one(readers: Sequence[Reader]) -> Reader:
+def _merged(readers: Sequence[Reader]) -> Reader:
     """The busiest of them, with the sums of all."""
     sums = ReaderSums(**{name: sum(getattr(r.sums, name) for r in readers) for name in COUNTS})
     for reader in readers:

@@ -6,7 +6,7 @@ minute is counted too; with few readers that is rare.
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
@@ -96,10 +96,10 @@ class Arrivals:
             if row is None:
                 row = PushArrival(delivery_id=delivery_id, hub=0, delays={})
                 session.add(row)
-            known = _counted(row.delays)
-            known.update(delays)
+            total = _counted(row.delays)
+            total.update(delays)
             row.hub += self._hubs[delivery_id]
-            row.delays = {str(span): count for span, count in sorted(known.items())}
+            row.delays = {str(span): count for span, count in sorted(total.items())}
 
 
 def results(session: Session, begin: datetime, mirror: str = "") -> list[PushResult]:
@@ -114,24 +114,18 @@ def results(session: Session, begin: datetime, mirror: str = "") -> list[PushRes
     for target, hub, delays, topic in rows:
         if _mirror_of(topic) == mirror:
             by_target[target].append((hub or 0, _counted(delays or {})))
-    return [_result(target, pings) for target, pings in by_target.items()]
+    return [_push_result(target, pings) for target, pings in by_target.items()]
 
 
 def _mirror_of(topic: str) -> str:
     return other_feed_at(urlsplit(topic).path)
 
 
-def _result(target: str, pings: Iterable[tuple[int, Counter[int]]]) -> PushResult:
-    pings = list(pings)
-    delays = merged(found for _, found in pings)
-    return PushResult(
-        target,
-        len(pings),
-        sum(bool(found) for _, found in pings),
-        delays.total(),
-        sum(hub for hub, _ in pings),
-        quantile(delays, 0.5),
-    )
+def _push_result(target: str, pings: Sequence[tuple[int, Counter[int]]]) -> PushResult:
+    delays = merged(spans for _, spans in pings)
+    answered, by_hubs = sum(bool(spans) for _, spans in pings), sum(hub for hub, _ in pings)
+    median = quantile(delays, 0.5)
+    return PushResult(target, len(pings), answered, delays.total(), by_hubs, median)
 
 
 def _counted(delays: Mapping[str, int]) -> Counter[int]:

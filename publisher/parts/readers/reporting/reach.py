@@ -94,8 +94,8 @@ def updates_of(session: Session, post: Post, feed_items: int) -> list[UpdateReac
         .order_by(Update.at.desc(), Update.id.desc())
     ).all()
     rows = session.scalars(select(Reach).where(Reach.post_id == post.id))
-    known = {row.at: _counted(row.programs) for row in rows}
-    return [_update(row.kind, row.at, known.get(row.at, {})) for row in updates]
+    reached = {row.at: _counted(row.programs) for row in rows}
+    return [_update(row.kind, row.at, reached.get(row.at, {})) for row in updates]
 
 
 def _newer_at(published: datetime) -> ColumnElement[int]:
@@ -153,10 +153,10 @@ class News:
             .where(Update.at >= begin, Update.post_id.is_not(None))
             .order_by(Update.at, Update.id)
         )
-        found: dict[tuple[datetime, int], str] = {}
+        kinds: dict[tuple[datetime, int], str] = {}
         for row in rows:
-            found.setdefault((row.at, row.post_id), row.kind)
-        self._updates = [(at, post_id, kind) for (at, post_id), kind in found.items()]
+            kinds.setdefault((row.at, row.post_id), row.kind)
+        self._updates = [(at, post_id, kind) for (at, post_id), kind in kinds.items()]
         self._times = [float(int(at.timestamp())) for at, _, _ in self._updates]
         self._had: dict[int, dict[str, Counter[int]]] = defaultdict(lambda: defaultdict(Counter))
 
@@ -187,15 +187,15 @@ class News:
 
 
 def _with(
-    known: dict[str, Counter[int]], more: Mapping[str, Counter[int]]
+    counts: dict[str, Counter[int]], more: Mapping[str, Counter[int]]
 ) -> dict[str, dict[str, int]]:
     """Both added up, as JSON; programs beyond the limit are one."""
     for name, spans in more.items():
-        named = name if name in known or len(known) < MOST_PROGRAMS else OTHERS
-        known.setdefault(named, Counter()).update(spans)
+        named = name if name in counts or len(counts) < MOST_PROGRAMS else OTHERS
+        counts.setdefault(named, Counter()).update(spans)
     return {
         name: {str(span): people for span, people in sorted(spans.items())}
-        for name, spans in known.items()
+        for name, spans in counts.items()
     }
 
 

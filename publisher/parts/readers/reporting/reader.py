@@ -42,9 +42,9 @@ class Reader:
     def to_dict(self, smallest_ttl_minutes: int) -> dict[str, Any]:
         """The reader's row as `publisher readers --json` has it."""
         sums, verdict = self.sums, self.judged(smallest_ttl_minutes)
-        told = Counter[int]()
+        announced = Counter[int]()
         for (minutes, _), count in sums.spans.items():
-            told[minutes] += count
+            announced[minutes] += count
         return {
             "agent": self.agent,
             "version": self.version,
@@ -52,7 +52,7 @@ class Reader:
             "requests": sums.requests,
             "requests_per_day": round(sums.requests / self.days, 1),
             "median_interval_minutes": quantile_minutes(verdicts.intervals(sums.spans), 0.5),
-            "told_minutes": quantile(told, 0.5),
+            "told_minutes": quantile(announced, 0.5),
             "conditional_share": _share(sums.conditional, sums.requests - sums.heads),
             "not_modified_share": _share(sums.not_modified, sums.requests),
             "bytes": sums.bytes,
@@ -123,5 +123,5 @@ def remedy(reader: Reader, feed_url: str) -> Remedy:
 
 def contact(agent: str) -> str:
     """The address or mailbox that a User-Agent names; nothing where it names none."""
-    found = _ADDRESS.search(agent) or _MAIL.search(agent)
-    return found[0].rstrip("./") if found else ""
+    match = _ADDRESS.search(agent) or _MAIL.search(agent)
+    return match[0].rstrip("./") if match else ""

@@ -93,11 +93,11 @@ class Report:
             if name == verdicts.OBEDIENT
         ]
         subscribers = sum(reader.subscribers for reader in readers)
-        kept = (
+        summed = (
             "requests", "full", "not_modified", "refused", "refused_obeyed", "bytes",
             "saved_by_304_bytes", "saved_by_gzip_bytes", "stale", "invented",
         )  # fmt: skip
-        sums = {name: sum(getattr(part, name) for part in everybody) for name in kept}
+        sums = {name: sum(getattr(part, name) for part in everybody) for name in summed}
         return {
             "readers": len(readers),
             "others": {kind: count for kind, count in kinds.items() if kind != "reader"},
@@ -164,39 +164,24 @@ def _rows(session: Session, first_day: int, mirror: str) -> Iterable[Row[Any]]:
 
     The outer joins also tell the database where to begin: with the readers, not with their days.
     """
-    newest, before, other = reader_days.alias(), reader_days.alias(), reader_days.alias()
-    last = select(func.max(other.c.day)).where(other.c.client == ReaderClient.client)
-    base = last.where(other.c.day < first_day)
+    newest, before, any_day = reader_days.alias(), reader_days.alias(), reader_days.alias()
+    last = select(func.max(any_day.c.day)).where(any_day.c.client == ReaderClient.client)
     figures = [(newest.c[name] - func.coalesce(before.c[name], 0)).label(name) for name in COUNTS]
     clients = ReaderClient.__table__.c
-    query = (
-        select(
-            clients.client, clients.agent, clients.name, clients.version, clients.subscribers,
-            clients.subscribers_capped, clients.first_at, clients.last_at, newest.c.told,
-            before.c.told.label("told_before"), *figures,
-        )
-        .select_from(ReaderClient)
-        .outerjoin(
-            newest,
-            and_(
-                newest.c.client == ReaderClient.client,
-                newest.c.day == last.correlate(ReaderClient).scalar_subquery(),
-            ),
-        )
-        .outerjoin(
-            before,
-            and_(
-                before.c.client == ReaderClient.client,
-                before.c.day == base.correlate(ReaderClient).scalar_subquery(),
-            ),
-        )
-        .where(ReaderClient.last_at >= first_day * DAY_SECONDS, ReaderClient.mirror == mirror)
-    )  # fmt: skip
-    return session.execute(query)
+    query = select(
+        clients.client, clients.agent, clients.name, clients.version, clients.subscribers,
+        clients.subscribers_capped, clients.first_at, clients.last_at, newest.c.told,
+        before.c.told.label("told_before"), *figures,
+    ).select_from(ReaderClient)  # fmt: skip
+    for days, day in ((newest, last), (before, last.where(any_day.c.day < first_day))):
+        of_day = days.c.day == day.correlate(ReaderClient).scalar_subquery()
+        query = query.outerjoin(days, and_(days.c.client == ReaderClient.client, of_day))
+    recent = ReaderClient.last_at >= first_day * DAY_SECONDS
+    return session.execute(query.where(recent, ReaderClient.mirror == mirror))
 
 
 def _reader(row: Any, begin: float) -> Reader:
-    seen = (row.last_at - max(row.first_at, begin)) / DAY_SECONDS
+    days = (row.last_at - max(row.first_at, begin)) / DAY_SECONDS
     sums = ReaderSums(**{name: getattr(row, name) for name in COUNTS})
     sums.told = told_sum(told_from_text(row.told), told_from_text(row.told_before or ""), -1)
     kind: str = parse_agent(row.agent).kind
@@ -209,7 +194,7 @@ def _reader(row: Any, begin: float) -> Reader:
         text=row.agent,
         subscribers=row.subscribers,
         subscribers_capped=row.subscribers_capped,
-        days=max(seen, 1.0),
+        days=max(days, 1.0),
         last_at=row.last_at,
         kind=kind,
         verdict=verdicts.name_of(sums, kind),

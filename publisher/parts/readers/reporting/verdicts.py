@@ -119,7 +119,7 @@ def intervals(spans: Spans) -> Counter[int]:
     return total
 
 
-def told(spans: Spans) -> dict[int, Counter[int]]:
+def intervals_by_ttl(spans: Spans) -> dict[int, Counter[int]]:
     """The intervals that followed each ttl, by ttl."""
     groups: dict[int, Counter[int]] = {}
     for (minutes, span), count in sorted(spans.items()):
@@ -130,16 +130,16 @@ def told(spans: Spans) -> dict[int, Counter[int]]:
 def _evidence(name: str, sums: ReaderSums, smallest_ttl_minutes: int) -> str:
     if name == TOO_FEW and sums.intervals >= INTERVALS_NEEDED:
         if sums.interval_seconds < SECONDS_NEEDED:
-            known = counted(sums.intervals, "pause")
+            pauses = counted(sums.intervals, "pause")
             span = _length(sums.interval_seconds)
-            return f"{known} seen, all within {span}; perhaps it has only just begun"
+            return f"{pauses} seen, all within {span}; perhaps it has only just begun"
         return (
             f"several readers that cannot be told apart: {_share(sums.unsure, sums.intervals)} of "
             f"{counted(sums.intervals, 'pause')} may belong to another one"
         )
     if name == TOO_FEW:
-        known = counted(sums.intervals, "pause")
-        return f"{known} between its visits so far; {INTERVALS_NEEDED} are needed"
+        pauses = counted(sums.intervals, "pause")
+        return f"{pauses} between its visits so far; {INTERVALS_NEEDED} are needed"
     if name == ABUSIVE:
         return _abusive(sums, _repeated(sums), _honest(sums), smallest_ttl_minutes)
     if name == UNCONDITIONAL:
@@ -256,7 +256,7 @@ def _on_time(sums: ReaderSums) -> str:
 def _followed(sums: ReaderSums) -> str:
     """How long it waits after each ttl, those with the same wait together."""
     waits: dict[str, list[str]] = {}
-    for minutes, group in told(sums.spans).items():
+    for minutes, group in intervals_by_ttl(sums.spans).items():
         if group.total() >= CLASS_INTERVALS:
             waits.setdefault(_length(quantile(group, 0.5) or 0), []).append(str(minutes))
     parts = [f"told to wait {_either(after)} min, it waits {wait}" for wait, after in waits.items()]
@@ -267,8 +267,8 @@ def _either(values: list[str]) -> str:
     """15; 15 or 60; 15, 60 or 480; the range where there are many."""
     if len(values) > 4:
         return f"{values[0]} to {values[-1]}"
-    *rest, last = values
-    return f"{', '.join(rest)} or {last}" if rest else last
+    *first, last = values
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def _length(seconds: float) -> str:

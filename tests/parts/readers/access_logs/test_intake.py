@@ -16,12 +16,11 @@ from publisher.access_logs import line_formats
 from publisher.installation import Site
 from publisher.parts.readers.access_logs import intake
 from publisher.parts.readers.access_logs.intake import Follower, Intake, LogReader
-from publisher.parts.readers.access_logs.logged_polls import FeedAddresses, grouped
+from publisher.parts.readers.access_logs.logged_polls import grouped
 from publisher.parts.readers.fold import fold
 from publisher.parts.readers.reporting import report
 from publisher.parts.readers.reporting.report import make
 from publisher.parts.readers.tables import LogPosition, PollFlush
-from publisher.publishing.rebuild import ADDRESSES, RSS
 from publisher.serving.trusted_proxies import PROXY
 from tests.access_logs.lines import nginx
 from tests.conftest import FakeClock
@@ -30,22 +29,21 @@ from tests.parts.readers.polls import NOT_MODIFIED, PACKED, Counting, FakeDocume
 
 QUIET_JSON_SECONDS = 0.35  # for 100,000 lines
 MONDAY = datetime(2024, 3, 4, 6, tzinfo=UTC)
-FEEDS = FeedAddresses({address: name for name, address in ADDRESSES.items()}, RSS)
 
 
 def count(site: Site, path: Path, whole: bool = True) -> Intake:
     """Take a log in."""
-    return LogReader(site.database, FEEDS, site.clock).take_in(path, whole)
+    return LogReader(site.database, site.clock).take_in(path, whole)
 
 
 def polls(site: Site) -> int:
     """All polls that were counted so far."""
     fold(site.database, 15)
     with site.database.read() as session:
-        found = report.sources_between(
+        sources = report.sources_between(
             session, MONDAY - timedelta(days=9), MONDAY + timedelta(days=9)
         )
-    return sum(source.requests for source in found)
+    return sum(source.requests for source in sources)
 
 
 def minutes(*numbers: int, **fields: object) -> str:
@@ -130,10 +128,10 @@ def test_two_that_read_at_once_count_everything_once(
     monkeypatch.setattr(line_formats, "LINES_AT_ONCE", 4)
     rivals = [tmp_path / rival]
 
-    def slow(*given: object) -> object:
+    def slow(*arguments: object) -> object:
         if rivals:
             count(site, rivals.pop())
-        return grouped(*given)  # type: ignore[arg-type]
+        return grouped(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(intake, "grouped", slow)
     assert count(site, log).polls == 0
@@ -189,14 +187,14 @@ def test_a_log_is_followed_through_its_rotation(
     (tmp_path / "log.9").write_text(minutes(99))  # from before we came
     os.utime(tmp_path / "log.9", (1e9, 1e9))
     (tmp_path / "log.txt").write_text(minutes(98))  # another one
-    follower = Follower(LogReader(site.database, FEEDS, site.clock), log)
+    follower = Follower(LogReader(site.database, site.clock), log)
     assert follower.look() == Intake()  # not there yet
     log.write_text(minutes(1, 2))
     assert follower.look().polls == 2
     with log.open("a") as file:
         file.write(minutes(3))
     if not watching:
-        follower = Follower(LogReader(site.database, FEEDS, site.clock), log)
+        follower = Follower(LogReader(site.database, site.clock), log)
     else:
         follower.look()
     rotate(log)
@@ -213,11 +211,11 @@ def test_a_log_that_was_rotated_twice_while_nobody_looked(site: Site, tmp_path: 
     """The file between, which nobody has seen, is read too."""
     log = tmp_path / "log"
     log.write_text(minutes(1))
-    assert Follower(LogReader(site.database, FEEDS, site.clock), log).look().polls == 1
+    assert Follower(LogReader(site.database, site.clock), log).look().polls == 1
     log.rename(tmp_path / "log.2")
     (tmp_path / "log.1").write_text(minutes(2, 3))
     log.write_text(minutes(4))
-    assert Follower(LogReader(site.database, FEEDS, site.clock), log).look().polls == 3
+    assert Follower(LogReader(site.database, site.clock), log).look().polls == 3
 
 
 def test_a_cache_that_hides_polls_is_noticed(
@@ -259,9 +257,9 @@ def test_a_hundred_thousand_lines_cost_little(
     log = tmp_path / "log"
     with log.open("w") as file:
         for number in range(100_000):
-            agent, known = f"reader/{number % 1000}", number % 3
+            agent, conditional = f"reader/{number % 1000}", number % 3
             at = MONDAY + timedelta(seconds=number / 10)
-            file.write(nginx(at, agent, 304 if known else 200, inm='W/"one"' * known))
+            file.write(nginx(at, agent, 304 if conditional else 200, inm='W/"one"' * conditional))
     words = [sys.executable, "-c", IMPORT, str(log)]
     environment = {
         **settings_of(site.environment.instance),
