@@ -155,7 +155,7 @@ refuse with 403 where they mean 429."""
 def asked_to_wait_seconds(status: int, headers: Mapping[str, str], now: datetime) -> int | None:
     """How long an answer received at `now` asks to be left alone; None if it says nothing.
 
-    The river obeys it, and `politeness` judges any reader by it.
+    The river obeys it, and the tests judge any reader by it.
     """
     if status in SLOW_DOWN:
         return retry_after_seconds(headers, now)

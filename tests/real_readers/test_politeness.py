@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from publisher.installation import Site
-from publisher.parts.river.politeness import PolitenessScore
 from tests.conftest import FakeClock
 from tests.parts.river.origin import Origin, Reply, conditional, rss
-from tests.parts.river.politeness_rules import judge, judge_timing
+from tests.parts.river.politeness_rules import PolitenessScore, judge, judge_timing
 from tests.parts.river.test_worker import River
 from tests.real_readers.test_real_readers import needs, run
 

@@ -98,8 +98,8 @@ class Origin:
         answer = {name.lower(): value for name, value in reply.headers.items()}
         host = headers.get("host", "")
         entry = Logged(
-            begun, reply.status, host=host, target=handler.path, method=handler.command,
-            headers=headers, answer=answer,
+            at=begun, status=reply.status, host=host, target=handler.path,
+            method=handler.command, headers=headers, answer=answer,
         )  # fmt: skip
         with self._lock:
             place = len(self.log)

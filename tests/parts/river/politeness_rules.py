@@ -1,42 +1,133 @@
-"""All rules of politeness, for logs with request headers: what a server sees of any feed reader.
+"""All rules of politeness: how a feed reader is scored by what a server sees of it.
 
-`publisher.parts.river.politeness` has those about timing, by which the river's own history is
-scored.
+The rules come from Rachel Kroll's feed reader score and Feed Reader Behavior lists, Mark
+Pilgrim's aggregator client tests (2003), RFC 9110 and RFC 9111.
 """
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from publisher.feed_fetching.answers import asked_to_wait_seconds
-from publisher.parts.river.politeness import TIMING, BrokenRule, PolitenessScore, ScoredPoll, score
+from publisher.feed_fetching.answers import SLOW_DOWN, asked_to_wait_seconds
 
+CONDITIONAL_GAP_SECONDS = 3600
+UNCONDITIONAL_GAP_SECONDS = 86400
+GONE_GAP_SECONDS = 86400
+_SLACK_SECONDS = 1.0
 _AGENT = re.compile(r"^[A-Za-z][\w.-]*/\d[\w.]*.*\(.*https?://[^)]+\)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Logged(ScoredPoll):
-    """One request as a server's log has it; header names in lower case."""
+class Logged:
+    """One request for a feed as a server's log has it; header names in lower case.
 
+    `at` is seconds since 1970, `status` that of the answer (0: no answer).
+    """
+
+    at: float
+    status: int
     host: str
     target: str
     method: str = "GET"
     headers: Mapping[str, str] = field(default_factory=dict)
     answer: Mapping[str, str] = field(default_factory=dict)
     ended_at: float | None = None
-    conditional: bool = field(init=False)
-    told_seconds: int | None = field(init=False)
 
-    def __post_init__(self) -> None:
-        """What the headers say, as the rules of timing need it."""
-        sent = "if-none-match" in self.headers or "if-modified-since" in self.headers
+    @property
+    def conditional(self) -> bool:
+        """Whether it carried a validator."""
+        return "if-none-match" in self.headers or "if-modified-since" in self.headers
+
+    @property
+    def told_seconds(self) -> int | None:
+        """For how many seconds the answer asked to be kept, or to be left alone, if it did."""
         moment = datetime.fromtimestamp(self.at, UTC)
-        told = asked_to_wait_seconds(self.status, self.answer, moment)
-        object.__setattr__(self, "conditional", sent)
-        object.__setattr__(self, "told_seconds", told)
+        return asked_to_wait_seconds(self.status, self.answer, moment)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the answer was an error, or none came."""
+        return self.status == 0 or self.status >= 400
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenRule:
+    """One request that broke one rule."""
+
+    rule: str
+    entry: Logged
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class PolitenessScore:
+    """`score` is the share of requests without a finding, in percent."""
+
+    score: float
+    requests: int
+    findings: tuple[BrokenRule, ...]
+
+    def broken(self) -> dict[str, int]:
+        """How often each rule was broken, by name."""
+        return dict(Counter(finding.rule for finding in self.findings))
+
+
+def _gaps(log: Sequence[Logged]) -> Iterator[BrokenRule]:
+    for before, entry in pairwise(log):
+        gap = entry.at - before.at + _SLACK_SECONDS
+        wait = before.told_seconds
+        slow = before.status in SLOW_DOWN
+        redirects = 300 <= before.status < 400 and before.status != 304
+        if wait is not None and gap < wait and (slow or not before.failed):
+            rule = "retry-after" if slow else "max-age"
+            yield BrokenRule(rule, entry, f"{gap:.0f} s after being told {wait:.0f} s")
+        elif wait is None and not before.failed and not redirects:
+            least = CONDITIONAL_GAP_SECONDS if entry.conditional else UNCONDITIONAL_GAP_SECONDS
+            if gap < least:
+                yield BrokenRule("gap", entry, f"{gap:.0f} s since the last request")
+
+
+def _slows_down(log: Sequence[Logged]) -> Iterator[BrokenRule]:
+    """While errors go on, gaps never shrink; after a first 429 they grow.
+
+    A gap for which the server asked is not measured here.
+    """
+    polls = [entry for entry in log if entry.status != 401]
+    for first, second, third in zip(polls, polls[1:], polls[2:], strict=False):
+        earlier, later = second.at - first.at, third.at - second.at
+        waits = second.told_seconds, first.told_seconds if first.failed else None
+        if not second.failed or waits != (None, None):
+            continue
+        if first.failed and later + _SLACK_SECONDS < min(earlier, 86400):
+            yield BrokenRule("back-off", third, f"{later:.0f} s after {earlier:.0f} s of errors")
+        elif second.status == 429 and not first.failed and later <= min(earlier, 86400):
+            yield BrokenRule("back-off", third, "no slower after 429")
+
+
+def _gone(log: Sequence[Logged]) -> Iterator[BrokenRule]:
+    """After 410 one confirming request, a day later or more; then none."""
+    seen: list[Logged] = []
+    for entry in log:
+        if len(seen) > 1 or (seen and entry.at - seen[0].at + _SLACK_SECONDS < GONE_GAP_SECONDS):
+            yield BrokenRule("gone", entry, "asked for a feed that is gone")
+        if entry.status == 410:
+            seen.append(entry)
+        elif not entry.failed:
+            seen.clear()
+
+
+TIMING = (_gaps, _slows_down, _gone)
+
+
+def score(requests: int, findings: Iterable[BrokenRule]) -> PolitenessScore:
+    """The score of so many requests, of which some broke a rule."""
+    broken = tuple(findings)
+    bad = {id(finding.entry) for finding in broken}
+    share = 1 - len(bad) / requests if requests else 1.0
+    return PolitenessScore(round(100 * share, 1), requests, broken)
 
 
 def _method(log: list[Logged]) -> Iterator[BrokenRule]:
@@ -119,10 +210,10 @@ def by_target(log: Iterable[Logged]) -> list[list[Logged]]:
 
 
 def judge_timing(log: Iterable[Logged]) -> PolitenessScore:
-    """Score a log by its timing alone, as the river scores itself."""
+    """Score a log by its timing alone."""
     groups = by_target(log)
-    found = [broken for group in groups for check in TIMING for broken in check(group)]
-    return score(sum(map(len, groups)), found)
+    findings = [broken for group in groups for check in TIMING for broken in check(group)]
+    return score(sum(map(len, groups)), findings)
 
 
 def judge(log: Iterable[Logged], subscribed: Iterable[str] | None = None) -> PolitenessScore:
@@ -132,16 +223,16 @@ def judge(log: Iterable[Logged], subscribed: Iterable[str] | None = None) -> Pol
     anything else count as invented.
     """
     entries = sorted(log, key=lambda entry: entry.at)
-    found: list[BrokenRule] = []
+    findings: list[BrokenRule] = []
     for check in (_method, _needless_headers, _agent, _encoding):
-        found += check(entries) if entries else []
+        findings += check(entries) if entries else []
     for group in by_target(entries):
-        found += [broken for check in (_validators, *TIMING) for broken in check(group)]
+        findings += [broken for check in (_validators, *TIMING) for broken in check(group)]
     hosts: dict[str, list[Logged]] = defaultdict(list)
     for entry in entries:
         hosts[entry.host].append(entry)
     for group in hosts.values():
-        found += _one_at_a_time(group)
+        findings += _one_at_a_time(group)
     if subscribed is not None:
-        found += _invented(entries, frozenset(subscribed))
-    return score(len(entries), found)
+        findings += _invented(entries, frozenset(subscribed))
+    return score(len(entries), findings)

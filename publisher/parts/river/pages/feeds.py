@@ -24,7 +24,7 @@ from publisher.dynamic_ttl.core.replay.coming_hours import day_hours, ttl_by_hou
 from publisher.dynamic_ttl.core.specs import SpecError
 from publisher.dynamic_ttl.core.ttl.activity import Activity, fold
 from publisher.dynamic_ttl.core.ttl.rule import TtlRule
-from publisher.parts.river import politeness, service
+from publisher.parts.river import service
 from publisher.parts.river.following import feed_list, opml, reading_list, subscriptions
 from publisher.parts.river.following.feed_list import FeedQuery
 from publisher.parts.river.observe import OBSERVED, SUMMARY
@@ -44,7 +44,7 @@ _PROBLEMS_NAMED = 10
 
 @blueprint.get("/river/feeds")
 def page() -> str:
-    """All feeds with their state; adding, import and export; how polite our polls were."""
+    """All feeds with their state; adding, import and export."""
     return subscriptions_page({}, {})
 
 
@@ -179,7 +179,6 @@ def subscriptions_page(
         found, total = feed_list.page_of(db, wanted)
         failing, failures = feed_list.failing(db, _PROBLEMS_NAMED)
         folders = feed_list.folders(db)
-        verdict = politeness.politeness(db, now())
     return render_template(
         "river/feeds.html",
         room="river",
@@ -194,7 +193,6 @@ def subscriptions_page(
         failures=failures,
         dead_for=dead_for,
         dead_after=DEAD_AFTER,
-        verdict=verdict,
         values=values,
         errors=errors,
         choices=choices,
@@ -220,7 +218,7 @@ def _query() -> FeedQuery:
 def _feed_page(feed_id: int, errors: dict[str, str]) -> str:
     with site().database.read() as db:
         row = subscriptions.by_id(db, feed_id)
-        visits = politeness.visits_of(db, feed_id)
+        visits = item_store.visits_of(db, feed_id)
         private = feed_list.why_private(row)
         moments = reading_list.recent_moments(db, feed_id)
         gaps = item_store.gaps_of(db, feed_id)

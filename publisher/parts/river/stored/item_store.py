@@ -187,6 +187,14 @@ def prune(session: Session, now: datetime, keep_days: int, keep_items: int) -> i
     return len(ids)
 
 
+def visits_of(session: Session, feed_id: int, limit: int = 30) -> Sequence[RiverVisit]:
+    """The newest polls of a feed."""
+    newest = select(RiverVisit).where(RiverVisit.feed_id == feed_id)
+    return session.scalars(
+        newest.order_by(RiverVisit.at.desc(), RiverVisit.id.desc()).limit(limit)
+    ).all()
+
+
 def prune_visits(session: Session, now: datetime, keep_days: int) -> None:
     """Delete the records of polls older than the setting says."""
     session.execute(delete(RiverVisit).where(RiverVisit.at < now - timedelta(days=keep_days)))
