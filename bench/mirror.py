@@ -218,7 +218,7 @@ def mirror(site: Site, blog: Blog) -> tuple[Any, Any, Any]:
     with site.database.write() as session:
         url = f"http://127.0.0.1:{blog.server.server_port}/feed"
         mirrors.add(session, url, "blog", "UTC", site.clock())
-    mirror_poll.look(site, "blog")
+    mirror_poll.poll(site, "blog")
     front = FeedMiddleware(lambda *_: [], site)
 
     def ask(tag: str) -> tuple[bytes, str, int | None]:
@@ -233,10 +233,10 @@ def mirror(site: Site, blog: Blog) -> tuple[Any, Any, Any]:
 
     def tell() -> None:
         with site.database.write() as session:
-            mirrors.ask(mirrors.named(session, "blog"), "bench", site.clock())
+            mirrors.request_poll(mirrors.named(session, "blog"), "bench", site.clock())
 
     def work() -> float:
-        rest = mirror_poll.look_at_origins(site)
+        rest = mirror_poll.poll_due_origins(site)
         front.refresh()
         return rest
 

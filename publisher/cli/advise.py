@@ -41,18 +41,18 @@ def advise(source: str, timezone: str, plot: Path | None, as_json: bool) -> None
     if plot is not None and (plot.suffix not in {".svg", ".png"} or not plot.parent.is_dir()):
         raise InvalidInput(f"{plot}: a plot is a FILE.svg or FILE.png in a folder that exists")
     zone, now = find_zone(timezone), utc_now()
-    found = advice.report(_subject(source, zone), now, zone)
+    report = advice.report(_subject(source, zone), now, zone)
     if plot is not None and not find_spec("matplotlib"):
         raise InvalidInput("--plot needs the simulator: run `make simulator`")
-    gains, drawable = advice.gain(found, now)
-    found.gain.extend(gains)
+    gains, drawable = advice.gain(report, now)
+    report.gain.extend(gains)
     if plot is not None:
         if drawable is None:
             raise InvalidInput("too few updates are known for a plot: at least 5 over two days")
         from publisher.simulator import plots
 
         plots.draw(plot, *drawable)
-    echo_answer(as_json, found.to_dict(), lines(found))
+    echo_answer(as_json, report.to_dict(), lines(report))
 
 
 def _is_address(source: str) -> bool:
@@ -84,51 +84,55 @@ def _subject(source: str, zone: str) -> "Subject":
     return advice.Subject(path.name, tuple(sorted(instants_of(path, now))))
 
 
-def lines(found: "AdviceReport") -> Iterator[str]:
+def lines(report: "AdviceReport") -> Iterator[str]:
     """The advice in words."""
     from publisher.other_feeds import advise as advice
 
-    yield _said(found.said)
-    if found.undated:
+    yield _said(report.said)
+    if report.undated:
         yield (
             "Its posts have no dates with a time of day, so your hours are not known;"
             " `stamp` and `mirror` learn them."
         )
-    elif not found.updates:
+    elif not report.updates:
         yield "It has no posts with dates, so there is nothing to go by."
     else:
         yield (
-            f"Your day ({found.timezone}, from {counted(len(found.updates), 'post')}) says:"
-            f" {advice.in_words(found.should['by_hour'])}."
+            f"Your day ({report.timezone}, from {counted(len(report.updates), 'post')}) says:"
+            f" {advice.in_words(report.should['by_hour'])}."
         )
-    if found.gain:
-        yield from _gains(found.gain)
-    if found.problems:
+    if report.gain:
+        yield from _gains(report.gain)
+    if report.problems:
         yield "What to fix:"
-        yield from (f"  - {problem}" for problem in found.problems)
+        yield from (f"  - {problem}" for problem in report.problems)
 
 
-def _said(said: dict[str, Any]) -> str:
-    told = []
-    if said["ttl_minutes"]:
-        told.append(f"come back after {counted(said['ttl_minutes'], 'minute')} (ttl)")
-    if said["syndication_minutes"]:
-        told.append(f"every {counted(said['syndication_minutes'], 'minute')} (syndication module)")
-    if said["max_age_seconds"] is not None:
-        told.append(f"{counted(said['max_age_seconds'] // 60, 'minute')} (max-age)")
-    if said["kind"] == "history":
+def _said(present: dict[str, Any]) -> str:
+    hints = []
+    if present["ttl_minutes"]:
+        hints.append(f"come back after {counted(present['ttl_minutes'], 'minute')} (ttl)")
+    if present["syndication_minutes"]:
+        hints.append(
+            f"every {counted(present['syndication_minutes'], 'minute')} (syndication module)"
+        )
+    if present["max_age_seconds"] is not None:
+        hints.append(f"{counted(present['max_age_seconds'] // 60, 'minute')} (max-age)")
+    if present["kind"] == "history":
         return "A history of updates; what its feed says is not known."
-    return f"Your feed says: {', '.join(told)}." if told else "Your feed does not say when to come."
+    return (
+        f"Your feed says: {', '.join(hints)}." if hints else "Your feed does not say when to come."
+    )
 
 
 def _gains(gains: list[dict[str, Any]]) -> Iterator[str]:
     from publisher.other_feeds.advise import CLIENTS
 
     yield "What that would change, now -> then:"
-    for one in gains:
-        before, after = one["before"], one["after"]
+    for row in gains:
+        before, after = row["before"], row["after"]
         yield (
-            f"  {CLIENTS[one['client']]:<38} visits a day {before['polls_per_day']:6.1f} ->"
+            f"  {CLIENTS[row['client']]:<38} visits a day {before['polls_per_day']:6.1f} ->"
             f" {after['polls_per_day']:6.1f}, wait {before['delay_mean_minutes']:6.1f} ->"
             f" {after['delay_mean_minutes']:6.1f} minutes"
         )
@@ -161,29 +165,29 @@ HOSTS = ["netlify", "cloudflare", "nginx", "apache", "none"]  # as other_feeds.s
     help="the site's top folder (default: the feed's own)",
 )
 @json_option
-def stamp(as_json: bool, **asked: Any) -> None:
+def stamp(as_json: bool, **options: Any) -> None:
     """Write into a static site's feed file when to come back (ttl, sy); keep all other bytes."""
     from publisher.dynamic_ttl.core.menu import parse_menu
     from publisher.other_feeds.stamp import StampOptions
     from publisher.other_feeds.stamp import stamp as put_in
 
     try:
-        parse_menu(asked["menu"])
+        parse_menu(options["menu"])
     except ValueError as error:
         raise InvalidInput(str(error)) from None
-    zone = find_zone(asked["timezone"])
-    done = put_in(StampOptions(**asked | {"timezone": zone}), utc_now())
-    advice, lesson = done.advice, done.lesson
+    zone = find_zone(options["timezone"])
+    done = put_in(StampOptions(**options | {"timezone": zone}), utc_now())
+    advice, change = done.advice, done.change
     if as_json:
         echo_json({
             "ttl_minutes": advice.ttl_minutes,
             "update_period": advice.update_period,
             "update_frequency": advice.update_frequency,
             "valid_until": advice.valid_until,
-            "updates": len(lesson.history.updates),
-            "new": lesson.new,
-            "changed": lesson.changed,
-            "undated": lesson.undated,
+            "updates": len(change.history.updates),
+            "new": change.new,
+            "changed": change.changed,
+            "undated": change.undated,
             "written": [str(path) for path in done.written],
             "reasons": list(advice.reasons),
         })  # fmt: skip
@@ -192,10 +196,10 @@ def stamp(as_json: bool, **asked: Any) -> None:
     click.echo(
         f"{element}ttl {counted(advice.ttl_minutes, 'minute')},"
         f" until {advice.valid_until:%H:%M} UTC; "
-        f"{counted(len(lesson.history.updates), 'update')} known"
-        f" ({lesson.new} new, {lesson.changed} changed)"
+        f"{counted(len(change.history.updates), 'update')} known"
+        f" ({change.new} new, {change.changed} changed)"
     )
-    if lesson.undated:
+    if change.undated:
         click.echo(
             "its posts have no dates with a time of day, so hours are learned from run to run"
         )

@@ -118,10 +118,10 @@ class HeaderHints:
 
 def cache_control(value: str) -> dict[str, str]:
     """Directives in lower case with their values; the first of a repeated one counts."""
-    found: dict[str, str] = {}
+    directives: dict[str, str] = {}
     for name, quoted, plain in _DIRECTIVE.findall(value):
-        found.setdefault(name.lower(), quoted or plain)
-    return found
+        directives.setdefault(name.lower(), quoted or plain)
+    return directives
 
 
 def header_hints(headers: Mapping[str, str], now: datetime) -> HeaderHints:

@@ -53,10 +53,10 @@ class Gate(Protocol):
     def holds(self, lease: tuple[str, str]) -> bool:
         """Whether the lease has not ended."""
 
-    async def rest(self, host: str) -> None:
+    async def pause(self, host: str) -> None:
         """Wait for the end of the host's pause."""
 
-    async def take(self, lease: tuple[str, str]) -> bool:
+    async def lease(self, lease: tuple[str, str]) -> bool:
         """Lease a host, which may take a while; False if that does not succeed."""
 
 
@@ -131,15 +131,15 @@ class Fetcher:
         `held` are the hosts leased to `owner`. The gate, if there is one, leases further ones to
         it; the caller releases them: they are in `asked`.
         """
-        known = validators or Validators()
+        ours = validators or Validators()
         trip = _Trip(
-            url, url, conditional=bool(known), requests=0, held=set(held), owner=owner,
+            url, url, conditional=bool(ours), requests=0, held=set(held), owner=owner,
             seconds_left=self._limits.total_seconds,
         )  # fmt: skip
         try:
             if credentials is not None and is_encrypted(credentials.password):
                 raise ProblemError("login-lost", _LOGIN_LOST)
-            await self._follow(known, credentials, trip)
+            await self._follow(ours, credentials, trip)
         except ProblemError as found:
             trip.problem, trip.detail = found.problem, found.detail
         except (aiohttp.ClientError, OSError, ValueError, UnicodeError) as failure:
@@ -149,11 +149,11 @@ class Fetcher:
         return trip
 
     async def _follow(
-        self, known: Validators, credentials: Credentials | None, trip: _Trip
+        self, validators: Validators, credentials: Credentials | None, trip: _Trip
     ) -> None:
         """Send the request, and again where redirects lead; the answer goes into `trip`."""
         while True:
-            conditional = known if trip.url == known.url else Validators()
+            conditional = validators if trip.url == validators.url else Validators()
             ours = credentials and _origin(trip.url) == _origin(trip.requested_url)
             await self._once(conditional.headers(), credentials if ours else None, trip)
             if not 300 <= trip.status < 400 or trip.status == 304:
@@ -229,9 +229,9 @@ class Fetcher:
     async def _pass_gate(self, host: str, trip: _Trip) -> None:
         """Wait until a request to the host is allowed, and note the host in `trip.asked`."""
         if self._gate is not None and host in trip.asked:
-            await self._gate.rest(host)
+            await self._gate.pause(host)
         elif self._gate is not None and host not in trip.held:
-            if not await self._gate.take((host, trip.owner)):
+            if not await self._gate.lease((host, trip.owner)):
                 trip.waits_for = host
                 raise ProblemError(BUSY, f"it leads to {host}, which is busy")
             trip.held.add(host)
@@ -314,8 +314,8 @@ class Login:
         return bool(self.proof)
 
     def _basic(self) -> str:
-        known = self._credentials
-        return aiohttp.encode_basic_auth(known.username, known.password, "utf-8")
+        login = self._credentials
+        return aiohttp.encode_basic_auth(login.username, login.password, "utf-8")
 
     def _only_once(self) -> aiohttp.ClientMiddlewareType:
         """A middleware that sends one request; of a second it only keeps the Authorization."""

@@ -57,12 +57,12 @@ def headers_of(response: aiohttp.ClientResponse) -> dict[str, str]:
     return {name.lower(): value for name, value in sent.items()} | lists
 
 
-def target_of(here: str, location: str | None, status: int) -> str:
+def target_of(base: str, location: str | None, status: int) -> str:
     """The absolute, checked address a redirect points to."""
     if not location:
         raise ProblemError("redirect-nowhere", f"status {status} without a Location")
     try:
-        return net.check_url(str(URL(urljoin(here, location.strip()).partition("#")[0])))
+        return net.check_url(str(URL(urljoin(base, location.strip()).partition("#")[0])))
     except ValueError:
         words = "redirected to an address that is malformed, or not to be fetched"
         raise ProblemError("redirect-refused", words) from None
@@ -148,17 +148,17 @@ class LenientResponses(ResponseHandler):
         looked_at = max(len(self._head) - 3, 0)  # the end may span two reads
         self._head += data
         while self._head and (end := _HEAD_END.search(self._head, looked_at)):
-            head, rest = bytes(self._head[: end.end()]), bytes(self._head[end.end() :])
+            head, body_start = bytes(self._head[: end.end()]), bytes(self._head[end.end() :])
             if head[9:10] == b"1":  # 100, 103: the answer is still to come
                 super().data_received(head)
-                self._head, looked_at = bytearray(rest), 0
+                self._head, looked_at = bytearray(body_start), 0
                 continue
             self._head = None
-            if head[9:12] in (b"304", b"204") and (rest or _FRAMING.search(head)):
+            if head[9:12] in (b"304", b"204") and (body_start or _FRAMING.search(head)):
                 self._discarding = True  # a body may follow: the connection is not used again
                 self.force_close()
-                head, rest = _FRAMING.sub(b"", head), b""
-            super().data_received(mended(head) + rest)
+                head, body_start = _FRAMING.sub(b"", head), b""
+            super().data_received(mended(head) + body_start)
         if self._head and (len(self._head) > _LONGEST_HEAD or self._head[:5] not in b"HTTP/"):
             self._hand_on()
 
@@ -188,6 +188,6 @@ def mended(head: bytes) -> bytes:
     plain = len(framing) == 1 and b"," not in framing[0][1]
     if not lengths or plain or (len(lengths) > 1 and not chunked):
         return head
-    line, _, rest = _LENGTH.sub(b"", head).partition(b"\n")
+    line, _, body_start = _LENGTH.sub(b"", head).partition(b"\n")
     length = b"" if chunked else b"Content-Length: " + lengths.pop() + b"\r\n"
-    return line + b"\n" + length + rest
+    return line + b"\n" + length + body_start

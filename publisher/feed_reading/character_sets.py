@@ -152,9 +152,9 @@ def decoded(body: bytes, content_type: str = "") -> Decoded:
         )
     for name in names:
         if name != "utf-8":
-            result = _replaced(body, name)
-            if result.text.count(_DAMAGED) <= 1 + _FEW * _beyond_ascii(result.text):
-                return result
+            candidate = _replaced(body, name)
+            if candidate.text.count(_DAMAGED) <= 1 + _FEW * _beyond_ascii(candidate.text):
+                return candidate
     if _mostly_utf8(body):
         return Decoded(body.decode("utf-8", _ONE_BYTE))
     guess = Remark(
@@ -219,9 +219,9 @@ def as_utf8(body: bytes, content_type: str = "") -> tuple[bytes, tuple[Remark, .
     to_rewrite = declared and (declared[1] or declared.start() or body[:1].isspace())
     if body.isascii() and not to_rewrite and b"\x00" not in body[:64] and b"\x1b" not in body:
         return body, ()
-    result = decoded(body, content_type)
-    text = result.text
+    document_text = decoded(body, content_type)
+    text = document_text.text
     late = text.find("<?xml ", 1, WARNINGS_BYTES) if declared and declared.start() else -1
     text = _DECLARATION_TEXT.sub("", text[max(late, 0) :], count=1)
     document = b'<?xml version="1.0" encoding="utf-8"?>' + text.encode("utf-8", "replace")
-    return document, result.remarks
+    return document, document_text.remarks

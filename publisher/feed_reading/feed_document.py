@@ -109,8 +109,8 @@ class FeedItem:
 class FeedDocument:
     """A parsed feed. `items` leaves out those whose bytes were known; `window` has them all.
 
-    `window` is passed as `known` at the next poll. `broken`: not well-formed. `cut_off`: the end
-    is missing, so it was not delivered whole. `left_out`: how many items exceeded the limit.
+    `window` is passed as `last_window` at the next poll. `broken`: not well-formed. `cut_off`: the
+    end is missing, so it was not delivered whole. `left_out`: how many items exceeded the limit.
     `remarks`: what was guessed or dropped in what was read of it, one of each kind.
     """
 
@@ -118,6 +118,7 @@ class FeedDocument:
     title: str = ""
     site_url: str = ""
     self_url: str = ""
+    hub_url: str = ""
     items: tuple[FeedItem, ...] = ()
     window: Window = ()
     hints: DocumentHints = field(default_factory=DocumentHints)
@@ -138,12 +139,12 @@ def newest_part(entries: Sequence[T], date_of: Callable[[T], datetime | None]) -
 
 def categories(named: Iterable[str]) -> tuple[str, ...]:
     """Names of categories, each once whatever its case, in order, within bounds."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for name in named:
         tidy = " ".join(clean(name).split())[:_CATEGORY_CHARACTERS]
-        if tidy and len(found) < _MOST_CATEGORIES:
-            found.setdefault(tidy.casefold(), tidy)
-    return tuple(found.values())
+        if tidy and len(names) < _MOST_CATEGORIES:
+            names.setdefault(tidy.casefold(), tidy)
+    return tuple(names.values())
 
 
 def web_address(base: str, link: object) -> str:
@@ -187,25 +188,32 @@ def with_distinct_keys(
 
 
 def assemble(
-    marks: list[bytes], known: Mapping[bytes, bytes], parsed: list[FeedItem]
+    marks: list[bytes], last_window: Mapping[bytes, bytes], parsed: list[FeedItem]
 ) -> tuple[tuple[FeedItem, ...], Window]:
     """The new items, each once, and the next window.
 
     `marks` are digests of the bytes of all items; `parsed` are the items whose mark is not in
-    `known`, in document order. A key that several items shared stays shared: else one of them
+    `last_window`, in document order. A key that several items shared stays shared: else one of them
     alone in a document would be taken for an edit of another.
     """
-    before = {mark for mark, key in known.items() if mark == key}
-    present = frozenset(known[mark] for mark in marks if mark in known)
+    before = {mark for mark, key in last_window.items() if mark == key}
+    present = frozenset(last_window[mark] for mark in marks if mark in last_window)
     settled, shared = with_distinct_keys(parsed, present | before)
     fresh = iter(settled)
     window = tuple(
-        (mark, known[mark] if mark in known else item.key if (item := next(fresh, None)) else b"")
+        (
+            mark,
+            last_window[mark]
+            if mark in last_window
+            else item.key
+            if (item := next(fresh, None))
+            else b"",
+        )
         for mark in marks
     )
-    kept = sorted(shared | before)[:_MOST_SHARED]
+    still_shared = sorted(shared | before)[:_MOST_SHARED]
     items = tuple({item.key: item for item in settled}.values())
-    return items, (*window, *((key, key) for key in kept))
+    return items, (*window, *((key, key) for key in still_shared))
 
 
 def unpack(window: bytes) -> Mapping[bytes, bytes]:
@@ -217,9 +225,9 @@ def unpack(window: bytes) -> Mapping[bytes, bytes]:
     }
 
 
-def shared_keys(known: Mapping[bytes, bytes]) -> Mapping[bytes, bytes]:
+def shared_keys(last_window: Mapping[bytes, bytes]) -> Mapping[bytes, bytes]:
     """Of a window, only the keys that several items shared: all items are read again."""
-    return {mark: key for mark, key in known.items() if mark == key}
+    return {mark: key for mark, key in last_window.items() if mark == key}
 
 
 def shared_ids(window: Window) -> int:
@@ -237,7 +245,7 @@ def looks_like_json(body: bytes) -> bool:
     return body[:64].removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
 
 
-def parse_json_feed(text: str, url: str, known: Mapping[bytes, bytes]) -> FeedDocument:
+def parse_json_feed(text: str, url: str, last_window: Mapping[bytes, bytes]) -> FeedDocument:
     """Parse a JSON Feed from the address `url`; NotAFeed for other or invalid JSON."""
     try:
         tree = json.loads(text)
@@ -251,9 +259,9 @@ def parse_json_feed(text: str, url: str, known: Mapping[bytes, bytes]) -> FeedDo
     )
     entries = newest_part(every, lambda entry: dates.read(_dates(entry)))
     marks = [digest(json.dumps(entry, sort_keys=True)) for entry in entries]
-    new = [e for e, mark in zip(entries, marks, strict=True) if mark not in known]
+    new = [e for e, mark in zip(entries, marks, strict=True) if mark not in last_window]
     parsed = [_item(entry, url, dates.read(_dates(entry))) for entry in new]
-    items, window = assemble(marks, known, parsed)
+    items, window = assemble(marks, last_window, parsed)
     return FeedDocument(
         kind="json",
         remarks=(*dates.remarks, *ids_shared(shared_ids(window))),

@@ -135,19 +135,23 @@ def alternates(page: str, base_url: str) -> list[tuple[str, str]]:
     return _announced([dict(link.attrib) for link in root.iter("link")], base)
 
 
-def announced_in_header(value: str, base_url: str) -> list[tuple[str, str]]:
-    """As `alternates`, for the value of an HTTP Link header (RFC 8288)."""
-    links = [
+def links_in_header(value: str) -> list[dict[str, str]]:
+    """The links in the value of an HTTP Link header (RFC 8288), as attributes of `<link>`."""
+    return [
         {name.lower(): quoted or plain for name, quoted, plain in _PARAMETER.findall(parameters)}
         | {"href": address}
         for address, parameters in _LINK_HEADER.findall(value[:10_000])
     ]
-    return _announced(links, base_url)
+
+
+def announced_in_header(value: str, base_url: str) -> list[tuple[str, str]]:
+    """As `alternates`, for the value of an HTTP Link header."""
+    return _announced(links_in_header(value), base_url)
 
 
 def _announced(links: list[dict[str, str]], base: str) -> list[tuple[str, str]]:
     """Addresses and titles of those links that lead to feeds."""
-    found: tuple[dict[str, str], dict[str, str]] = {}, {}  # certain ones, and others
+    by_kind: tuple[dict[str, str], dict[str, str]] = {}, {}  # certain ones, and others
     for link in links:
         relations, href = link.get("rel", "").lower().split(), link.get("href", "").strip()
         kind = link.get("type", "").partition(";")[0].strip().lower()
@@ -159,9 +163,9 @@ def _announced(links: list[dict[str, str]], base: str) -> list[tuple[str, str]]:
             continue
         address = href.removeprefix("feed:") if href.startswith("feed:http") else href
         address = re.sub(r"^feed://", "http://", address)
-        found[0 if feed else 1].setdefault(joined(base, address), link.get("title", "").strip())
-    certain, others = (
+        by_kind[0 if feed else 1].setdefault(joined(base, address), link.get("title", "").strip())
+    certain, vague_links = (
         [pair for pair in some.items() if pair[0].startswith(("http://", "https://"))]
-        for some in found
+        for some in by_kind
     )
-    return certain or others
+    return certain or vague_links

@@ -77,6 +77,7 @@ class Head:
     title: str = ""
     site_url: str = ""
     self_url: str = ""
+    hub_url: str = ""
     language: str = ""
     base_unknown: bool = False
     items: list["Place"] = field(default_factory=list)
@@ -130,10 +131,10 @@ class Names:
 
     def children(self, parent: Element) -> dict[str, list[Element]]:
         """The elements in another one, in order, by name."""
-        found: dict[str, list[Element]] = {}
+        elements: dict[str, list[Element]] = {}
         for element in parent:
-            found.setdefault(self.of(element), []).append(element)
-        return found
+            elements.setdefault(self.of(element), []).append(element)
+        return elements
 
 
 def read_head(root: Element, url: str, names: Names) -> Head | None:
@@ -155,14 +156,8 @@ def read_head(root: Element, url: str, names: Names) -> Head | None:
     head = Head(
         title=_title(has.get("title", []), kind),
         site_url=parent.address(own_link if alternate is None else alternate.get("href")),
-        self_url=next(
-            (
-                web_address("", joined(parent.base, link.get("href", "").strip()))
-                for link in links
-                if link.get("rel") == "self"
-            ),
-            "",
-        ),
+        self_url=_related(links, "self", parent.base),
+        hub_url=_related(links, "hub", parent.base),
         language=_first_text([*has.get("language", []), *has.get("dc:language", [])])
         or root.get(f"{_XML}lang", ""),
     )
@@ -172,6 +167,12 @@ def read_head(root: Element, url: str, names: Names) -> Head | None:
     head.items = list(_entries(place, parent))
     head.base_unknown = kind != "feed" and not head.site_url
     return head
+
+
+def _related(links: Iterable[Element], relation: str, base: str) -> str:
+    """The address of the first link with this relation; "" for none."""
+    named = (href for link in links if link.get("rel") == relation and (href := link.get("href")))
+    return web_address(base, next(named, ""))
 
 
 def _entries(root: Place, parent: Place) -> Iterator[Place]:
@@ -363,11 +364,11 @@ def _files(
     has: dict[str, list[Element]], media: list[Element], place: Place, names: Names
 ) -> Iterator[FeedFile]:
     """The item's enclosures, and the audio and video of Media RSS, each address once."""
-    found: dict[str, FeedFile] = {}
+    files: dict[str, FeedFile] = {}
 
     def add(address: str, kind: str, length: str | None) -> None:
-        if address and address not in found and len(found) < _MOST_FILES:
-            found[address] = FeedFile(address, kind.strip(), number_in(length))
+        if address and address not in files and len(files) < _MOST_FILES:
+            files[address] = FeedFile(address, kind.strip(), number_in(length))
 
     for element in has.get("enclosure", []):
         add(place.address(element.get("url") or element.get("href")), element.get("type", ""),
@@ -381,7 +382,7 @@ def _files(
         if names.of(element) == "media:content" and ("audio" in about or "video" in about):
             add(place.address(element.get("url")), element.get("type", ""),
                 element.get("filesize"))  # fmt: skip
-    yield from found.values()
+    yield from files.values()
 
 
 def _image(has: dict[str, list[Element]], media: list[Element], place: Place, names: Names) -> str:

@@ -34,17 +34,17 @@ def loading_at_once(markup: str) -> str:
     pieces = _NOSCRIPT.split(markup)
     if len(pieces) == 1:
         return _TAG.sub(_with_address, markup)
-    result = [_TAG.sub(_with_address, pieces[0])]
+    written = [_TAG.sub(_with_address, pieces[0])]
     for at in range(1, len(pieces), 2):
         is_end, piece = pieces[at] == "/", _TAG.sub(_with_address, pieces[at + 1])
-        if is_end and result and _TAG.search(result[-1]):
-            piece = _without_copy(piece, result[-1], first=True)
+        if is_end and written and _TAG.search(written[-1]):
+            piece = _without_copy(piece, written[-1], first=True)
         elif not is_end and _SHOWN.search(piece):
-            result[-1] = _without_copy(result[-1], piece, first=False)
+            written[-1] = _without_copy(written[-1], piece, first=False)
         elif not is_end and at + 2 < len(pieces):
             piece = ""  # words for those who have scripts off
-        result.append(piece)
-    return "".join(result)
+        written.append(piece)
+    return "".join(written)
 
 
 def attributes_of(tag: str) -> dict[str, str]:
@@ -73,13 +73,13 @@ def _with_address(tag: re.Match[str]) -> str:
 
 def _largest(candidates: str) -> str:
     """The address of the largest picture of a `srcset`."""
-    largest, found = -1, ""
+    largest, best = -1, ""
     for candidate in re.split(r",\s+|,(?=https?:|/)", candidates.strip(" ,")):
         address, _, size = candidate.strip().partition(" ")
         width = int((_WIDTH.search(size) or ["0"])[0][:6])
         if address and width > largest:
-            largest, found = width, address
-    return found
+            largest, best = width, address
+    return best
 
 
 def _without_copy(piece: str, shown: str, *, first: bool) -> str:
@@ -93,7 +93,7 @@ def _without_copy(piece: str, shown: str, *, first: bool) -> str:
     end = start + len(tag[0])
     between = piece[:start] if first else piece[end:]
     source = attributes_of(tag[0]).get("src", "")
-    same = any(attributes_of(other[0]).get("src") == source for other in _TAG.finditer(shown))
+    same = any(attributes_of(match[0]).get("src") == source for match in _TAG.finditer(shown))
     if between.strip() or not (same or not source or _PLACEHOLDER.match(source)):
         return piece
     return piece[:start] + piece[end:]

@@ -110,11 +110,11 @@ class _Mender:
         if name in _ENTRIES and name in self.open:
             self.end(name)
         own: dict[str, str] = {}
-        for number, found in enumerate(_ATTRIBUTE.finditer(attributes)):
+        for number, match in enumerate(_ATTRIBUTE.finditer(attributes)):
             if number >= MAX_ATTRIBUTES:
                 raise UnsafeDocument(TOO_MANY_ATTRIBUTES)
-            value = found["double"] or found["single"] or found["bare"] or ""
-            own.setdefault(found["name"], value)
+            value = match["double"] or match["single"] or match["bare"] or ""
+            own.setdefault(match["name"], value)
         for key in own:
             prefix, _, local = key.rpartition(":")
             (self.declared if prefix == "xmlns" else self.used).add(
@@ -162,16 +162,16 @@ def mended(text: str) -> tuple[str, tuple[Remark, ...]]:
     """
     mender = _Mender()
     at = 0
-    for found in _MARKUP.finditer(text):
-        mender.text(text[at : found.start()])
-        at = found.end()
-        if found["name"]:
-            if found["end"]:
-                mender.end(found["name"])
+    for tag in _MARKUP.finditer(text):
+        mender.text(text[at : tag.start()])
+        at = tag.end()
+        if tag["name"]:
+            if tag["end"]:
+                mender.end(tag["name"])
             else:
-                mender.start(found["name"], found["attributes"])
-        elif found["data"] and mender.open:
-            mender.pieces.append(escape(clean(_CONTROL_BLANKS.sub(" ", found["data"]))))
+                mender.start(tag["name"], tag["attributes"])
+        elif tag["data"] and mender.open:
+            mender.pieces.append(escape(clean(_CONTROL_BLANKS.sub(" ", tag["data"]))))
         if mender.root_at is not None and not mender.open:
             break  # what stands behind the end
     else:
@@ -211,6 +211,6 @@ def _number(digits: str) -> int:
 def _unescaped(value: str) -> str:
     """The text of a sound attribute value, which is then written anew."""
     numbered = re.sub(
-        r"&#(\d+|x[0-9A-Fa-f]+);", lambda found: chr(_number(found[1])), value, flags=re.IGNORECASE
+        r"&#(\d+|x[0-9A-Fa-f]+);", lambda match: chr(_number(match[1])), value, flags=re.IGNORECASE
     )
     return unescape(numbered, {"&quot;": '"', "&apos;": "'"})

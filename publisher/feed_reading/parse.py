@@ -51,36 +51,36 @@ _NOTHING: Mapping[bytes, bytes] = {}
 
 
 def read_document(
-    body: bytes, content_type: str, url: str, known: Mapping[bytes, bytes] = _NOTHING
+    body: bytes, content_type: str, url: str, last_window: Mapping[bytes, bytes] = _NOTHING
 ) -> FeedDocument:
     """As `parse_sanitised`, in a confined process.
 
     UnreadableFeed also for what takes too much time or memory.
     """
     try:
-        return read(parse_sanitised, FEED_LIMITS, body, content_type, url, known)
+        return read(parse_sanitised, FEED_LIMITS, body, content_type, url, last_window)
     except Unreadable as problem:
         raise UnreadableFeed(f"the document {problem}") from problem
 
 
 def parse_sanitised(
-    body: bytes, content_type: str, url: str, known: Mapping[bytes, bytes] = _NOTHING
+    body: bytes, content_type: str, url: str, last_window: Mapping[bytes, bytes] = _NOTHING
 ) -> FeedDocument:
     """As `parse_document`, with items made safe to store and show."""
-    document = parse_document(body, content_type, url, known)
+    document = parse_document(body, content_type, url, last_window)
     return replace(document, items=tuple(sanitised(item, url) for item in document.items))
 
 
 def parse_document(
-    body: bytes, content_type: str, url: str, known: Mapping[bytes, bytes] = _NOTHING
+    body: bytes, content_type: str, url: str, last_window: Mapping[bytes, bytes] = _NOTHING
 ) -> FeedDocument:
     """Read RSS 0.9x-2.0, RDF, Atom or JSON Feed.
 
-    `known` is the `window` of the last document: its items are not parsed again. Raises only
+    `last_window` is the `window` of the last document: its items are not parsed again. Raises only
     NotAFeed (for a web page with the feeds it announces), UnsafeDocument and UnreadableFeed.
     """
     try:
-        return _parse(body, content_type, url, known)
+        return _parse(body, content_type, url, last_window)
     except InvalidData:
         raise
     except Exception as problem:  # one feed that nobody foresaw must not stop all the others
@@ -92,33 +92,54 @@ def parse_document(
         raise UnreadableFeed("the document is damaged beyond reading") from problem
 
 
-def _parse(body: bytes, content_type: str, url: str, known: Mapping[bytes, bytes]) -> FeedDocument:
+def _parse(
+    body: bytes, content_type: str, url: str, last_window: Mapping[bytes, bytes]
+) -> FeedDocument:
     if looks_like_json(body):
         text = decoded(body, content_type)
-        document = parse_json_feed(text.text, url, known)
+        document = parse_json_feed(text.text, url, last_window)
         return replace(document, remarks=gathered((*text.remarks, *document.remarks)))
     xml, remarks = as_utf8(body, content_type)
-    found = scan(xml)
-    if not found.kind:
+    scanned = scan(xml)
+    if not scanned.kind:
         raise _refusal(xml, body, content_type, url)
-    if found.entities:
-        xml = expanded(xml, found.entities)
-        found = scan(xml)
-    if found.broken:
+    if scanned.entities:
+        xml = expanded(xml, scanned.entities)
+        scanned = scan(xml)
+    if scanned.broken:
         sound_text, mending = mended(xml.decode("utf-8"))
         xml = sound_text.encode("utf-8")
         sound = scan(xml)
         if sound.broken:
             raise UnreadableFeed("the document is damaged beyond reading")
-        found = replace(sound, broken=True, cut_off=found.cut_off)
+        scanned = replace(sound, broken=True, cut_off=scanned.cut_off)
         remarks = (*remarks, *mending)
-    spans = newest_part(found.items, lambda span: _date_of(xml, found, span))
+    spans = newest_part(scanned.items, lambda span: _date_of(xml, scanned, span))
     marks = {span: digest(xml[slice(*span)]) for span in spans}
     # Of a damaged document nothing is known: its last item may be half of one.
-    known = {} if found.broken else known
-    new = {span for span, mark in marks.items() if mark not in known}
-    document = _document(_with_items(xml, found, new), xml, url, found, list(marks.values()), known)
-    return replace(document, remarks=gathered((*remarks, *document.remarks)))
+    last_window = {} if scanned.broken else last_window
+    new = {span for span, mark in marks.items() if mark not in last_window}
+    head, names = _tree(_with_items(xml, scanned, new), url)
+    dates = FeedDates(lambda: _usage(xml, head.language))
+    parsed = [read_item(place, names, dates.read) for place in head.items]
+    items, window = assemble(list(marks.values()), last_window, parsed)
+    guessed = sum(head.base_unknown and has_relative_link(place, names) for place in head.items)
+    return FeedDocument(
+        kind=scanned.kind,
+        title=head.title,
+        site_url=head.site_url,
+        self_url=head.self_url,
+        hub_url=head.hub_url,
+        items=items,
+        window=() if scanned.broken else window,
+        hints=scanned.hints,
+        broken=scanned.broken,
+        cut_off=scanned.cut_off,
+        left_out=max(len(scanned.items) - MAX_ITEMS, 0),
+        remarks=gathered(
+            (*remarks, *dates.remarks, *base_guessed(guessed), *ids_shared(shared_ids(window)))
+        ),
+    )
 
 
 def _refusal(document: bytes, body: bytes, content_type: str, url: str) -> NotAFeed:
@@ -130,21 +151,21 @@ def _refusal(document: bytes, body: bytes, content_type: str, url: str) -> NotAF
     return NotAFeed("the answer is not a feed")
 
 
-def _with_items(document: bytes, found: Scan, wanted: Collection[tuple[int, int]]) -> bytes:
+def _with_items(document: bytes, scanned: Scan, wanted: Collection[tuple[int, int]]) -> bytes:
     """The document without the items that are not wanted."""
-    kept: list[bytes] = []
+    pieces: list[bytes] = []
     position = 0
-    for start, end in found.items:
+    for start, end in scanned.items:
         if (start, end) not in wanted:
-            kept.append(document[position:start])
+            pieces.append(document[position:start])
             position = end
-    kept.append(document[position:])
-    return b"".join(kept)
+    pieces.append(document[position:])
+    return b"".join(pieces)
 
 
-def _date_of(document: bytes, found: Scan, span: tuple[int, int]) -> datetime | None:
+def _date_of(document: bytes, scanned: Scan, span: tuple[int, int]) -> datetime | None:
     """When one item was published."""
-    head, names = _tree(_with_items(document, found, {span}), "")
+    head, names = _tree(_with_items(document, scanned, {span}), "")
     dates = FeedDates(lambda: _usage(document, head.language))
     return read_item(head.items[0], names, dates.read).published_at if head.items else None
 
@@ -163,36 +184,6 @@ def _usage(document: bytes, language: str) -> Usage:
     """How a document writes its dates, with those of items that are known already."""
     texts = _DATE.findall(document)[:_MOST_DATES]
     return usage_of((text.decode("utf-8", "replace").strip() for text in texts), language)
-
-
-def _document(
-    less: bytes,
-    whole: bytes,
-    url: str,
-    found: Scan,
-    marks: list[bytes],
-    known: Mapping[bytes, bytes],
-) -> FeedDocument:
-    """The document, of whose items those in `less` are to be read."""
-    head, names = _tree(less, url)
-    dates = FeedDates(lambda: _usage(whole, head.language))
-    items, window = assemble(
-        marks, known, [read_item(place, names, dates.read) for place in head.items]
-    )
-    guessed = sum(head.base_unknown and has_relative_link(place, names) for place in head.items)
-    return FeedDocument(
-        kind=found.kind,
-        title=head.title,
-        site_url=head.site_url,
-        self_url=head.self_url,
-        items=items,
-        window=() if found.broken else window,
-        hints=found.hints,
-        broken=found.broken,
-        cut_off=found.cut_off,
-        left_out=max(len(found.items) - MAX_ITEMS, 0),
-        remarks=(*dates.remarks, *base_guessed(guessed), *ids_shared(shared_ids(window))),
-    )
 
 
 __all__ = ["NotAFeed", "UnreadableFeed", "UnsafeDocument", "parse_document"]

@@ -34,13 +34,13 @@ class Remark:
 
 def gathered(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
     """One remark of each kind, with the first one's sentence and the sum of the counts."""
-    found: dict[str, Remark] = {}
+    by_kind: dict[str, Remark] = {}
     for remark in remarks:
-        before = found.get(remark.kind)
-        found[remark.kind] = (
+        before = by_kind.get(remark.kind)
+        by_kind[remark.kind] = (
             replace(before, count=before.count + remark.count) if before else remark
         )
-    return tuple(found.values())
+    return tuple(by_kind.values())
 
 
 def base_guessed(count: int) -> tuple[Remark, ...]:

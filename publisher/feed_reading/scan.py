@@ -87,7 +87,7 @@ class _Collector:
     start_byte: int = 0
     depth_in_item: int = 0
 
-    def listen(self) -> None:
+    def __post_init__(self) -> None:
         """Register the handlers."""
         self.parser.ordered_attributes = self.parser.buffer_text = True
         self.parser.EntityDeclHandler = self.declared
@@ -149,8 +149,8 @@ def first_tag(document: bytes) -> str:
     Each byte is looked at once, whatever comments, instructions and declarations come
     before: where one of them is not closed, there is no element.
     """
-    found = _FIRST_TAG.match(document, 0, _FIRST_TAG_WITHIN)
-    return found[1].decode("ascii").rpartition(":")[2] if found else ""
+    match = _FIRST_TAG.match(document, 0, _FIRST_TAG_WITHIN)
+    return match[1].decode("ascii").rpartition(":")[2] if match else ""
 
 
 def scan(document: bytes) -> Scan:
@@ -163,7 +163,6 @@ def scan(document: bytes) -> Scan:
     if not kind:
         return Scan("")
     collector = _Collector(ParserCreate(namespace_separator="}"), document)
-    collector.listen()
     broken = False
     try:
         collector.parser.Parse(document, True)
@@ -180,27 +179,27 @@ def expanded(document: bytes, entities: Mapping[bytes, bytes]) -> bytes:
     return names.sub(lambda match: entities[match[1]], document)
 
 
-def _hints(found: dict[str, list[str]]) -> DocumentHints:
-    hours = (whole_number(text, 24) for text in found.get("channel/skipHours/hour", []))
-    days = (text.lower() for text in found.get("channel/skipDays/day", []))
+def _hints(texts: dict[str, list[str]]) -> DocumentHints:
+    hours = (whole_number(text, 24) for text in texts.get("channel/skipHours/hour", []))
+    days = (text.lower() for text in texts.get("channel/skipDays/day", []))
     return DocumentHints(
-        ttl_minutes=_positive(found, "channel/ttl"),
-        syndication_minutes=_syndication(found),
+        ttl_minutes=_positive(texts, "channel/ttl"),
+        syndication_minutes=_syndication(texts),
         # RSS 0.91 counted 1-24; 24 is midnight.
         skip_hours=frozenset(h % 24 for h in hours if h is not None),
         skip_days=frozenset(_DAYS.index(day) for day in days if day in _DAYS),
     )
 
 
-def _positive(found: dict[str, list[str]], key: str) -> int | None:
-    minutes = whole_number(found.get(key, [""])[0])
+def _positive(texts: dict[str, list[str]], key: str) -> int | None:
+    minutes = whole_number(texts.get(key, [""])[0])
     return min(minutes, _MAX_MINUTES) if minutes else None
 
 
-def _syndication(found: dict[str, list[str]]) -> int | None:
+def _syndication(texts: dict[str, list[str]]) -> int | None:
     """Minutes between updates by mod_syndication (frequency by default 1); None without period."""
-    under = "" if f"{_SYNDICATION}updatePeriod" in found else "channel/"
-    period = found.get(f"{under}{_SYNDICATION}updatePeriod", [""])[0].lower()
-    often = whole_number(found.get(f"{under}{_SYNDICATION}updateFrequency", ["1"])[0]) or 1
+    under = "" if f"{_SYNDICATION}updatePeriod" in texts else "channel/"
+    period = texts.get(f"{under}{_SYNDICATION}updatePeriod", [""])[0].lower()
+    often = whole_number(texts.get(f"{under}{_SYNDICATION}updateFrequency", ["1"])[0]) or 1
     minutes = _PERIOD_MINUTES.get(period)
     return max(1, minutes // often) if minutes else None

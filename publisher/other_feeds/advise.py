@@ -73,9 +73,9 @@ class AdviceReport:
     @property
     def before_minutes(self) -> int:
         """The interval that the feed asks for now, in minutes; an hour if it asks for none."""
-        said = self.said
-        told = said["ttl_minutes"] or (said["max_age_seconds"] or 0) // 60
-        return min(int(told or said["syndication_minutes"] or USUAL_MINUTES), 10_080)
+        present = self.said
+        minutes = present["ttl_minutes"] or (present["max_age_seconds"] or 0) // 60
+        return min(int(minutes or present["syndication_minutes"] or USUAL_MINUTES), 10_080)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
@@ -95,8 +95,8 @@ def from_address(url: str, now: datetime, zone: str, contact_url: str, private: 
         raise InvalidData(f"{url}: {what}")
     media_type = first.headers.get("content-type", "")
     document = _read(url, first.body, media_type, first.url)
-    lesson = update_history(FeedHistory(), document, now, zone)
-    return Subject(url, lesson.history.updates, document, first.body, lesson.undated, first, again)
+    change = update_history(FeedHistory(), document, now, zone)
+    return Subject(url, change.history.updates, document, first.body, change.undated, first, again)
 
 
 def from_file(path: Path, now: datetime, zone: str) -> Subject:
@@ -110,35 +110,35 @@ def from_file(path: Path, now: datetime, zone: str) -> Subject:
         except InvalidData:
             pass  # a JSON Feed
     document = _read(str(path), body, "", path.resolve().as_uri())
-    lesson = update_history(FeedHistory(), document, now, zone)
-    return Subject(path.name, lesson.history.updates, document, body, lesson.undated)
+    change = update_history(FeedHistory(), document, now, zone)
+    return Subject(path.name, change.history.updates, document, body, change.undated)
 
 
 def _read(name: str, body: bytes, media_type: str, url: str) -> FeedDocument:
     try:
         return read_document(body, media_type, url)
     except NotAFeed as refusal:
-        said = f"{name}: {refusal}{announcing(refusal.alternates)}"
-        raise NotAFeed(said, refusal.alternates) from None
+        message = f"{name}: {refusal}{announcing(refusal.alternates)}"
+        raise NotAFeed(message, refusal.alternates) from None
 
 
 def report(subject: Subject, now: datetime, zone: str) -> AdviceReport:
     """The freshness that `subject` gives now, the one it should give, and its problems."""
     settings = TtlRule()
-    known = histogram(subject.updates, now, zone).by_dates()
-    at = build_moment(known.last_update, now, zone)
-    decision = decide(known, at, settings)
+    activity = histogram(subject.updates, now, zone).by_dates()
+    at = build_moment(activity.last_update, now, zone)
+    decision = decide(activity, at, settings)
     should = {
         "ttl_minutes": decision.ttl_minutes,
         "max_age_seconds": decision.max_age_seconds(now),
         "phase": decision.phase,
-        "by_hour": list(ttl_by_hour(known, now, settings).values()),
+        "by_hour": list(ttl_by_hour(activity, now, settings).values()),
         "reasons": explain(decision),
     }
-    said = _said(subject, now)
-    problems = [*_document_problems(subject, now), *_http_problems(subject, said)]
+    present = _said(subject, now)
+    problems = [*_document_problems(subject, now), *_http_problems(subject, present)]
     return AdviceReport(
-        subject.name, zone, subject.updates, subject.undated, said, should, problems
+        subject.name, zone, subject.updates, subject.undated, present, should, problems
     )
 
 
@@ -187,62 +187,62 @@ def _said(subject: Subject, now: datetime) -> dict[str, Any]:
 def _document_problems(subject: Subject, now: datetime) -> list[str]:
     if not subject.body:
         return []
-    found = read(validation.inspect, Limits(seconds=5.0), subject.body, now)
-    return [problem.message for problem in found]
+    problems = read(validation.inspect, Limits(seconds=5.0), subject.body, now)
+    return [problem.message for problem in problems]
 
 
-def _http_problems(subject: Subject, said: dict[str, Any]) -> list[str]:
+def _http_problems(subject: Subject, present: dict[str, Any]) -> list[str]:
     """Problems in the headers and statuses of the two answers; none for a file."""
     if subject.first is None or subject.again is None:
         return []
-    media = (said["content_type"] or "").partition(";")[0].strip().lower()
-    validators = said["etag"] or said["last_modified"]
-    fresh = said["max_age_seconds"] is not None
-    minutes = (said["max_age_seconds"] or 0) // 60
+    media = (present["content_type"] or "").partition(";")[0].strip().lower()
+    validators = present["etag"] or present["last_modified"]
+    fresh = present["max_age_seconds"] is not None
+    minutes = (present["max_age_seconds"] or 0) // 60
     checks = {
         "it has neither ETag nor Last-Modified, so every visit brings the whole feed":
             not validators,
         "it has validators, but when asked whether anything is new it sends everything again":
             bool(validators) and subject.again.ok and subject.again.body == subject.first.body,
         "its 304 does not repeat max-age, so a reader forgets it after the first visit":
-            fresh and said["conditional_status"] == 304
-            and said["conditional_max_age_seconds"] is None,
-        f"the ttl in the feed says {said['ttl_minutes']} minutes, the header's max-age {minutes:,}:"
-        " each reader goes by one of them; meant where the header counts down to a moment, as"
-        " Publisher's does, else a mistake":
-            _apart(said),
+            fresh and present["conditional_status"] == 304
+            and present["conditional_max_age_seconds"] is None,
+        f"the ttl in the feed says {present['ttl_minutes']} minutes, the header's max-age"
+        f" {minutes:,}: each reader goes by one of them; meant where the header counts down to a"
+        " moment, as Publisher's does, else a mistake":
+            _apart(present),
         f"it is sent as {media or 'nothing'}, which is not a media type for feeds":
             media not in FEED_TYPES,
         f"its {len(subject.body) // 1000} kB are not compressed":
-            not said["compressed"] and len(subject.body) > LARGE_BYTES,
+            not present["compressed"] and len(subject.body) > LARGE_BYTES,
         "its address redirects for the time being; each visit costs two requests":
-            any(status in (302, 303, 307) for status, _ in said["redirects"]),
+            any(status in (302, 303, 307) for status, _ in present["redirects"]),
         "it says nothing of its freshness: no ttl, no syndication module, no max-age":
-            not (said["ttl_minutes"] or said["syndication_minutes"] or fresh),
+            not (present["ttl_minutes"] or present["syndication_minutes"] or fresh),
     }  # fmt: skip
     return [text for text, wrong in checks.items() if wrong]
 
 
-def _apart(said: dict[str, Any]) -> bool:
+def _apart(present: dict[str, Any]) -> bool:
     """Whether element and header differ by more than a factor of four."""
-    ttl, age = said["ttl_minutes"], said["max_age_seconds"]
+    ttl, age = present["ttl_minutes"], present["max_age_seconds"]
     if not ttl or age is None:
         return False
     return not ttl * 60 / 4 <= max(age, 1) <= ttl * 60 * 4
 
 
-def gain(found: AdviceReport, now: datetime) -> tuple[list[dict[str, Any]], Any]:
+def gain(advice: AdviceReport, now: datetime) -> tuple[list[dict[str, Any]], Any]:
     """Polls and delays of each kind of reader over these updates, with the present ttl and with the
     advised one; and the data for a plot. Empty if too little is known."""
-    if len(found.updates) < 5 or found.updates[-1] - found.updates[0] < timedelta(days=2):
+    if len(advice.updates) < 5 or advice.updates[-1] - advice.updates[0] < timedelta(days=2):
         return [], None
     from publisher.simulator import grid, results  # late: only needed here
     from publisher.simulator.timelines import cut, from_instants
 
-    instants = [int(at.timestamp()) for at in found.updates]
-    line = from_instants("feed", instants, found.timezone, end=int(now.timestamp()))
+    instants = [int(at.timestamp()) for at in advice.updates]
+    line = from_instants("feed", instants, advice.timezone, end=int(now.timestamp()))
     line = cut(line, last_days=REPLAYED_DAYS)
-    before, after = f"fixed:{found.before_minutes}", "forward"
+    before, after = f"fixed:{advice.before_minutes}", "forward"
     options = grid.ReplayOptions(tuple(CLIENTS))
     work = grid.tasks([line], [before, after])
     done = grid.merged([part for parts in grid.run(work, options) for part in parts])

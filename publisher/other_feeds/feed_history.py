@@ -79,21 +79,21 @@ def update_history(
     InvalidData when the history is another feed's.
     """
     feed = document.self_url or document.site_url or document.title
-    known = dict(history.items)
+    stored = dict(history.items)
     seen = {item.key.hex(): item for item in document.items}
-    if history.feed not in ("", feed) and known and seen and not known.keys() & seen.keys():
+    if history.feed not in ("", feed) and stored and seen and not stored.keys() & seen.keys():
         raise InvalidData(f"the history is that of another feed: {history.feed}")
-    new = [item for key, item in seen.items() if key not in known]
+    new = [item for key, item in seen.items() if key not in stored]
     prints = {key: item.fingerprint.hex() for key, item in seen.items()}
-    changed = [key for key in seen if known.get(key, prints[key]) != prints[key]]
+    changed = [key for key in seen if stored.get(key, prints[key]) != prints[key]]
     undated = _undated(document.items, ZoneInfo(zone))
     moments = set(_moments(history, new, now, undated))
     if changed:
         moments.add(now)
-    known |= prints
+    stored |= prints
     updates = sorted({*history.updates, *moments})[-MOST_UPDATES:]
-    kept = tuple(list(known.items())[-MOST_ITEMS:])
-    return HistoryChange(FeedHistory(feed, kept, tuple(updates)), len(new), len(changed), undated)
+    newest = tuple(list(stored.items())[-MOST_ITEMS:])
+    return HistoryChange(FeedHistory(feed, newest, tuple(updates)), len(new), len(changed), undated)
 
 
 def _moments(

@@ -50,7 +50,7 @@ class Stamped:
     """What was done. kind: rss, rdf or atom. written: the files that were changed."""
 
     advice: Advice
-    lesson: HistoryChange
+    change: HistoryChange
     kind: str
     written: tuple[Path, ...]
 
@@ -67,13 +67,13 @@ def stamp(options: StampOptions, now: datetime) -> Stamped:
     try:
         kind = outline_of(before).kind
         document = parse_document(before, "", feed.resolve().as_uri())
-        lesson = update_history(_known(history_file), document, now, options.timezone)
-        updates = lesson.history.updates
+        change = update_history(_stored_history(history_file), document, now, options.timezone)
+        updates = change.history.updates
         advice = ttl_for(updates, now, options.timezone, menu=options.menu)
         after = edit(before, HeadChange(ttl_minutes=advice.ttl_minutes))
     except (NotEditable, NotAFeed) as problem:
         raise InvalidData(f"{feed}: {_what_else(before, feed) or problem}") from problem
-    files = {out: after, history_file: lesson.history.to_json().encode()}
+    files = {out: after, history_file: change.history.to_json().encode()}
     if options.headers != "none":
         file = (options.root or feed.parent) / HOSTS[options.headers]["file"]
         # The header stays the same until the next build, so its max-age is the element's ttl.
@@ -82,10 +82,10 @@ def stamp(options: StampOptions, now: datetime) -> Stamped:
         )
         files[file] = text.encode()
     written = tuple(path for path, content in files.items() if _write(path, content, like=feed))
-    return Stamped(advice, lesson, kind, written)
+    return Stamped(advice, change, kind, written)
 
 
-def _known(history_file: Path) -> FeedHistory:
+def _stored_history(history_file: Path) -> FeedHistory:
     text = _text(history_file)
     if not text:
         return FeedHistory()
@@ -155,8 +155,8 @@ def with_feed(present: str, host: str, path: str, kind: str, max_age_seconds: in
     kind: the feed's media type. max_age_seconds: what Cache-Control is to say.
     """
     begin, end = BEGIN.format(path), END.format(path)
-    known = {"path": path, "kind": kind, "age": max_age_seconds, "shared": SHARED_MAX_AGE_SECONDS}
-    ours = f"{begin}\n{Template(HOSTS[host]['lines']).substitute(known)}\n{end}"
+    values = {"path": path, "kind": kind, "age": max_age_seconds, "shared": SHARED_MAX_AGE_SECONDS}
+    ours = f"{begin}\n{Template(HOSTS[host]['lines']).substitute(values)}\n{end}"
     block = re.compile(f"{re.escape(begin)}\n.*?{re.escape(end)}", re.DOTALL)
     if block.search(present):
         return block.sub(lambda _: ours, present, count=1)

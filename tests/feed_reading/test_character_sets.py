@@ -40,24 +40,14 @@ def document(label: str, text: str, codec: str) -> bytes:
 
 
 @pytest.mark.parametrize(("label", "text", "codec"), SAMPLES)
-def test_a_declared_label(label: str, text: str, codec: str) -> None:
-    found = parse_document(document(label, text, codec), "application/xml", "https://a.example/")
-    assert [item.title for item in found.items] == [text]
-    assert found.remarks == ()
-
-
-@pytest.mark.parametrize(("label", "text", "codec"), SAMPLES)
-def test_a_label_of_the_header_alone(label: str, text: str, codec: str) -> None:
-    kind = f"application/xml; charset={label}"
-    found = parse_document(document("", text, codec), kind, "https://a.example/")
-    assert [item.title for item in found.items] == [text]
-
-
-@pytest.mark.parametrize(("label", "text", "codec"), SAMPLES)
-def test_a_declaration_behind_warnings(label: str, text: str, codec: str) -> None:
-    body = b"<br />\n<b>Warning</b>: something\n" + document(label, text, codec)
-    found = parse_document(body, "application/xml", "https://a.example/")
-    assert [item.title for item in found.items] == [text]
+def test_a_label(label: str, text: str, codec: str) -> None:
+    """In the declaration, in the header alone, and in a declaration behind warnings."""
+    declared, plain = document(label, text, codec), "application/xml"
+    warned = b"<br />\n<b>Warning</b>: something\n" + declared
+    labelled = (document("", text, codec), f"{plain}; charset={label}")
+    for body, kind in ((declared, plain), labelled, (warned, plain)):
+        parsed = parse_document(body, kind, "https://a.example/")
+        assert ([item.title for item in parsed.items], parsed.remarks) == ([text], ())
 
 
 @pytest.mark.parametrize(
@@ -70,12 +60,12 @@ def test_one_bad_byte_costs_one_character(label: str, bad: bytes) -> None:
     text = {"gbk": "中文文字", "gb2312": "中文文字", "euc-kr": "한국어말", "big5": "中文測試",
             "windows-1251": "Привет", "windows-874": "ภาษา"}.get(label, "日本語文字")  # fmt: skip
     body = document(label, f"{text}!{text}", codec_of(label)).replace(b"!", bad + b" ")
-    found = parse_document(body, "application/xml", "https://a.example/")
-    title = found.items[0].title
+    parsed = parse_document(body, "application/xml", "https://a.example/")
+    title = parsed.items[0].title
     assert title.startswith(text)
     assert title.endswith(text[1:])
     assert "\ufffd" in title
-    assert [(remark.kind, remark.is_loss) for remark in found.remarks] == [
+    assert [(remark.kind, remark.is_loss) for remark in parsed.remarks] == [
         ("characters-replaced", True)
     ]
 

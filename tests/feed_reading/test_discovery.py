@@ -8,7 +8,7 @@ PAGE = "https://blog.example/"
 
 
 @pytest.mark.parametrize(
-    ("link", "found"),
+    ("link", "feeds"),
     [
         (
             'rel=alternate type="application/json" href="/feed.json"',
@@ -30,8 +30,8 @@ PAGE = "https://blog.example/"
         ('rel=alternate type="application/json" href="/wp-json/wp/v2/posts/1"', []),
     ],
 )
-def test_links_of_a_page(link: str, found: list[str]) -> None:
-    assert [url for url, _ in alternates(f"<head><link {link}></head>", PAGE)] == found
+def test_links_of_a_page(link: str, feeds: list[str]) -> None:
+    assert [url for url, _ in alternates(f"<head><link {link}></head>", PAGE)] == feeds
 
 
 def test_types_of_feeds_alone_come_before_others() -> None:

@@ -23,7 +23,7 @@ EXPECTED: dict[str, list[dict[str, Any]]] = json.loads(
 URL = "http://a.example/feed"
 
 
-def said(item: FeedItem) -> dict[str, Any]:
+def as_text(item: FeedItem) -> dict[str, Any]:
     """What an item says, as the expected file has it: without what is empty."""
     values = asdict(item) | {"details": item.details.as_json()}
     at = values.pop("published_at")
@@ -39,8 +39,8 @@ def test_each_file_is_expected() -> None:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_the_items_of_a_document(name: str) -> None:
-    found = parse_document((GOLDEN / name).read_bytes(), "", URL)
-    assert json.loads(json.dumps([said(item) for item in found.items])) == EXPECTED[name]
+    parsed = parse_document((GOLDEN / name).read_bytes(), "", URL)
+    assert json.loads(json.dumps([as_text(item) for item in parsed.items])) == EXPECTED[name]
 
 
 @pytest.mark.parametrize("name", [name for name in EXPECTED if name.endswith(".xml")])

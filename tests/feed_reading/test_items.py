@@ -53,22 +53,22 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize("foreign", OTHERS)
 @pytest.mark.parametrize("first", [True, False])
-def test_the_text_is_the_items_own(other: str, first: bool) -> None:
+def test_the_text_is_the_items_own(foreign: str, first: bool) -> None:
     own = f"<title>A title</title><link>https://site.example/1</link>{ARTICLE}"
-    item = rss(f"<item>{other}{own}</item>" if first else f"<item>{own}{other}</item>").items[0]
+    item = rss(f"<item>{foreign}{own}</item>" if first else f"<item>{own}{foreign}</item>").items[0]
     assert (item.markup, item.title) == ("The article.", "A title")
     assert item.url == "https://site.example/1"
 
 
 @pytest.mark.parametrize("first", [True, False])
 def test_the_whole_text_before_a_summary(first: bool) -> None:
-    whole, rest = (
+    whole, fields = (
         "<content:encoded>&lt;p&gt;Whole.&lt;/p&gt;</content:encoded>",
         "".join(OTHERS[:6]),
     )
-    parts = [whole, ARTICLE, rest] if first else [rest, ARTICLE, whole]
+    parts = [whole, ARTICLE, fields] if first else [fields, ARTICLE, whole]
     assert rss(f"<item>{''.join(parts)}</item>").items[0].markup == "<p>Whole.</p>"
 
 
@@ -147,9 +147,9 @@ def test_a_relative_base_is_joined_once() -> None:
 
 def test_a_base_that_nobody_names_is_remarked() -> None:
     """The address of the feed is a guess: many are delivered from another host."""
-    found = rss("<item><link>/posts/1</link></item>", channel="")
-    assert found.items[0].url == "https://feeds.example/posts/1"
-    assert [(remark.kind, remark.count) for remark in found.remarks] == [("base-guessed", 1)]
+    parsed = rss("<item><link>/posts/1</link></item>", channel="")
+    assert parsed.items[0].url == "https://feeds.example/posts/1"
+    assert [(remark.kind, remark.count) for remark in parsed.remarks] == [("base-guessed", 1)]
     assert rss("<item><link>/posts/1</link></item>").remarks == ()
 
 
@@ -169,26 +169,26 @@ def test_audio_and_video_of_media_rss_are_attachments() -> None:
 def test_dates_that_are_not_understood_are_remarked() -> None:
     dates = ["20 Nov 2026 15:07 CET", "03/10/2020", "04/10/2020", "soon", "Nov 2026"]
     items = "".join(f"<item><guid>{d}</guid><pubDate>{d}</pubDate></item>" for d in dates)
-    found = rss(items)
-    assert [item.published_at for item in found.items] == [
+    parsed = rss(items)
+    assert [item.published_at for item in parsed.items] == [
         datetime(2026, 11, 20, 14, 7, tzinfo=UTC), None, None, None, None
     ]  # fmt: skip
-    assert {(remark.kind, remark.count) for remark in found.remarks} == {
+    assert {(remark.kind, remark.count) for remark in parsed.remarks} == {
         ("date-ambiguous", 2), ("date-not-understood", 2)
     }  # fmt: skip
-    told = rss("<item><guid>x</guid><pubDate>25/10/2020</pubDate></item>" + items)
-    assert told.items[2].published_at == datetime(2020, 10, 3, tzinfo=UTC)
+    ambiguous = rss("<item><guid>x</guid><pubDate>25/10/2020</pubDate></item>" + items)
+    assert ambiguous.items[2].published_at == datetime(2020, 10, 3, tzinfo=UTC)
 
 
 def test_a_known_item_still_says_how_dates_are_written() -> None:
     """Only new items are read; the others decide what their dates mean."""
-    known = "<item><guid>x</guid><pubDate>25/10/2020</pubDate></item>"
-    window = dict(rss(known).window)
+    dated = "<item><guid>x</guid><pubDate>25/10/2020</pubDate></item>"
+    window = dict(rss(dated).window)
     document = f"<rss version='2.0' {SPACES}><channel><title>T</title>"
     new = "<item><guid>y</guid><pubDate>03/11/2020</pubDate></item>"
-    body = f"{document}<link>https://site.example/blog/</link>{new}{known}</channel></rss>"
-    found = parse_document(body.encode(), "application/xml", URL, window)
-    assert [item.published_at for item in found.items] == [datetime(2020, 11, 3, tzinfo=UTC)]
+    body = f"{document}<link>https://site.example/blog/</link>{new}{dated}</channel></rss>"
+    parsed = parse_document(body.encode(), "application/xml", URL, window)
+    assert [item.published_at for item in parsed.items] == [datetime(2020, 11, 3, tzinfo=UTC)]
 
 
 def test_several_items_with_one_id_are_remarked() -> None:

@@ -14,9 +14,9 @@ URL = "https://a.example/feed"
 
 
 def titles(inside: str, end: str = "</channel></rss>") -> list[str]:
-    found = parse_document(f"<rss version='2.0'><channel>{inside}{end}".encode(), "", URL)
-    assert found.broken
-    return [item.title for item in found.items]
+    parsed = parse_document(f"<rss version='2.0'><channel>{inside}{end}".encode(), "", URL)
+    assert parsed.broken
+    return [item.title for item in parsed.items]
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_a_missing_end_and_junk_behind_it(end: str) -> None:
 
 def test_what_breaks_off_is_left_out() -> None:
     """Half a text would be shown as the whole one."""
-    found = titles("<item><title>a</title></item><item><title>b</title><description>ha", "")
-    assert found == ["a", "b"]
+    parsed = titles("<item><title>a</title></item><item><title>b</title><description>ha", "")
+    assert parsed == ["a", "b"]
 
 
 def test_what_was_done_is_remarked() -> None:

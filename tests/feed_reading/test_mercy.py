@@ -46,11 +46,11 @@ def test_a_document_that_calls_itself_utf16_and_is_not(header: str) -> None:
 def test_one_bad_byte_spoils_no_json_feed() -> None:
     """Nor does another charset, where it is named."""
     body = '{"version": "https://jsonfeed.org/version/1", "title": "naïve café déjà", "items": []}'
-    found = [
+    parsed = [
         parse_document(body.encode("latin-1"), "application/json; charset=iso-8859-1", URL),
         parse_document(body.encode().replace("ï".encode(), b"\xef"), "", URL),
     ]
-    assert [document.title for document in found] == ["naïve café déjà"] * 2
+    assert [document.title for document in parsed] == ["naïve café déjà"] * 2
 
 
 @pytest.mark.parametrize("word", ["line 3", "Zeile für"])
@@ -65,8 +65,8 @@ def test_warnings_before_a_document(word: str) -> None:
 def test_declared_entities_are_expanded() -> None:
     doctype = """<?xml version="1.0"?><!DOCTYPE rss [
     <!ENTITY nbsp "&#160;"> <!ENTITY copy '(c)'> <!ELEMENT a (b)> ]>"""
-    found = read(channel("<item><title>a&nbsp;b &copy; &amp;</title></item>", doctype))
-    assert [item.title for item in found.items] == ["a b (c) &"]
+    parsed = read(channel("<item><title>a&nbsp;b &copy; &amp;</title></item>", doctype))
+    assert [item.title for item in parsed.items] == ["a b (c) &"]
 
 
 @pytest.mark.parametrize(
@@ -99,13 +99,13 @@ def test_entities_cannot_blow_a_document_up() -> None:
 @pytest.mark.parametrize("url", ["", " ", "\n"])
 def test_a_blank_enclosure_is_none(url: str) -> None:
     """It is not the feed itself."""
-    found = read(channel(f"<item><title>a</title><enclosure url='{url}' length='1'/></item>"))
-    assert found.items[0].enclosures == ()
+    parsed = read(channel(f"<item><title>a</title><enclosure url='{url}' length='1'/></item>"))
+    assert parsed.items[0].enclosures == ()
 
 
 def test_content_elsewhere_is_the_link() -> None:
     entry = "<entry><id>a</id><title>a</title><content type='audio/mp3' src='/a.mp3'/></entry>"
     linked = entry.replace("<id>", "<link href='/page'/><id>")
-    found = read(f"<feed xmlns='http://www.w3.org/2005/Atom'>{entry}{linked}</feed>")
-    assert found.items[1].url == "http://a.example/page"
-    assert found.items[0].url == "http://a.example/a.mp3"
+    parsed = read(f"<feed xmlns='http://www.w3.org/2005/Atom'>{entry}{linked}</feed>")
+    assert parsed.items[1].url == "http://a.example/page"
+    assert parsed.items[0].url == "http://a.example/a.mp3"

@@ -76,10 +76,10 @@ JSON = json.dumps(
 )  # fmt: skip
 def test_formats(document: bytes, kind: str) -> None:
     """RSS 0.90, 0.91, 1.0, 2.0, Atom and JSON Feed give a title, a site and the item."""
-    found = parse_document(document, XML, URL)
-    assert (found.kind, found.title, found.site_url) == (kind, "T", "http://s.example/")
-    assert [item.title for item in found.items] == ["One"]
-    assert len(found.window) == 1
+    parsed = parse_document(document, XML, URL)
+    assert (parsed.kind, parsed.title, parsed.site_url) == (kind, "T", "http://s.example/")
+    assert [item.title for item in parsed.items] == ["One"]
+    assert len(parsed.window) == 1
 
 
 @pytest.mark.parametrize("document", [RSS_10, RSS_20, ATOM, JSON])
@@ -152,13 +152,6 @@ def test_charsets(declared: str, header: str, actual: str) -> None:
     assert parse_document(document.encode(actual), header, URL).title == text
 
 
-def test_multibyte_charsets() -> None:
-    """Encodings that XML parsers do not know themselves work as well."""
-    for name, text in [("shift_jis", "日本語"), ("gb18030", "中文"), ("koi8-r", "Привет")]:
-        document = rss("a", title=text).decode().replace('"utf-8"?>', f'"{name}"?>')
-        assert parse_document(document.encode(name), "text/xml", URL).title == text
-
-
 PAGE = b"""<!DOCTYPE html><html><head><base href="/blog/">
 <link rel="alternate" type="application/rss+xml" title="Posts" href="rss.xml">
 <link rel="alternate" type="application/atom+xml; charset=utf-8" href="http://x.example/a">
@@ -216,16 +209,16 @@ def test_unsafe_documents(document: bytes) -> None:
 
 def test_a_document_that_breaks_off() -> None:
     """Items before the break are read, and nothing of it counts as known."""
-    found = parse_document(rss("a", "b", "c")[:-90], XML, URL)
-    assert found.broken
-    assert [item.guid for item in found.items][:2] == ["a", "b"]
-    assert found.window == ()
+    parsed = parse_document(rss("a", "b", "c")[:-90], XML, URL)
+    assert parsed.broken
+    assert [item.guid for item in parsed.items][:2] == ["a", "b"]
+    assert parsed.window == ()
 
 
 def test_a_bare_ampersand_is_survived() -> None:
     """The commonest error of hand-made feeds does not cost an item."""
-    found = parse_document(rss("a", "b").replace(b"About a", b"Q & A"), XML, URL)
-    assert [item.guid for item in found.items] == ["a", "b"]
+    parsed = parse_document(rss("a", "b").replace(b"About a", b"Q & A"), XML, URL)
+    assert [item.guid for item in parsed.items] == ["a", "b"]
 
 
 def test_character_references_are_well_formed() -> None:
@@ -275,7 +268,7 @@ def test_different_items_with_one_id() -> None:
 def test_an_id_that_all_items_share_never_names_one_of_them(shared: str) -> None:
     """Documents that overlap by one item, or by none: each item is had once, and none takes the
     place of one before it."""
-    known: dict[bytes, bytes] = {}
+    window: dict[bytes, bytes] = {}
     keys: list[bytes] = []
     for names in (["c", "b", "a"], ["d", "c", "b"], ["f", "e", "d"], ["h", "g"]):
         document = rss(*names)
@@ -283,11 +276,11 @@ def test_an_id_that_all_items_share_never_names_one_of_them(shared: str) -> None
             guid, link = f"<guid>{name}</guid>", f"<link>http://feed.example/{name}</link>"
             if "link" in shared:
                 document = document.replace(link.encode(), b"<link>http://feed.example/</link>")
-            given = "<guid>x</guid>" if "guid" in shared else ""
-            document = document.replace(guid.encode(), given.encode())
-        found = parse_document(document, XML, URL, known)
-        known = dict(found.window)
-        keys += [item.key for item in found.items]
+            element = "<guid>x</guid>" if "guid" in shared else ""
+            document = document.replace(guid.encode(), element.encode())
+        parsed = parse_document(document, XML, URL, window)
+        window = dict(parsed.window)
+        keys += [item.key for item in parsed.items]
     assert len(keys) == len(set(keys)) == 8
 
 
@@ -307,9 +300,9 @@ def test_items_without_ids() -> None:
 
 def test_no_more_than_a_thousand_items() -> None:
     """An endless document costs bounded work."""
-    found = parse_document(rss(*(f"i{n}" for n in range(1_500))), XML, URL)
-    assert (len(found.items), len(found.window)) == (1_000, 1_000)
-    assert (found.items[0].title, found.left_out) == ("i0", 500)
+    parsed = parse_document(rss(*(f"i{n}" for n in range(1_500))), XML, URL)
+    assert (len(parsed.items), len(parsed.window)) == (1_000, 1_000)
+    assert (parsed.items[0].title, parsed.left_out) == ("i0", 500)
 
 
 @pytest.mark.parametrize("json_feed", [False, True])
@@ -328,30 +321,30 @@ def test_of_too_many_items_the_newest_are_read(json_feed: bool) -> None:
         ]
         tree = {"version": "https://jsonfeed.org/version/1.1", "items": entries}
         body = json.dumps(tree).encode()
-    found = parse_document(body, XML, URL)
-    assert [found.items[0].title, found.items[-1].title] == ["i3", "i1002"]
-    assert (len(found.items), found.left_out) == (1_000, 3)
+    parsed = parse_document(body, XML, URL)
+    assert [parsed.items[0].title, parsed.items[-1].title] == ["i3", "i1002"]
+    assert (len(parsed.items), parsed.left_out) == (1_000, 3)
 
 
 @pytest.mark.parametrize(
-    ("year", "kept"), [(1, False), (1900, False), (1994, True), (2026, True), (2100, False)]
+    ("year", "understood"), [(1, False), (1900, False), (1994, True), (2026, True), (2100, False)]
 )
-def test_dates_that_cannot_be(year: int, kept: bool) -> None:
+def test_dates_that_cannot_be(year: int, understood: bool) -> None:
     """Dates before 1990 and after tomorrow are not believed."""
     now = datetime(2026, 11, 21, tzinfo=UTC)
-    assert (plausible(datetime(year, 1, 1, tzinfo=UTC), now) is not None) == kept
+    assert (plausible(datetime(year, 1, 1, tzinfo=UTC), now) is not None) == understood
 
 
 @pytest.mark.parametrize(
-    ("said", "seconds"),
+    ("length", "seconds"),
     [(1800, 1800), (12.7, 12), (0.4, 0), (True, 0), (-3, 0), (math.nan, 0), (1e300, 0), ("9", 0)],
 )
-def test_how_long_a_json_attachment_plays(said: object, seconds: int) -> None:
+def test_how_long_a_json_attachment_plays(length: object, seconds: int) -> None:
     """Whole seconds of a number that may have a fraction; nothing else is believed."""
-    file = {"url": "http://s.example/a.mp3", "duration_in_seconds": said}
+    file = {"url": "http://s.example/a.mp3", "duration_in_seconds": length}
     tree = {
         "version": "https://jsonfeed.org/version/1.1",
         "items": [{"id": 1, "content_text": "a", "attachments": [file]}],
     }
-    found = parse_document(json.dumps(tree).encode(), XML, URL)
-    assert found.items[0].details.duration_seconds == seconds
+    parsed = parse_document(json.dumps(tree).encode(), XML, URL)
+    assert parsed.items[0].details.duration_seconds == seconds

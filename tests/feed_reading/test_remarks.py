@@ -10,5 +10,5 @@ def test_remarks_of_a_kind_are_one_with_their_sum() -> None:
 
 
 def test_a_remark_as_json() -> None:
-    said = {"kind": "date", "sentence": "One.", "count": 2, "loss": True}
-    assert Remark("date", "One.", 2, is_loss=True).as_json() == said
+    as_json = {"kind": "date", "sentence": "One.", "count": 2, "loss": True}
+    assert Remark("date", "One.", 2, is_loss=True).as_json() == as_json

@@ -36,9 +36,9 @@ FEED = edit(feed_of(DATES).replace(b"<channel>", ABOUT), HeadChange(60))
 @pytest.fixture
 def origin() -> Iterator[Origin]:
     """A server with feeds."""
-    found = Origin()
-    yield found
-    found.close()
+    server = Origin()
+    yield server
+    server.close()
 
 
 def run(*arguments: str) -> Result:
@@ -66,8 +66,8 @@ def test_all_hours_have_a_ttl_where_clocks_change(day: str) -> None:
     for hour in range(0, 24, 3):
         now = datetime.fromisoformat(day).replace(hour=hour, tzinfo=UTC)
         updates = tuple(now - timedelta(days=ago) for ago in range(9, 0, -1))
-        found = advise.report(advise.Subject("feed", updates), now, "America/New_York")
-        assert len(found.should["by_hour"]) == 24
+        advice = advise.report(advise.Subject("feed", updates), now, "America/New_York")
+        assert len(advice.should["by_hour"]) == 24
 
 
 def test_an_address(origin: Origin) -> None:
@@ -75,17 +75,17 @@ def test_an_address(origin: Origin) -> None:
     url = origin.serve("/feed", good)
     done = run(url, "--json", "--timezone", "berlin")
     assert done.exit_code == 0, done.exception
-    told = json.loads(done.stdout)
-    assert told["said"]["ttl_minutes"] == 60
-    assert told["said"]["max_age_seconds"] == 3600
-    assert (told["said"]["status"], told["said"]["conditional_status"]) == (200, 304)
-    assert told["said"]["conditional_max_age_seconds"] == 3600
-    assert len(told["should"]["by_hour"]) == 24
-    assert set(told["should"]["by_hour"]) <= {15, 60, 480}
-    assert told["problems"] == []
-    assert told["updates"] == 30
-    assert {one["client"] for one in told["gain"]} == set(advise.CLIENTS)
-    first = told["gain"][0]
+    report = json.loads(done.stdout)
+    assert report["said"]["ttl_minutes"] == 60
+    assert report["said"]["max_age_seconds"] == 3600
+    assert (report["said"]["status"], report["said"]["conditional_status"]) == (200, 304)
+    assert report["said"]["conditional_max_age_seconds"] == 3600
+    assert len(report["should"]["by_hour"]) == 24
+    assert set(report["should"]["by_hour"]) <= {15, 60, 480}
+    assert report["problems"] == []
+    assert report["updates"] == 30
+    assert {row["client"] for row in report["gain"]} == set(advise.CLIENTS)
+    first = report["gain"][0]
     assert first["polls_per_day"] == first["after"]["polls_per_day"]
     assert first["before"]["polls_per_day"] == pytest.approx(24, abs=0.5)
     assert len(origin.log) == 2
@@ -145,11 +145,11 @@ def test_files_and_histories(tmp_path: Path) -> None:
     csv.write_text("updated_at\n" + "".join(f"{at:%Y-%m-%dT%H:%M:%SZ}\n" for at in DATES if at))
     stamp(StampOptions(feed), NOW)
     history = tmp_path / "feed.xml.history.json"
-    told = [json.loads(run(str(path), "--json").stdout) for path in (feed, history, csv)]
-    assert told[0]["should"]["by_hour"] == told[1]["should"]["by_hour"]
-    assert told[0]["should"]["by_hour"] == told[2]["should"]["by_hour"]
-    assert [one["updates"] for one in told] == [30, 30, 30]
-    assert told[1]["said"]["kind"] == "history"
+    reports = [json.loads(run(str(path), "--json").stdout) for path in (feed, history, csv)]
+    assert reports[0]["should"]["by_hour"] == reports[1]["should"]["by_hour"]
+    assert reports[0]["should"]["by_hour"] == reports[2]["should"]["by_hour"]
+    assert [row["updates"] for row in reports] == [30, 30, 30]
+    assert reports[1]["said"]["kind"] == "history"
     nothing = run(str(tmp_path / "nothing.xml"))
     assert nothing.exit_code == 2
     assert getattr(run(str(feed), "--plot", "x.pdf").exception, "exit_code", 0) == 2
@@ -174,9 +174,9 @@ def test_problems_have_no_numbers(tmp_path: Path) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_doctor_reads_everybody_s_feeds(engine: str) -> None:
     """By the rules of our own feed, and nothing that only ours must have."""
-    found = validation.inspect(document(engine), NOW + timedelta(days=9_000))
-    assert len(found) <= validation.MOST_PROBLEMS
-    assert not [one for one in found if "decided" in one.message or "needed, not" in one.message]
+    problems = validation.inspect(document(engine), NOW + timedelta(days=9_000))
+    assert len(problems) <= validation.MOST_PROBLEMS
+    assert not [p for p in problems if "decided" in p.message or "needed, not" in p.message]
 
 
 @pytest.mark.parametrize(
@@ -221,10 +221,10 @@ def test_the_page(
     assert "private" in refused.text
     assert origin.log == []
     answer = advise.report(advise.Subject("x", tuple(at for at in DATES if at)), NOW, "UTC")
-    asked: list[str] = []
+    urls: list[str] = []
 
     def run(_site: object, _command: str, address: str, *_: str, **__: object) -> object:
-        asked.append(address)
+        urls.append(address)
         return answer.to_dict()
 
     monkeypatch.setattr(background_commands, "run", run)
@@ -232,4 +232,4 @@ def test_the_page(
         shown = client.get("/readers/advise?url=https://a.example/feed")
         assert shown.status_code == 200
         assert "What it should say" in shown.text
-    assert asked == ["https://a.example/feed"]
+    assert urls == ["https://a.example/feed"]

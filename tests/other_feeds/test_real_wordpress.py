@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.other_feeds.test_wordpress import PLUGIN, told
+from tests.other_feeds.test_wordpress import PLUGIN, advised
 from tests.parts.river.origin import Origin, Reply
 from tests.running_site import free_port, wait_until
 
@@ -63,7 +63,9 @@ class WordPress(NamedTuple):
 def blog(tmp_path: Path) -> Iterator[WordPress]:
     """WordPress with the plugin not yet active. PHP may find no fault with the plugin."""
     mirror, port, log, debug = Origin(), free_port(), tmp_path / "log", tmp_path / "debug.log"
-    mirror.routes["/ttl.json"] = lambda _: Reply(200, json.dumps(told(unchanged_since=1)).encode())
+    mirror.routes["/ttl.json"] = lambda _: Reply(
+        200, json.dumps(advised(unchanged_since=1)).encode()
+    )
     names = {
         "socket": tmp_path / "db", "url": f"http://127.0.0.1:{port}", "log": debug,
         "source": f"{mirror.url}/ttl.json",
@@ -88,9 +90,9 @@ def blog(tmp_path: Path) -> Iterator[WordPress]:
         connection.request(method, f"/?{query}", headers=sent)
         answer = connection.getresponse()
         headers = {name.lower(): value for name, value in answer.getheaders()}
-        found = Answer(answer.status, headers, answer.read().decode())
+        reply = Answer(answer.status, headers, answer.read().decode())
         connection.close()
-        return found
+        return reply
 
     def answers() -> bool:
         try:

@@ -59,7 +59,7 @@ def run(*arguments: str) -> Result:
 
 
 def updates(done: Stamped) -> tuple[datetime, ...]:
-    return done.lesson.history.updates
+    return done.change.history.updates
 
 
 def test_the_file_is_stamped_once(feed: Path) -> None:
@@ -89,7 +89,7 @@ def test_history_outlives_the_feed_s_window(feed: Path) -> None:
         items.replace(b"Post 3<", b"Corrected 3<").replace(b"Post 4<", b"Corrected 4<")
     )
     changed = stamp(StampOptions(feed), later + timedelta(hours=1))
-    assert (changed.lesson.changed, len(updates(changed))) == (2, 33)
+    assert (changed.change.changed, len(updates(changed))) == (2, 33)
 
 
 @pytest.mark.parametrize("hour", [None, 0])
@@ -99,7 +99,7 @@ def test_dates_without_an_hour_teach_from_first_sight(feed: Path, hour: int | No
     dates = [None if hour is None else at.replace(hour=0, minute=0) for at in days]
     feed.write_bytes(feed_of(dates))
     first = stamp(StampOptions(feed), NOW)
-    assert (first.lesson.undated, updates(first)) == (True, ())
+    assert (first.change.undated, updates(first)) == (True, ())
     feed.write_bytes(feed_of([*dates, dates[-1]]))
     later = NOW + timedelta(hours=4)
     assert updates(stamp(StampOptions(feed), later)) == (later,)
@@ -139,10 +139,10 @@ def test_what_is_no_feed_is_left_alone(feed: Path, content: bytes, message: str)
 
 def test_a_history_of_another_feed_is_refused(feed: Path, tmp_path: Path) -> None:
     """Nothing is mixed up, and nothing written."""
-    other = tmp_path / "other.xml"
-    other.write_bytes(document("hugo"))
+    second = tmp_path / "other.xml"
+    second.write_bytes(document("hugo"))
     history = tmp_path / "history.json"
-    stamp(StampOptions(other, history), NOW)
+    stamp(StampOptions(second, history), NOW)
     before = feed.read_bytes(), history.read_bytes()
     with pytest.raises(InvalidData, match="history is that of another feed"):
         stamp(StampOptions(feed, history), NOW)
@@ -154,7 +154,7 @@ def test_a_history_of_another_feed_is_refused(feed: Path, tmp_path: Path) -> Non
 
 def test_a_history_comes_back_as_it_was(feed: Path) -> None:
     """Through its file."""
-    history = stamp(StampOptions(feed), NOW).lesson.history
+    history = stamp(StampOptions(feed), NOW).change.history
     assert FeedHistory.from_json(history.to_json()) == history
 
 
@@ -203,8 +203,8 @@ def test_apache_obeys_its_file(feed: Path, tmp_path: Path) -> None:
         def ask(tag: str) -> tuple[int, Message]:
             """A poll of a reader that holds the document with this tag."""
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-            told = {"Accept-Encoding": "gzip", "If-None-Match": tag}
-            connection.request("GET", "/index.xml", headers=told)
+            conditional = {"Accept-Encoding": "gzip", "If-None-Match": tag}
+            connection.request("GET", "/index.xml", headers=conditional)
             answer = connection.getresponse()
             answer.read()
             connection.close()
@@ -215,17 +215,17 @@ def test_apache_obeys_its_file(feed: Path, tmp_path: Path) -> None:
         assert first["Content-Type"] == "application/rss+xml"
         status, again = ask(first["ETag"])
         assert status == 304
-        told = f"public, max-age={done.advice.ttl_minutes * 60}"
-        assert first["Cache-Control"] == again["Cache-Control"] == told
+        cache_control = f"public, max-age={done.advice.ttl_minutes * 60}"
+        assert first["Cache-Control"] == again["Cache-Control"] == cache_control
 
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_feed_is_named_as_hosts_understand_it(feed: Path, host: str) -> None:
     """Only the feed itself, and no name that would be a directive."""
-    other = feed.rename(feed.parent / "a'b {x}.xml")
+    second = feed.rename(feed.parent / "a'b {x}.xml")
     with pytest.raises(InvalidInput, match="--headers none"):
-        stamp(StampOptions(other, headers=host), NOW)
-    assert list(feed.parent.iterdir()) == [other]
+        stamp(StampOptions(second, headers=host), NOW)
+    assert list(feed.parent.iterdir()) == [second]
 
 
 def test_the_command(feed: Path) -> None:
@@ -233,9 +233,9 @@ def test_the_command(feed: Path) -> None:
     done = run(str(feed), "--timezone", "berlin", "--headers", "netlify")
     assert done.exit_code == 0
     assert re.match(r"ttl \d+ minutes, until \d\d:\d\d UTC; 30 updates known \(30 new", done.output)
-    told = json.loads(run(str(feed), "--json", "--timezone", "berlin").output)
-    assert told["new"] == 0
-    assert told["written"] == []
+    printed = json.loads(run(str(feed), "--json", "--timezone", "berlin").output)
+    assert printed["new"] == 0
+    assert printed["written"] == []
     assert run(str(feed.parent / "nothing.xml")).exit_code == 2
     assert run(str(feed), "--headers", "geocities").exit_code == 2
     for wrong in (("--timezone", "Mars"), ("--menu", "0")):

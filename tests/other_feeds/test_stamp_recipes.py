@@ -162,7 +162,7 @@ def test_the_recipe_runs(name: str, tmp_path: Path) -> None:
 def test_every_recipe_is_run_or_says_that_it_is_not() -> None:
     """What the page does not mark as not run is in the table above, and the other way round."""
     headings = re.findall(r"^\*\*(\w+)\*\*(.*)$", PAGE, re.MULTILINE)
-    marked = {name for name, rest in headings if "not run by our tests" in rest}
+    marked = {name for name, note in headings if "not run by our tests" in note}
     assert {name for name, _ in headings} - marked == set(GENERATORS)
     for name, _ in headings:
         for line in recipe(name).splitlines():
@@ -170,8 +170,8 @@ def test_every_recipe_is_run_or_says_that_it_is_not() -> None:
             if words[0] == "publisher":  # its options are those of the program
                 command = cli.get_command(None, words[1])  # type: ignore[arg-type]
                 assert command is not None
-                known = {option for parameter in command.params for option in parameter.opts}
-                assert {word for word in words if word.startswith("--")} <= known
+                options = {option for parameter in command.params for option in parameter.opts}
+                assert {word for word in words if word.startswith("--")} <= options
 
 
 def test_the_hourly_build_is_a_workflow() -> None:
@@ -179,9 +179,9 @@ def test_the_hourly_build_is_a_workflow() -> None:
     text = PAGE.split("```yaml\n")[1].split("```")[0]
     workflow: dict[Any, Any] = yaml.safe_load(text)
     on: Any = workflow.get("on") or workflow[True]  # YAML 1.1 reads `on` as a truth
-    minute, *rest = on["schedule"][0]["cron"].split()
+    minute, *fields = on["schedule"][0]["cron"].split()
     assert 0 <= int(minute) < 60
-    assert rest == ["*", "*", "*", "*"]
+    assert fields == ["*", "*", "*", "*"]
     (job,) = workflow["jobs"].values()
     commands = "\n".join(step.get("run", "") for step in job["steps"])
     assert commands.index("hugo") < commands.index("publisher stamp") < commands.index("git push")

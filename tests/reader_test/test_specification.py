@@ -129,7 +129,7 @@ def test_the_mirror(vector: dict[str, Any], app: Flask) -> None:
 @pytest.mark.parametrize("vector", of_part("document", "freshness"))
 def test_the_wordpress_plugin(vector: dict[str, Any]) -> None:
     """What the plugin writes; validators and compression are WordPress's own."""
-    output = wordpress.run(wordpress.ok(wordpress.told()))
+    output = wordpress.run(wordpress.ok(wordpress.advised()))
     module = (
         f"<sy:updatePeriod>{output['period']}</sy:updatePeriod>"
         f"<sy:updateFrequency>{output['frequency']}</sy:updateFrequency>"

@@ -26,27 +26,27 @@ def add(url: str, name: str, timezone: str) -> None:
     from publisher.installation.settings import load_settings
     from publisher.parts.mirror import mirror_poll, mirrors
 
-    here = site()
+    the_site = site()
     address, secret = tidy_url(url)
     if secret is not None:
         raise click.UsageError("a feed behind a login cannot be mirrored: it is not public")
-    with here.database.write() as db:
+    with the_site.database.write() as db:
         zone = find_zone(timezone) if timezone else load_settings(db).timezone
-        made, token = mirrors.add(db, address, name, zone, here.clock())
+        made, token = mirrors.add(db, address, name, zone, the_site.clock())
         # It is read here, and now; the scheduler of a site that is served would read it as well.
         pause = timedelta(minutes=mirror_poll.FAILURE_MINUTES[0])  # as if this look had failed
-        name, made.next_poll_at = made.name, here.clock() + pause
+        name, made.next_poll_at = made.name, the_site.clock() + pause
     try:
-        found = mirror_poll.look(here, name)
-        if not found.body:
-            raise PublisherError(f"{address}: {found.problem}")
+        mirror_row = mirror_poll.poll(the_site, name)
+        if not mirror_row.body:
+            raise PublisherError(f"{address}: {mirror_row.problem}")
     except PublisherError:
-        with here.database.write() as db:
+        with the_site.database.write() as db:
             mirrors.remove(db, name)
         raise
-    click.echo(f"{here.site_url}{found.path}")
+    click.echo(f"{the_site.site_url}{mirror_row.path}")
     click.echo(f"token: {token}")
-    if found.undated:
+    if mirror_row.undated:
         click.echo(mirror_poll.UNDATED, err=True)
 
 
@@ -57,22 +57,22 @@ def list_mirrors(as_json: bool) -> None:
     from publisher.parts.mirror import mirrors
     from publisher.storage.tables.publishing import Snapshot
 
-    here = site()
+    the_site = site()
     rows: list[dict[str, Any]] = []
-    with here.database.read() as db:
-        for one in mirrors.everyone(db):
-            shown = db.get(Snapshot, one.path)
+    with the_site.database.read() as db:
+        for mirror_row in mirrors.everyone(db):
+            shown = db.get(Snapshot, mirror_row.path)
             rows.append({
-                "name": one.name,
-                "address": here.site_url + one.path,
-                "url": one.url,
-                "title": one.title,
+                "name": mirror_row.name,
+                "address": the_site.site_url + mirror_row.path,
+                "url": mirror_row.url,
+                "title": mirror_row.title,
                 "ttl_minutes": shown.ttl_minutes if shown else None,
-                "last_polled_at": one.last_polled_at,
-                "last_good_at": one.last_good_at,
-                "next_poll_at": mirrors.due_at(one),
-                "status": one.status,
-                "problem": one.problem,
+                "last_polled_at": mirror_row.last_polled_at,
+                "last_good_at": mirror_row.last_good_at,
+                "next_poll_at": mirrors.due_at(mirror_row),
+                "status": mirror_row.status,
+                "problem": mirror_row.problem,
             })  # fmt: skip
     echo_rows(rows, as_json)
 
@@ -84,8 +84,8 @@ def remove(name: str) -> None:
     from publisher.part import every_hooked
     from publisher.parts.mirror import mirrors
 
-    here = site()
-    with here.database.write() as db:
+    the_site = site()
+    with the_site.database.write() as db:
         mirrors.remove(db, name)
         for forget in every_hooked("forget_feed"):
             forget(db, name)
@@ -97,10 +97,10 @@ def ping(name: str) -> None:
     """Check the origin of NAME now."""
     from publisher.parts.mirror import mirror_poll
 
-    found = mirror_poll.look(site(), name)
-    if found.problem:
-        raise InvalidData(f"{found.url}: {found.problem}")
-    click.echo(f"{found.status}, next check {found.next_poll_at:%Y-%m-%d %H:%M} UTC")
+    mirror_row = mirror_poll.poll(site(), name)
+    if mirror_row.problem:
+        raise InvalidData(f"{mirror_row.url}: {mirror_row.problem}")
+    click.echo(f"{mirror_row.status}, next check {mirror_row.next_poll_at:%Y-%m-%d %H:%M} UTC")
 
 
 @mirror.command()
@@ -112,13 +112,13 @@ def why(name: str, as_json: bool) -> None:
     from publisher.installation.settings import load_settings
     from publisher.parts.mirror import mirror_poll, mirrors
 
-    here = site()
-    now = here.clock()
-    with here.database.read() as db:
-        one = mirrors.named(db, name)
-        decision = mirrors.decision_of(one, load_settings(db), now)
-        looks = mirror_poll.why(one, now, format_rfc3339)
-        updates = len(mirrors.history_of(one).updates)
+    the_site = site()
+    now = the_site.clock()
+    with the_site.database.read() as db:
+        mirror_row = mirrors.named(db, name)
+        decision = mirrors.decision_of(mirror_row, load_settings(db), now)
+        looks = mirror_poll.why(mirror_row, now, format_rfc3339)
+        updates = len(mirrors.history_of(mirror_row).updates)
     values = {
         "name": name,
         "ttl_minutes": decision.ttl_minutes,
@@ -127,6 +127,6 @@ def why(name: str, as_json: bool) -> None:
         "reasons": explain(decision),
         "next_look": looks,
     }
-    said = f"ttl {counted(decision.ttl_minutes, 'minute')}, from {counted(updates, 'update')}"
+    summary = f"ttl {counted(decision.ttl_minutes, 'minute')}, from {counted(updates, 'update')}"
     reasons = (f"  {sentence(reason)}" for reason in [*explain(decision), *looks])
-    echo_answer(as_json, values, [said, *reasons])
+    echo_answer(as_json, values, [summary, *reasons])

@@ -38,20 +38,20 @@ QUARTER_SECONDS = 900.0
 log = get_logger("mirror")
 
 
-def look_at_origins(site: Site) -> float:
+def poll_due_origins(site: Site) -> float:
     """Do what is due for all mirrors; returns in how many seconds to call this again."""
     now = site.clock()
     with site.database.read() as session:
-        found = [
+        plans = [
             (mirror.name, mirrors.due_at(mirror), mirror.last_polled_at)
             for mirror in mirrors.everyone(session)
         ]
-    if not found:
+    if not plans:
         return math.inf
-    for name, due, polled_at in found:
+    for name, due, polled_at in plans:
         try:  # a poll after `now` was made, and the next one planned, while the clock was ahead
             if due is not None and (due <= now or now < (polled_at or now) <= due):
-                look(site, name)
+                poll(site, name)
             else:
                 refresh(site, name)
         except NotFound:
@@ -62,7 +62,7 @@ def look_at_origins(site: Site) -> float:
         except Exception:  # a bug with one document must not stop the others, nor poll endlessly
             log.exception("a mirror failed", mirror=name)
             _put_off(site, name, "an error of this program, see its log")
-    return _rest(site)
+    return _pause(site)
 
 
 def _put_off(site: Site, name: str, problem: str) -> None:
@@ -72,19 +72,19 @@ def _put_off(site: Site, name: str, problem: str) -> None:
         mirror.next_poll_at = site.clock() + timedelta(minutes=FAILURE_MINUTES[0])
 
 
-def look(site: Site, name: str) -> Mirror:
+def poll(site: Site, name: str) -> Mirror:
     """Poll the origin now and store the answer; returns the mirror as it is then."""
     with site.database.read() as session:
         mirror = mirrors.named(session, name)
-        known = Validators(mirror.etag, mirror.last_modified, mirror.validators_url)
+        validators = Validators(mirror.etag, mirror.last_modified, mirror.validators_url)
         asked_at, url, has_body = mirror.asked_at, mirror.url, bool(mirror.body)
-    found = service.on_demand(site).poll_once(url, known if has_body else Validators())
+    result = service.on_demand(site).poll_once(url, validators if has_body else Validators())
     with site.database.write() as session:
         mirror = mirrors.named(session, name)
-        if not _overtaken(mirror, found, site.clock()):
+        if not _overtaken(mirror, result, site.clock()):
             if mirror.asked_at == asked_at:  # else a newer ping is still to be followed
                 mirror.asked_at = None
-            settle(site, session, mirror, found)
+            store_result(site, session, mirror, result)
     mirrors.keep_subscribed(site, name)
     with site.database.read() as session:
         mirror = mirrors.named(session, name)
@@ -92,41 +92,43 @@ def look(site: Site, name: str) -> Mirror:
     return mirror
 
 
-def _overtaken(mirror: Mirror, found: PollResult, now: datetime) -> bool:
+def _overtaken(mirror: Mirror, result: PollResult, now: datetime) -> bool:
     """Whether the answer of a later poll is stored already, which is the newer one.
 
     A stored poll dated after `now` was made before the clock was set back, and does not count.
     """
     latest = mirror.last_polled_at
-    return latest is not None and found.job.at < latest <= now
+    return latest is not None and result.job.at < latest <= now
 
 
-def settle(site: Site, session: Session, mirror: Mirror, found: PollResult) -> None:
+def store_result(site: Site, session: Session, mirror: Mirror, result: PollResult) -> None:
     """Store the result of a poll; after a failure the last good document stays."""
-    fetched, now = found.fetched, site.clock()
-    mirror.last_polled_at, mirror.status = found.job.at, fetched.status
+    fetched, now = result.fetched, site.clock()
+    mirror.last_polled_at, mirror.status = result.job.at, fetched.status
     problem = ""
-    if found.problem:
-        problem = in_words(found.problem, found.detail) + announcing(found.announced)
-    if not problem and found.document is not None:
-        problem = _take(site, session, mirror, found, now)
+    if result.problem:
+        problem = in_words(result.problem, result.detail) + announcing(result.announced)
+    if not problem and result.document is not None:
+        problem = _store_document(site, session, mirror, result, now)
     if problem:
         mirror.problem, mirror.failures = problem[:500], mirror.failures + 1
         place = min(mirror.failures, len(FAILURE_MINUTES)) - 1
-        asked = timedelta(seconds=min(found.told_seconds or 0, 86_400))
-        mirror.next_poll_at = now + max(timedelta(minutes=FAILURE_MINUTES[place]), asked)
+        silence = timedelta(seconds=min(result.told_seconds or 0, 86_400))
+        mirror.next_poll_at = now + max(timedelta(minutes=FAILURE_MINUTES[place]), silence)
         return
     mirror.problem, mirror.failures, mirror.last_good_at = "", 0, now
     if not fetched.not_modified:
-        given = fetched.validators
-        mirror.etag, mirror.last_modified = given.etag, given.last_modified
-        mirror.validators_url = given.url
+        validators = fetched.validators
+        mirror.etag, mirror.last_modified = validators.etag, validators.last_modified
+        mirror.validators_url = validators.url
     mirror.next_poll_at = now + timedelta(minutes=wait_minutes(mirror, now))
 
 
-def _take(site: Site, session: Session, mirror: Mirror, found: PollResult, now: datetime) -> str:
+def _store_document(
+    site: Site, session: Session, mirror: Mirror, result: PollResult, now: datetime
+) -> str:
     """Store a parsed document; returns what is wrong with it, "" for nothing."""
-    document = found.document
+    document = result.document
     if document is None or document.broken:
         return "the document is not well-formed; the last good one is served on"
     digest = mirrors.content_hash(document)
@@ -134,11 +136,11 @@ def _take(site: Site, session: Session, mirror: Mirror, found: PollResult, now: 
         return ""  # a new build date alone is no reason to send everybody the whole document
     before = (mirror.body, mirror.content_hash, mirror.content_type)
     # What is at the address is its feed: a blog that moves to https may have new guids throughout.
-    known = replace(mirrors.history_of(mirror), feed="")
-    lesson = update_history(known, document, now, mirror.timezone)
-    mirror.body, mirror.content_hash = found.fetched.body, digest
-    mirror.content_type = found.fetched.headers.get("content-type", "")
-    history, mirror.history = mirror.history, lesson.history.to_json()
+    learned = replace(mirrors.history_of(mirror), feed="")
+    change = update_history(learned, document, now, mirror.timezone)
+    mirror.body, mirror.content_hash = result.fetched.body, digest
+    mirror.content_type = result.fetched.headers.get("content-type", "")
+    history, mirror.history = mirror.history, change.history.to_json()
     changed_at, mirror.content_changed_at = mirror.content_changed_at, now
     try:
         mirrors.build(site, session, mirror, now)
@@ -146,11 +148,11 @@ def _take(site: Site, session: Session, mirror: Mirror, found: PollResult, now: 
         mirror.body, mirror.content_hash, mirror.content_type = before
         mirror.history, mirror.content_changed_at = history, changed_at
         return f"the ttl cannot be put in: {problem}; the last good document is served on"
-    mirror.title, mirror.undated = document.title[:500], lesson.undated
-    if before[0] and (lesson.new or lesson.changed):
+    mirror.title, mirror.undated = document.title[:500], change.undated
+    if before[0] and (change.new or change.changed):
         mirror.last_new_at = now
         outbox.announce(session, [public_address(session, site.environment) + mirror.path], now)
-    mirrors.note_hub(mirror, document, found.fetched.headers, found.fetched.body)
+    mirrors.note_hub(mirror, document, result.fetched.headers)
     return ""
 
 
@@ -170,9 +172,9 @@ def wait_minutes(mirror: Mirror, now: datetime) -> int:
     subscribed = mirror.hub_until is not None and mirror.hub_until > now
     history = mirrors.history_of(mirror)
     quiet = sum(at > now - QUIET_OVER for at in history.updates) < QUIET_OVER.days
-    known = mirrors.activity_of(history, mirror.timezone, now)
-    at = build_moment(known.last_update, now, mirror.timezone)
-    own = decide(known, at, QUIET_RULE if quiet else OWN_RULE).ttl_minutes
+    activity = mirrors.activity_of(history, mirror.timezone, now)
+    at = build_moment(activity.last_update, now, mirror.timezone)
+    own = decide(activity, at, QUIET_RULE if quiet else OWN_RULE).ttl_minutes
     return max(own, TOLD_MINUTES if subscribed else 0)
 
 
@@ -204,7 +206,7 @@ def why(mirror: Mirror, now: datetime, written: Callable[[datetime], str]) -> li
     return lines
 
 
-def _rest(site: Site) -> float:
+def _pause(site: Site) -> float:
     now = site.clock()
     with site.database.read() as session:
         dues = [mirrors.due_at(mirror) for mirror in mirrors.everyone(session)]

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from publisher.base.encryption import hash_token
 from publisher.base.errors import Conflict, InvalidData, InvalidInput, must_exist
 from publisher.base.net import OutgoingError, check_url
-from publisher.base.system.confined import Limits, Unreadable, read
+from publisher.base.system.confined import Limits, read
 from publisher.base.system.logs import get_logger
 from publisher.base.text import number_up_to, split_address
 from publisher.dynamic_ttl import advice
@@ -27,7 +27,6 @@ from publisher.dynamic_ttl.core.ttl.activity import Activity, histogram
 from publisher.dynamic_ttl.core.ttl.decision import Decision, build_moment, decide
 from publisher.dynamic_ttl.core.ttl.reasons import explain
 from publisher.dynamic_ttl.feed_head import (
-    ATOM,
     FEED_TYPES,
     FeedOutline,
     HeadChange,
@@ -37,6 +36,7 @@ from publisher.dynamic_ttl.feed_head import (
 )
 from publisher.feed_reading.character_sets import as_utf8
 from publisher.feed_reading.feed_document import FeedDocument
+from publisher.feed_reading.feed_html import links_in_header
 from publisher.feeds.feed_answer import gzipped
 from publisher.installation import Site, public_address
 from publisher.installation.settings import Settings, load_settings
@@ -65,8 +65,8 @@ def add(session: Session, url: str, name: str, zone: str, now: datetime) -> tupl
         )
     if session.get(Mirror, name) is not None:
         raise Conflict(f"there is a mirror called {name}")
-    if known := session.scalar(select(Mirror).where(Mirror.url == url)):
-        raise Conflict(f"this feed is mirrored already, as {known.name}")
+    if mirrored := session.scalar(select(Mirror).where(Mirror.url == url)):
+        raise Conflict(f"this feed is mirrored already, as {mirrored.name}")
     token = secrets.token_urlsafe(24)
     mirror = Mirror(
         name=name, url=url, timezone=zone, token_hash=hash_token(token), added_at=now,
@@ -103,23 +103,23 @@ def remove(session: Session, name: str) -> None:
     session.execute(delete(DocumentVersion).where(DocumentVersion.name == path_of(name)))
 
 
-def ask(mirror: Mirror, by: str, now: datetime, gap: timedelta = LEAST_GAP) -> None:
+def request_poll(mirror: Mirror, by: str, now: datetime, gap: timedelta = LEAST_GAP) -> None:
     """Have the origin polled as soon as possible: at once, or `gap` after the last poll."""
     rested = mirror.last_polled_at + gap if mirror.last_polled_at else now
     mirror.asked_at, mirror.asked_by = max(now, rested), by[:100]
 
 
-def told_of(session: Session, address: str) -> list[Mirror]:
+def pinged(session: Session, address: str) -> list[Mirror]:
     """The mirrors that a ping about `address` (a blog's or a feed's) is meant for: the feed with
     this address, else all feeds of its host below it."""
     mirrors = everyone(session)
     exact = [mirror for mirror in mirrors if mirror.url == address]
-    asked = split_address(address)
+    pinged = split_address(address)
     return exact or [
         mirror
         for mirror in mirrors
-        if urlsplit(mirror.url).hostname == asked.hostname
-        and f"{urlsplit(mirror.url).path}/".startswith(f"{asked.path.rstrip('/')}/")
+        if urlsplit(mirror.url).hostname == pinged.hostname
+        and f"{urlsplit(mirror.url).path}/".startswith(f"{pinged.path.rstrip('/')}/")
     ]
 
 
@@ -144,13 +144,13 @@ _LIMITS = Limits(seconds=5.0)
 _CHARSET = re.compile(r';\s*charset="?([\w.:-]{1,40})', re.ASCII | re.IGNORECASE)
 
 
-def edited(body: bytes, said: str, change: HeadChange) -> tuple[bytes, bytes, str]:
+def edited(body: bytes, sent_type: str, change: HeadChange) -> tuple[bytes, bytes, str]:
     """The body with an edited head, plain and gzipped, and its Content-Type; the origin `said` its
     own. Runs in the confined process. InvalidData for what cannot be edited."""
-    kind = feed_type(said, body)
+    kind = feed_type(sent_type, body)
     if not _is_json(body):  # a JSON Feed is not edited: its ttl is in the headers
         try:
-            document, outline = _editable(body, said)
+            document, outline = _editable(body, sent_type)
             if document is not body:
                 kind = f"{kind.partition(';')[0]}; charset=utf-8"
             body = edit(document, change, outline)
@@ -172,15 +172,15 @@ def _editable(body: bytes, content_type: str) -> tuple[bytes, FeedOutline]:
         return document, outline_of(document)
 
 
-def feed_type(said: str, body: bytes) -> str:
+def feed_type(sent_type: str, body: bytes) -> str:
     """The Content-Type of a mirrored document: what its origin `said`, if that is a feed's.
 
     Anything else, such as text/html, would make it a page of this site.
     """
-    kind = said.partition(";")[0].strip().lower()
+    kind = sent_type.partition(";")[0].strip().lower()
     if kind not in FEED_TYPES:
         kind = "application/feed+json" if _is_json(body) else "application/xml"
-    charset = _CHARSET.search(said)
+    charset = _CHARSET.search(sent_type)
     return f"{kind}; charset={charset[1]}" if charset else kind
 
 
@@ -190,15 +190,15 @@ def _is_json(body: bytes) -> bool:
 
 def decision_of(mirror: Mirror, settings: Settings, now: datetime) -> Decision:
     """The ttl decision for a mirror's feed at `now`."""
-    known = activity_of(history_of(mirror), mirror.timezone, now)
-    return decide(known, build_moment(known.last_update, now, mirror.timezone), settings.rule)
+    activity = activity_of(history_of(mirror), mirror.timezone, now)
+    return decide(activity, build_moment(activity.last_update, now, mirror.timezone), settings.rule)
 
 
 def unchanged_since(mirror: Mirror, decision: Decision, settings: Settings) -> datetime:
     """Since when a mirror's feed has had the same ttl: a day back at most."""
     at = decision.decided_at
-    known = activity_of(history_of(mirror), mirror.timezone, at)
-    return advice.unchanged_since(known, decision, settings.rule)
+    activity = activity_of(history_of(mirror), mirror.timezone, at)
+    return advice.unchanged_since(activity, decision, settings.rule)
 
 
 def activity_of(history: FeedHistory, zone: str, now: datetime) -> Activity:
@@ -223,18 +223,18 @@ def build(site: Site, session: Session, mirror: Mirror, now: datetime) -> Snapsh
 
     Raises InvalidData, and keeps the old one, if the origin's bytes cannot be edited.
     """
-    settings, here = load_settings(session), public_address(session, site.environment)
+    settings, address = load_settings(session), public_address(session, site.environment)
     decision = decision_of(mirror, settings, now)
     cloud = cloud_element(settings.cloud.split()[0]) if settings.cloud else {}
     hubs = tuple(settings.hubs.split())
-    change = HeadChange(decision.ttl_minutes, here + mirror.path, hubs, tuple(cloud.items()))
+    change = HeadChange(decision.ttl_minutes, address + mirror.path, hubs, tuple(cloud.items()))
     body, body_gzip, kind = read(edited, _LIMITS, mirror.body, mirror.content_type, change)
     changed_at, etag = mirror.content_changed_at or now, settings.etag
     reasons = explain(decision)
     made = snapshots.Build(mirror.content_hash, changed_at, decision, reasons, now, etag)
-    kept = snapshots.keep(session, mirror.path, kind, body, made, body_gzip)
-    snapshots.note_version(session, kept, now)  # for the ETags that readers send back
-    return kept
+    snapshot = snapshots.keep(session, mirror.path, kind, body, made, body_gzip)
+    snapshots.note_version(session, snapshot, now)  # for the ETags that readers send back
+    return snapshot
 
 
 def is_behind(session: Session, mirror: Mirror, now: datetime) -> bool:
@@ -253,22 +253,15 @@ LEASE = timedelta(days=10)
 RENEW_BEFORE = timedelta(days=2)
 ASK_AGAIN = timedelta(hours=6)  # if the hub did not verify
 _ALGORITHMS = ("sha1", "sha256", "sha384", "sha512")
-_LINK = re.compile(r'<([^<>]*)>\s*;[^,<]*?\brel\s*=\s*"?([^",;]+)"?', re.IGNORECASE)
 
 log = get_logger("mirror")
 
 
-def note_hub(
-    mirror: Mirror, document: FeedDocument, headers: Mapping[str, str], body: bytes
-) -> None:
+def note_hub(mirror: Mirror, document: FeedDocument, headers: Mapping[str, str]) -> None:
     """Remember the hub that a document or its Link header names, and the topic."""
-    in_header = {relation.strip(): url for url, relation in _LINK.findall(headers.get("link", ""))}
-    hub, topic = in_header.get("hub", ""), in_header.get("self", "") or document.self_url
-    if not hub:
-        try:
-            hub = read(hub_in, Limits(seconds=5.0), body, headers.get("content-type", ""))
-        except Unreadable:
-            return
+    links = links_in_header(headers.get("link", ""))
+    named = {relation: link["href"] for link in links for relation in link.get("rel", "").split()}
+    hub, topic = named.get("hub") or document.hub_url, named.get("self") or document.self_url
     try:
         check_url(hub)
         check_url(topic or mirror.url)
@@ -283,16 +276,6 @@ def note_hub(
 def _hub_secrets() -> tuple[str, str]:
     """A key for the callback's address, and a secret for signatures."""
     return secrets.token_urlsafe(16), secrets.token_urlsafe(32)
-
-
-def hub_in(body: bytes, content_type: str) -> str:
-    """The first hub that a document's head names; "" for none."""
-    try:
-        children = _editable(body, content_type)[1].children
-    except NotEditable:
-        return ""
-    links = (child.attributes for child in children if child.name == f"{ATOM} link")
-    return next((link.get("href", "") for link in links if link.get("rel") == "hub"), "")
 
 
 def keep_subscribed(site: Site, name: str) -> None:
@@ -319,18 +302,18 @@ def keep_subscribed(site: Site, name: str) -> None:
         log.warning("a hub did not answer", mirror=name, reason=str(problem))
 
 
-def verified(mirror: Mirror, asked: Mapping[str, str], now: datetime) -> str | None:
+def verified(mirror: Mirror, request: Mapping[str, str], now: datetime) -> str | None:
     """The challenge to answer with if the hub verifies our request, "" for a denial; else None."""
-    if asked.get("hub.mode") == "denied" and asked.get("hub.topic") == mirror.hub_topic:
+    if request.get("hub.mode") == "denied" and request.get("hub.topic") == mirror.hub_topic:
         mirror.hub_until = None
         return ""
     pending = mirror.hub_asked_at is not None and now - mirror.hub_asked_at < ASK_AGAIN
-    challenge = asked.get("hub.challenge", "")
-    meant = asked.get("hub.mode") == "subscribe" and asked.get("hub.topic") == mirror.hub_topic
+    challenge = request.get("hub.challenge", "")
+    meant = request.get("hub.mode") == "subscribe" and request.get("hub.topic") == mirror.hub_topic
     if not (pending and meant and challenge):
         return None
     longest = int(3 * LEASE.total_seconds())
-    granted = number_up_to(longest, asked.get("hub.lease_seconds", ""))
+    granted = number_up_to(longest, request.get("hub.lease_seconds", ""))
     mirror.hub_until = now + (LEASE if granted is None else timedelta(seconds=granted))
     return challenge
 

@@ -34,17 +34,17 @@ _PING_METHODS = ("weblogUpdates.ping", "weblogUpdates.extendedPing")
 def everyone() -> str:
     """The page of all mirrored feeds: address, present ttl, problems."""
     with site().database.read() as session:
-        settings, found = load_settings(session), []
+        settings, rows = load_settings(session), []
         for mirror in mirrors.everyone(session):
             shown = session.get(Snapshot, mirror.path)
-            found.append({
+            rows.append({
                 "mirror": mirror,
                 "snapshot": shown,
                 "address": site().site_url + mirror.path,
                 "updates": len(mirrors.history_of(mirror).updates),
                 "why": mirror_poll.why(mirror, now(), moment),
             })  # fmt: skip
-        return render_template("mirror/everyone.html", found=found, settings=settings)
+        return render_template("mirror/everyone.html", rows=rows, settings=settings)
 
 
 @blueprint.get("/mirror/<name>.xml")
@@ -68,7 +68,7 @@ def ttl(name: str) -> Response:
     rate = update_rate(decision.ttl_minutes) or (None, None)
     expiries = decision.expiries
     hour = hour_start(zone_table(decision.zone), seconds(decision.decided_at))
-    told = jsonify(
+    body = jsonify(
         ttl_minutes=decision.ttl_minutes,
         max_age_seconds=decision.max_age_seconds(now()),
         # For plugins that ask hourly: until when a copy fetched in each five minutes is valid.
@@ -81,7 +81,7 @@ def ttl(name: str) -> Response:
         reasons=shown.decision["reasons"] if shown else [],
         problem=problem,
     )
-    return make_response(told, {"Cache-Control": "public, max-age=60"})
+    return make_response(body, {"Cache-Control": "public, max-age=60"})
 
 
 @blueprint.post("/mirror/ping")
@@ -93,7 +93,7 @@ def weblog_updates() -> Response:
     sent = map(str, values[:MOST_IN_PING])
     addresses = [text for text in sent if text.startswith(("http://", "https://"))]
     with site().database.read() as session:
-        names = {one.name for url in addresses for one in mirrors.told_of(session, url)}
+        names = {mirror.name for url in addresses for mirror in mirrors.pinged(session, url)}
     for name in names:
         _ask(name, "an XML-RPC ping", mirrors.OPEN_GAP)
     return _xmlrpc(not names, "Thanks for the ping." if names else "This is not mirrored here.")
@@ -104,8 +104,8 @@ def ping(name: str) -> Response:
     """A ping with the mirror's token: its origin is checked soon."""
     token = sent_token() or request.form.get("token", "")
     with site().database.read() as session:
-        known = mirrors.named(session, name).token_hash
-    if not token or not compare_digest(hash_token(token), known):
+        token_hash = mirrors.named(session, name).token_hash
+    if not token or not compare_digest(hash_token(token), token_hash):
         raise Forbidden("the token of this mirror is needed (publisher mirror add printed it)")
     _ask(name, "a ping with the token")
     return Response("The origin is checked now.\n", 202, content_type="text/plain; charset=utf-8")
@@ -113,7 +113,7 @@ def ping(name: str) -> Response:
 
 def _ask(name: str, by: str, gap: timedelta = mirrors.LEAST_GAP) -> None:
     with site().database.write() as session:
-        mirrors.ask(mirrors.named(session, name), by, now(), gap)
+        mirrors.request_poll(mirrors.named(session, name), by, now(), gap)
 
 
 def _subscribed(name: str, key: str) -> Mirror:
@@ -147,5 +147,5 @@ def content(name: str, key: str) -> Response:
 
 
 def _xmlrpc(error: bool, message: str) -> Response:
-    said = answer({"flerror": error, "message": message})
-    return Response(said, content_type="text/xml; charset=utf-8")
+    body = answer({"flerror": error, "message": message})
+    return Response(body, content_type="text/xml; charset=utf-8")

@@ -16,6 +16,6 @@ PART = Part(
         "mirror": Command("command:mirror", "serve the feeds of other sites, with a ttl"),
     },
     tables="tables",
-    jobs=("mirror_poll:look_at_origins",),
+    jobs=("mirror_poll:poll_due_origins",),
     hooks={"other_feed": "mirrors:other_feed"},
 )

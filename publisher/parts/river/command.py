@@ -67,8 +67,8 @@ def remove(url: str) -> None:
     """Stop following URL and forget its items."""
     from publisher.parts.river.following import subscriptions
 
-    here = site()
-    with here.database.write() as db:
+    the_site = site()
+    with the_site.database.write() as db:
         subscriptions.unsubscribe(db, subscriptions.named(db, url))
 
 
@@ -82,9 +82,9 @@ def accept_move(url: str) -> None:
     from publisher.parts.river.following import subscriptions
     from publisher.parts.river.polls import moves
 
-    here = site()
-    with here.database.write() as db:
-        click.echo(moves.accept(db, subscriptions.named(db, url), here.clock()))
+    the_site = site()
+    with the_site.database.write() as db:
+        click.echo(moves.accept(db, subscriptions.named(db, url), the_site.clock()))
 
 
 @river.command("list")
@@ -100,8 +100,8 @@ def list_feeds(as_json: bool) -> None:
     from publisher.parts.river.stored import item_store
     from publisher.parts.river.tables import RiverItem
 
-    here = site()
-    with here.database.read() as db:
+    the_site = site()
+    with the_site.database.read() as db:
         per_feed = (
             query(RiverItem.feed_id, func.count())
             .where(RiverItem.pruned.is_(False))
@@ -114,8 +114,8 @@ def list_feeds(as_json: bool) -> None:
             _row(feed, counts.get(feed.id, 0), default) | {"missed": missed.get(feed.id, 0)}
             for feed in subscriptions.everyone(db)
         ]
-    said = ([row[name] or "-" for name in ("url", "status", "next_poll_at")] for row in rows)
-    echo_answer(as_json, rows, ("\t".join(map(str, row)) for row in said))
+    texts = ([row[name] or "-" for name in ("url", "status", "next_poll_at")] for row in rows)
+    echo_answer(as_json, rows, ("\t".join(map(str, row)) for row in texts))
 
 
 @river.command()
@@ -130,25 +130,25 @@ def poll(url: str | None, everything: bool, whole: bool) -> None:
     from publisher.parts.river.following import subscriptions
     from publisher.parts.river.polls import on_demand
 
-    here = site()
+    the_site = site()
     if url is not None and everything:
         raise InvalidInput("name a feed, or use --all")
     if url is None and whole:
         raise InvalidInput("--whole needs the address of a feed")
     if everything:
-        with here.database.write() as db:
-            _, left_alone = on_demand.ask_all(db, here.clock(), service.options(here))
+        with the_site.database.write() as db:
+            _, left_alone = on_demand.make_all_due(db, the_site.clock(), service.options(the_site))
         if left_alone:
             click.echo(f"{left_alone} skipped: checked recently, or asked us to wait", err=True)
     if url is None:
-        worker = service.worker(here)
+        worker = service.worker(the_site)
         asyncio.run(worker.drain())
         click.echo(f"{worker.polls} polled, {counted(worker.new_items, 'new item')}")
         return
-    poller = service.on_demand(here)
-    with here.database.write() as db:
+    poller = service.on_demand(the_site)
+    with the_site.database.write() as db:
         feed = subscriptions.named(db, url)
-        on_demand.ask(db, feed, here.clock(), poller.options)
+        on_demand.make_due(db, feed, the_site.clock(), poller.options)
         number = feed.id
     feed = poller.retrieve(number, whole=whole)
     click.echo(f"{feed.url}: {_problem(feed) if feed.problem else f'status {feed.status}'}")
@@ -163,16 +163,16 @@ def run() -> None:
 
     from publisher.parts.river import service
 
-    here, stop = site(), threading.Event()
+    the_site, stop = site(), threading.Event()
     gc.freeze()  # what is loaded now stays: garbage collections need not look through it
 
     def on_stop(*_: object) -> None:
         stop.set()
-        here.database.wake()
+        the_site.database.wake()
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, on_stop)
-    service.work_until(here, stop)
+    service.work_until(the_site, stop)
 
 
 @river.command()
@@ -184,12 +184,12 @@ def retry() -> None:
     from publisher.parts.river.following import subscriptions
     from publisher.parts.river.polls import on_demand
 
-    here = site()
-    with here.database.write() as db:
-        retried = on_demand.retry_failed(db, here.clock())
-    worker = service.worker(here)
+    the_site = site()
+    with the_site.database.write() as db:
+        retried = on_demand.retry_failed(db, the_site.clock())
+    worker = service.worker(the_site)
     asyncio.run(worker.drain())
-    with here.database.read() as db:
+    with the_site.database.read() as db:
         failing = sum(bool(feed.problem) for feed in subscriptions.everyone(db))
     click.echo(f"{retried} tried again, {failing} still failing")
 
@@ -205,8 +205,8 @@ def why(url: str, as_json: bool) -> None:
     from publisher.parts.river.settings import RiverSettings
     from publisher.parts.river.stored import item_store
 
-    here = site()
-    with here.database.read() as db:
+    the_site = site()
+    with the_site.database.read() as db:
         feed = subscriptions.named(db, url)
         gaps = item_store.gaps_of(db, feed.id)
         default = load(db, RiverSettings).river_policy
@@ -234,15 +234,15 @@ def hide(url: str | None, folder: str | None) -> None:
 
 
 def _show(url: str | None, folder: str | None, *, public: bool) -> None:
-    from publisher.parts.river.following import feed_list, subscriptions
+    from publisher.parts.river.following import public_feeds, subscriptions
 
     if (url is None) == (folder is None):
         raise InvalidInput("name a feed, or a folder with --folder")
     with site().database.write() as db:
         if url is not None:
-            feed_list.show(subscriptions.named(db, url), public)
+            public_feeds.show(subscriptions.named(db, url), public)
         elif folder is not None:
-            shown, private = feed_list.show_folder(db, folder, public)
+            shown, private = public_feeds.show_folder(db, folder, public)
             click.echo(f"shown {shown}, left out as private {private}")
 
 
@@ -252,15 +252,17 @@ def import_opml(file: Path) -> None:
     """Follow every feed of an OPML file; those already followed stay as they are."""
     from publisher.parts.river.following import opml, subscriptions
 
-    here = site()
-    found = opml.read_opml(file.read_bytes())
-    with here.database.write() as db:
-        added = subscriptions.subscribe_all(db, found.outlines, here.clock())
-    for remark in found.remarks:
+    the_site = site()
+    listed = opml.read_opml(file.read_bytes())
+    with the_site.database.write() as db:
+        added = subscriptions.subscribe_all(db, listed.outlines, the_site.clock())
+    for remark in listed.remarks:
         click.echo(remark.sentence, err=True)
-    for complaint in found.refused:
+    for complaint in listed.refused:
         click.echo(f"left out: {complaint}", err=True)
-    click.echo(f"added {added}, known {len(found.outlines) - added}, left out {len(found.refused)}")
+    click.echo(
+        f"added {added}, known {len(listed.outlines) - added}, left out {len(listed.refused)}"
+    )
 
 
 @river.command("export")
@@ -269,8 +271,8 @@ def export_opml() -> None:
     from publisher.installation.settings import load_settings
     from publisher.parts.river.following import opml, subscriptions
 
-    here = site()
-    with here.database.read() as db:
+    the_site = site()
+    with the_site.database.read() as db:
         title = load_settings(db).title
         sys.stdout.buffer.write(opml.write_opml(title, subscriptions.everyone(db)))
 
@@ -341,36 +343,36 @@ def observe_lines(
     from publisher.parts.river.observe import Estimator, apply, history, observe
     from publisher.parts.river.settings import RiverSettings
 
-    here = site()
+    the_site = site()
     if url is not None:
-        with here.database.read() as db:
+        with the_site.database.read() as db:
             for visit in history(db, url):
                 click.echo(json.dumps(visit, ensure_ascii=False))
         return
-    with here.database.read() as db:
+    with the_site.database.read() as db:
         chosen = load(db, RiverSettings)
     names = (chosen.river_metadata if metadata is None else metadata).replace(",", " ").split()
     rule = Estimator.of(estimator or chosen.river_estimator, visits or chosen.river_visits, names)
     complaints, encode = 0, json.JSONEncoder(ensure_ascii=False).encode
     for batch in _batches(sys.stdin.fileno()):
-        with here.database.write() as db:
-            result = observe(db, batch, rule)
-            apply(db, result.answers, here.clock())
-        for answer in result.answers:
+        with the_site.database.write() as db:
+            observed = observe(db, batch, rule)
+            apply(db, observed.answers, the_site.clock())
+        for answer in observed.answers:
             sys.stdout.write(encode(answer) + "\n")
         sys.stdout.flush()
-        for complaint in result.complaints:
+        for complaint in observed.complaints:
             click.echo(complaint, err=True)
-        complaints += len(result.complaints)
+        complaints += len(observed.complaints)
     if complaints:
         raise InvalidData(f"lines left out: {complaints}")
 
 
 def _batches(handle: int) -> Iterator[list[tuple[int, bytes]]]:
     """Batches of whole lines with their numbers: all that have arrived, without waiting."""
-    number, rest, open_end = 1, b"", True
+    number, unfinished, open_end = 1, b"", True
     while open_end:
-        parts = [rest]
+        parts = [unfinished]
         size = 0
         while size < _READ_BYTES and (not size or select.select([handle], [], [], 0)[0]):
             part = os.read(handle, _READ_BYTES)
@@ -379,8 +381,8 @@ def _batches(handle: int) -> Iterator[list[tuple[int, bytes]]]:
                 break
             parts.append(part)
             size += len(part)
-        *lines, rest = b"".join(parts).split(b"\n")
-        if not open_end and rest:
-            lines.append(rest)
+        *lines, unfinished = b"".join(parts).split(b"\n")
+        if not open_end and unfinished:
+            lines.append(unfinished)
         yield list(enumerate(lines, number))
         number += len(lines)

@@ -17,7 +17,7 @@ _ROWS = 1_000
 
 def text_about(session: Session, author_id: int, number: int) -> tuple[str, str]:
     """Title and text of a new post about an item; NotFound when it is not kept any more."""
-    return reading_list.quotation(reading_list.one(session, author_id, number))
+    return reading_list.quotation(reading_list.item(session, author_id, number))
 
 
 def figures(session: Session, now: datetime) -> Iterator[Figure]:
@@ -33,7 +33,7 @@ def figures(session: Session, now: datetime) -> Iterator[Figure]:
 
 def index_all(session: Session) -> None:
     """Index all items for the search, whose index is empty."""
-    kept = select(RiverItem).where(~RiverItem.pruned)
-    items = session.scalars(kept, execution_options={"yield_per": _ROWS})
+    unpruned = select(RiverItem).where(~RiverItem.pruned)
+    items = session.scalars(unpruned, execution_options={"yield_per": _ROWS})
     for some in items.partitions(_ROWS):
         ITEMS.add(session, [(item.id, item.title, plain_text(item.html)) for item in some])

@@ -94,26 +94,26 @@ def observe(session: Session, lines: Iterable[tuple[int, bytes]], estimator: Est
 
     Visits that are not later than the last one of their address are left out silently.
     """
-    result = Observed()
-    visits = list(_read(lines, result.complaints))
+    observed = Observed()
+    visits = list(_read(lines, observed.complaints))
     pages = _load(session, {line[0]: line[1] for line in visits}, estimator)
-    kept = []
+    accepted = []
     for digest, _, epoch, content_hash, fields in visits:
         page = pages[digest]
         if epoch <= page.epoch:
             continue
         group = page.visits // estimator.visits
-        kept.append((digest, group, epoch, content_hash, _extra(fields, estimator)))
+        accepted.append((digest, group, epoch, content_hash, _extra(fields, estimator)))
         if (answer := _learn(page, epoch, content_hash, estimator)) is not None:
-            result.answers.append(answer)
-    _save(session, pages, kept)
-    return result
+            observed.answers.append(answer)
+    _save(session, pages, accepted)
+    return observed
 
 
 def crawl_of(session: Session, urls: Sequence[str]) -> RiverCrawl | None:
     """The stored state of the first of these addresses that was reported."""
-    found = (session.get(RiverCrawl, _digest(url)) for url in urls)
-    return next((crawl for crawl in found if crawl is not None), None)
+    crawls = (session.get(RiverCrawl, _digest(url)) for url in urls)
+    return next((crawl for crawl in crawls if crawl is not None), None)
 
 
 def history(session: Session, url: str) -> list[dict[str, Any]]:
@@ -191,8 +191,8 @@ def _load(session: Session, urls: dict[bytes, str], estimator: Estimator) -> dic
         part = select(_CRAWLS).where(_CRAWLS.c.digest.in_(digests[start : start + _CHUNK]))
         for digest, url, visits, epoch, last_hash, estimate, packed in session.execute(part):
             state = list(array("d", packed))
-            known = state if len(state) == len(fresh) else list(fresh)
-            pages[digest] = _Page(url, visits, epoch, last_hash, estimate, known)
+            usable = state if len(state) == len(fresh) else list(fresh)
+            pages[digest] = _Page(url, visits, epoch, last_hash, estimate, usable)
     return pages
 
 
@@ -219,7 +219,7 @@ def _learn(
     }
 
 
-def _save(session: Session, pages: dict[bytes, _Page], kept: list[tuple[Any, ...]]) -> None:
+def _save(session: Session, pages: dict[bytes, _Page], visits: list[tuple[Any, ...]]) -> None:
     """Write the addresses and their visits, each kind with one statement."""
     rows = [
         (digest, page.url, page.visits, page.epoch, page.last_hash, page.estimate,
@@ -227,7 +227,7 @@ def _save(session: Session, pages: dict[bytes, _Page], kept: list[tuple[Any, ...
         for digest, page in pages.items() if page.visits
     ]  # fmt: skip
     overwrite(session, "river_crawls", rows)
-    run_rows(session, _NEW_VISIT, kept)
+    run_rows(session, _NEW_VISIT, visits)
 
 
 OBSERVED = "observed"

@@ -74,7 +74,7 @@ async def _work(site: Site, stop: threading.Event) -> None:
                 over.set()
             elif changed.is_set():
                 changed.clear()
-                river.ask()
+                river.look_for_work()
                 if options(site) != begun_with:
                     over.set()
     await working

@@ -6,15 +6,11 @@ from publisher.dynamic_ttl.core.polling import parse
 from publisher.installation.settings import choice, field_names, setting, whole
 
 
-def _policy(text: str) -> str:
-    return parse(text.strip()).spec
-
-
 @dataclass(frozen=True)
 class RiverSettings:
     """How other feeds are polled, and what is kept of them; docs/river.md explains each."""
 
-    river_policy: str = setting("attentive", _policy)
+    river_policy: str = setting("attentive", lambda text: parse(text.strip()).spec)
     river_keep_days: int = setting(90, whole(1, 36500))
     river_keep_items: int = setting(1000, whole(20, 1_000_000))
     river_keep_visit_days: int = setting(90, whole(1, 36500))

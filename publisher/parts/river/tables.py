@@ -14,7 +14,7 @@ from sqlalchemy import (
     Text,
     false,
 )
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, MappedColumn, mapped_column
 
 from publisher.feed_reading import RULES
 from publisher.storage.columns import Base, EncryptedText
@@ -25,6 +25,19 @@ FeedState = Literal["active", "gone", "paused", "merged"]
 
 # 64 bits everywhere, and still SQLite's own row number there.
 _BigKey = BigInteger().with_variant(Integer, "sqlite")
+
+
+def _feed_id(**options: Any) -> MappedColumn[int]:
+    return mapped_column(ForeignKey("river_feeds.id", ondelete="CASCADE"), **options)
+
+
+def _author_id() -> MappedColumn[int]:
+    return mapped_column(ForeignKey(Author.id, ondelete="CASCADE"), primary_key=True)
+
+
+def _item_id(**options: Any) -> MappedColumn[int]:
+    item = ForeignKey("river_items.id", ondelete="CASCADE")
+    return mapped_column(_BigKey, item, primary_key=True, **options)
 
 
 class RiverHost(Base):
@@ -125,9 +138,7 @@ class RiverList(Base):
     """The last version of a subscribed list: `folders` by the feeds' addresses in it."""
 
     __tablename__ = "river_lists"
-    feed_id: Mapped[int] = mapped_column(
-        ForeignKey("river_feeds.id", ondelete="CASCADE"), primary_key=True
-    )
+    feed_id: Mapped[int] = _feed_id(primary_key=True)
     folders: Mapped[dict[str, str]] = mapped_column(JSON)
 
 
@@ -140,7 +151,7 @@ class RiverItem(Base):
 
     __tablename__ = "river_items"
     id: Mapped[int] = mapped_column(_BigKey, primary_key=True)
-    feed_id: Mapped[int] = mapped_column(ForeignKey("river_feeds.id", ondelete="CASCADE"))
+    feed_id: Mapped[int] = _feed_id()
     key: Mapped[bytes] = mapped_column(LargeBinary)
     fingerprint: Mapped[bytes] = mapped_column(LargeBinary)
     url: Mapped[str] = mapped_column(Text)
@@ -170,7 +181,7 @@ class RiverVisit(Base):
 
     __tablename__ = "river_visits"
     id: Mapped[int] = mapped_column(_BigKey, primary_key=True)
-    feed_id: Mapped[int] = mapped_column(ForeignKey("river_feeds.id", ondelete="CASCADE"))
+    feed_id: Mapped[int] = _feed_id()
     at: Mapped[datetime]
     status: Mapped[int]
     conditional: Mapped[bool]
@@ -191,9 +202,7 @@ class RiverGap(Base):
 
     __tablename__ = "river_gaps"
     id: Mapped[int] = mapped_column(primary_key=True)
-    feed_id: Mapped[int] = mapped_column(
-        ForeignKey("river_feeds.id", ondelete="CASCADE"), index=True
-    )
+    feed_id: Mapped[int] = _feed_id(index=True)
     begins_at: Mapped[datetime]
     ends_at: Mapped[datetime]
     items: Mapped[int | None]
@@ -204,9 +213,7 @@ class RiverMove(Base):
 
     __tablename__ = "river_moves"
     id: Mapped[int] = mapped_column(primary_key=True)
-    feed_id: Mapped[int] = mapped_column(
-        ForeignKey("river_feeds.id", ondelete="CASCADE"), index=True
-    )
+    feed_id: Mapped[int] = _feed_id(index=True)
     at: Mapped[datetime]
     from_url: Mapped[str]
     to_url: Mapped[str]
@@ -217,12 +224,8 @@ class RiverRead(Base):
     """An author's mark on an item that differs from their `RiverReader.read_until`."""
 
     __tablename__ = "river_reads"
-    author_id: Mapped[int] = mapped_column(
-        ForeignKey(Author.id, ondelete="CASCADE"), primary_key=True
-    )
-    item_id: Mapped[int] = mapped_column(
-        _BigKey, ForeignKey("river_items.id", ondelete="CASCADE"), primary_key=True
-    )
+    author_id: Mapped[int] = _author_id()
+    item_id: Mapped[int] = _item_id()
     read: Mapped[bool]
 
 
@@ -230,12 +233,8 @@ class RiverStar(Base):
     """An item that an author keeps: it is not pruned."""
 
     __tablename__ = "river_stars"
-    author_id: Mapped[int] = mapped_column(
-        ForeignKey(Author.id, ondelete="CASCADE"), primary_key=True
-    )
-    item_id: Mapped[int] = mapped_column(
-        _BigKey, ForeignKey("river_items.id", ondelete="CASCADE"), primary_key=True, index=True
-    )
+    author_id: Mapped[int] = _author_id()
+    item_id: Mapped[int] = _item_id(index=True)
     starred_at: Mapped[datetime]
 
 
@@ -246,9 +245,7 @@ class RiverReader(Base):
     """
 
     __tablename__ = "river_readers"
-    author_id: Mapped[int] = mapped_column(
-        ForeignKey(Author.id, ondelete="CASCADE"), primary_key=True
-    )
+    author_id: Mapped[int] = _author_id()
     read_until: Mapped[int] = mapped_column(BigInteger)
     undo: Mapped[dict[str, Any] | None] = mapped_column(JSON)
 

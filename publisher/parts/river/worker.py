@@ -36,7 +36,7 @@ class RiverWorker:
     """One worker on one database; `clock` is the site's.
 
     `look_seconds`: real seconds between looks for new work while it knows of none; fewer where
-    nobody calls `ask`.
+    nobody calls `look_for_work`.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class RiverWorker:
         """Work until `stop`; then store answers that still come soon, and begin no requests."""
         await self._work(stop, book, only_due=False)
 
-    def ask(self) -> None:
+    def look_for_work(self) -> None:
         """Look for work now: something was changed."""
         self._arrived.set()
 
@@ -89,11 +89,12 @@ class RiverWorker:
             while not stop.is_set():
                 await self._store()
                 free = options.in_flight - len(self._asking)
-                jobs = await self._claim(free) if free and not stop.is_set() else []
+                wanted = free and not stop.is_set()
+                jobs = await asyncio.to_thread(self._claim, free) if wanted else []
                 await self._start(fetcher, jobs, stop)
                 idle = not (jobs or self._asking or self._brought)
                 started = min(started, self._clock())  # the clock may have gone back
-                if idle and only_due and not await self._due_by(started):
+                if idle and only_due and not await asyncio.to_thread(self._due_by, started):
                     break
                 if not (jobs or self._brought):
                     await self._wait(stop)
@@ -109,8 +110,8 @@ class RiverWorker:
                 log.warning("a lease was lost", url=job.url)
                 task.cancel()
 
-    async def _claim(self, limit: int) -> list[PollJob]:
-        def work() -> list[PollJob]:
+    def _claim(self, limit: int) -> list[PollJob]:
+        try:
             now = self._now()
             with self._database.read() as session:  # an idle river takes no write lock
                 if (free_at := frontier.next_moment(session)) is None or free_at > now:
@@ -118,14 +119,11 @@ class RiverWorker:
             owner, until = self._gate.new_owner(), now + self._options.lease
             with self._database.write_rows() as session:
                 jobs = due_polls.claim(session, owner, now, until, limit)
-            self._gate.began(((host, owner) for job in jobs for host in job.held), until)
-            return jobs
-
-        try:
-            return await asyncio.to_thread(work)
         except StorageUnavailable as problem:
             log.warning("could not claim hosts, trying again", reason=str(problem))
             return []
+        self._gate.add(((host, owner) for job in jobs for host in job.held), until)
+        return jobs
 
     def _now(self) -> datetime:
         """The clock's time. At the start, and when it has gone back, poll plans are repaired."""
@@ -152,11 +150,11 @@ class RiverWorker:
                 fetcher.stop_waiting()
             elif self._brought and self._stored_long_ago():
                 await self._store()
-            task = asyncio.create_task(self._ask(fetcher, job))
+            task = asyncio.create_task(self._poll(fetcher, job))
             self._asking[task] = job
             task.add_done_callback(self._asking.pop)
 
-    async def _ask(self, fetcher: Fetcher, job: PollJob) -> None:
+    async def _poll(self, fetcher: Fetcher, job: PollJob) -> None:
         try:
             brought = await run_job(fetcher, job, self._clock)
         except Exception:  # a bug in asking for one feed must not stop all the others
@@ -171,7 +169,7 @@ class RiverWorker:
         batch = self._brought[:_BATCH_VISITS]
         try:
             if batch:
-                self.new_items += await asyncio.to_thread(self._settle, batch)
+                self.new_items += await asyncio.to_thread(self._store_batch, batch)
         except StorageUnavailable as problem:
             log.warning("could not store, trying again", reason=str(problem))
         else:
@@ -179,32 +177,28 @@ class RiverWorker:
             self.polls += len(batch)
         self._stored_at = asyncio.get_running_loop().time()
 
-    def _settle(self, batch: list[PollResult]) -> int:
+    def _store_batch(self, batch: list[PollResult]) -> int:
         """Store a batch; when that fails, one by one, so that a bad answer fails alone."""
         try:
             with self._database.write_rows() as session:
                 now = self._clock()
                 new = store_results(session, batch, now, self._options, self._rng, self._health)
-            self._gate.ended((host, result.job.owner) for result in batch for host in result.hosts)
+            self._gate.drop((host, result.job.owner) for result in batch for host in result.hosts)
             return new
         except StorageUnavailable:
             raise
         except Exception:
-            log.exception("could not settle", urls=[result.job.url for result in batch])
+            log.exception("could not store a batch", urls=[result.job.url for result in batch])
             if len(batch) > 1:
-                return sum(self._settle([result]) for result in batch)
+                return sum(self._store_batch([result]) for result in batch)
             bad = batch[0]
             failed = PollResult.failed(bad.job, bad.fetched.asked)
-            return 0 if bad.problem == "internal" else self._settle([failed])
+            return 0 if bad.problem == "internal" else self._store_batch([failed])
 
-    async def _due_by(self, moment: datetime) -> bool:
+    def _due_by(self, moment: datetime) -> bool:
         """Whether a feed that was due at `moment` still waits for its host's turn."""
-
-        def look() -> bool:
-            with self._database.read() as session:
-                return frontier.anything_due(session, moment)
-
-        return await asyncio.to_thread(look)
+        with self._database.read() as session:
+            return frontier.anything_due(session, moment)
 
     async def _wait(self, stop: asyncio.Event) -> None:
         """Wait until an answer comes, the next host is free, somebody asks, or `stop`."""

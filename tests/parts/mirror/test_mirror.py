@@ -21,6 +21,7 @@ from publisher.cli import cli
 from publisher.dynamic_ttl.feed_head import outline_of
 from publisher.feed_fetching.answers import Validators
 from publisher.feed_reading.feed_document import FeedDocument
+from publisher.feed_reading.parse import parse_document
 from publisher.feed_reading.scan import scan
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
@@ -87,21 +88,28 @@ def elsewhere(clock: FakeClock) -> Iterator[Elsewhere]:
     origin.close()
 
 
+def mirror_of(site: Site, elsewhere: Elsewhere) -> Mirror:
+    """A mirror of it, read once."""
+    with site.database.write() as session:
+        mirrors.add(session, elsewhere.url, "tides", "UTC", site.clock())
+    return mirror_poll.poll(site, "tides")
+
+
 @pytest.fixture
 def mirrored(site: Site, elsewhere: Elsewhere) -> str:
     """A mirror of it, read once; its token."""
     with site.database.write() as session:
         made, token = mirrors.add(session, elsewhere.url, "tides", "UTC", site.clock())
         assert made.name == "tides"
-    mirror_poll.look(site, "tides")
+    mirror_poll.poll(site, "tides")
     return token
 
 
 def row(site: Site) -> Mirror:
     with site.database.read() as session:
-        found = mirrors.named(session, "tides")
+        mirror = mirrors.named(session, "tides")
         session.expunge_all()
-        return found
+        return mirror
 
 
 def get(app: Flask, **headers: str) -> TestResponse:
@@ -132,16 +140,14 @@ def test_a_feed_in_several_bytes_a_character_is_served_in_utf_8(
     kind = "text/xml" + (f"; charset={label}" if named_in == "header" else "")
     sent = (declaration + inside).encode(codec)
     elsewhere.reply = Reply(200, sent, {"Content-Type": kind})
-    with site.database.write() as session:
-        mirrors.add(session, elsewhere.url, "tides", "UTC", site.clock())
-    assert mirror_poll.look(site, "tides").problem == ""
-    got = get(app)
-    assert got.headers["Content-Type"] == "text/xml; charset=utf-8"
-    declared, _, rest = got.data.decode().partition("?>")
+    assert mirror_of(site, elsewhere).problem == ""
+    served = get(app)
+    assert served.headers["Content-Type"] == "text/xml; charset=utf-8"
+    declared, _, body = served.data.decode().partition("?>")
     assert 'encoding="utf-8"' in declared
-    assert outside(rest.encode()) == outside(inside.encode())
-    assert outline_of(got.data).kind == "rss"
-    assert scan(got.data).hints.ttl_minutes is not None
+    assert outside(body.encode()) == outside(inside.encode())
+    assert outline_of(served.data).kind == "rss"
+    assert scan(served.data).hints.ttl_minutes is not None
 
 
 def test_a_feed_in_one_byte_a_character_keeps_its_bytes(
@@ -154,11 +160,9 @@ def test_a_feed_in_one_byte_a_character_keeps_its_bytes(
     ).encode("latin-1")
     kind = "application/rss+xml; charset=iso-8859-1"
     elsewhere.reply = Reply(200, sent, {"Content-Type": kind})
-    with site.database.write() as session:
-        mirrors.add(session, elsewhere.url, "tides", "UTC", site.clock())
-    mirror_poll.look(site, "tides")
-    got = get(app)
-    assert (got.headers["Content-Type"], outside(got.data)) == (kind, outside(sent))
+    mirror_of(site, elsewhere)
+    served = get(app)
+    assert (served.headers["Content-Type"], outside(served.data)) == (kind, outside(sent))
 
 
 def test_one_damaged_character_costs_one_character(
@@ -167,9 +171,7 @@ def test_one_damaged_character_costs_one_character(
     """The rest of the document is served."""
     sent = elsewhere.body.replace(b"<title>A</title>", "<title>Ebbe – \0 Ärzte</title>".encode(), 1)
     elsewhere.reply = Reply(200, sent.replace(b"\0", b"\xe2\x82"), {"Content-Type": "text/xml"})
-    with site.database.write() as session:
-        mirrors.add(session, elsewhere.url, "tides", "UTC", site.clock())
-    assert mirror_poll.look(site, "tides").problem == ""
+    assert mirror_of(site, elsewhere).problem == ""
     title = get(app).data.decode().partition("<title>")[2].partition("</title>")[0]
     assert title.startswith("Ebbe – ")
     assert title.endswith(" Ärzte")
@@ -183,11 +185,9 @@ def test_what_stands_before_the_declaration_is_left_out(
     plain = elsewhere.body
     declared = plain if plain.startswith(b"<?xml") else b'<?xml version="1.0"?>' + plain
     elsewhere.reply = Reply(200, before + declared, {"Content-Type": "application/rss+xml"})
-    with site.database.write() as session:
-        mirrors.add(session, elsewhere.url, "tides", "UTC", site.clock())
-    assert mirror_poll.look(site, "tides").problem == ""
-    got = get(app).data
-    assert outside(got).partition(b"?>")[2] == outside(declared).partition(b"?>")[2]
+    assert mirror_of(site, elsewhere).problem == ""
+    served = get(app).data
+    assert outside(served).partition(b"?>")[2] == outside(declared).partition(b"?>")[2]
 
 
 def test_a_hub_is_read_in_any_character_set(elsewhere: Elsewhere) -> None:
@@ -196,25 +196,25 @@ def test_a_hub_is_read_in_any_character_set(elsewhere: Elsewhere) -> None:
     plain = elsewhere.body.decode().replace("<title>A</title>", f"<title>潮汐</title>{link}", 1)
     inside = plain.partition("?>")[2] if plain.startswith("<?xml") else plain
     sent = f'<?xml version="1.0" encoding="gbk"?>{inside}'.encode("gbk")
-    assert mirrors.hub_in(sent, "text/xml") == "https://hub.example/"
+    assert parse_document(sent, "text/xml", elsewhere.url).hub_url == "https://hub.example/"
 
 
 @pytest.mark.usefixtures("mirrored")
 def test_the_origin_s_bytes_with_our_head(app: Flask, elsewhere: Elsewhere) -> None:
     """Everything but ttl, sy, self, hub and cloud is the origin's; the headers are ours."""
-    got = get(app)
-    assert got.status_code == 200
-    assert outside(got.data) == outside(elsewhere.body)
-    assert scan(got.data).hints.ttl_minutes in (15, 60, 480)
-    assert b'rel="self"' in got.data
-    assert b"https://blog.example/mirror/tides.xml" in got.data
-    assert got.headers["Content-Type"] == "application/rss+xml"
-    assert got.headers["Cache-Control"].startswith("public, max-age=")
-    again = get(app, If_None_Match=got.headers["ETag"])
+    served = get(app)
+    assert served.status_code == 200
+    assert outside(served.data) == outside(elsewhere.body)
+    assert scan(served.data).hints.ttl_minutes in (15, 60, 480)
+    assert b'rel="self"' in served.data
+    assert b"https://blog.example/mirror/tides.xml" in served.data
+    assert served.headers["Content-Type"] == "application/rss+xml"
+    assert served.headers["Cache-Control"].startswith("public, max-age=")
+    again = get(app, If_None_Match=served.headers["ETag"])
     assert (again.status_code, again.data) == (304, b"")
-    assert again.headers["Cache-Control"] == got.headers["Cache-Control"]
+    assert again.headers["Cache-Control"] == served.headers["Cache-Control"]
     packed = get(app, Accept_Encoding="gzip")
-    assert gzip.decompress(packed.data) == got.data
+    assert gzip.decompress(packed.data) == served.data
 
 
 @pytest.mark.usefixtures("mirrored")
@@ -240,24 +240,24 @@ def test_a_ping_with_the_token_brings_news_at_once(
     assert client.post("/mirror/tides/ping").status_code == 403
     wrong = {"Authorization": "Bearer wrong"}
     assert client.post("/mirror/tides/ping", headers=wrong).status_code == 403
-    assert mirror_poll.look_at_origins(site) > 0
+    assert mirror_poll.poll_due_origins(site) > 0
     assert elsewhere.asked == 1  # neither told nor due
-    told = client.post("/mirror/tides/ping", headers={"Authorization": f"Bearer {mirrored}"})
-    assert told.status_code == 202
-    mirror_poll.look_at_origins(site)
+    accepted = client.post("/mirror/tides/ping", headers={"Authorization": f"Bearer {mirrored}"})
+    assert accepted.status_code == 202
+    mirror_poll.poll_due_origins(site)
     assert elsewhere.asked == 2
-    got = get(app)
-    assert outside(got.data) == outside(elsewhere.body)
+    served = get(app)
+    assert outside(served.data) == outside(elsewhere.body)
     assert mirrors.history_of(row(site)).updates[-1] == elsewhere.dates[-1]
     assert row(site).asked_at is None
     assert client.post("/mirror/nothing/ping", data={"token": mirrored}).status_code == 404
 
 
+@pytest.mark.usefixtures("mirrored")
 def test_an_xml_rpc_ping_is_heard(
-    app: Flask, site: Site, clock: FakeClock, elsewhere: Elsewhere, mirrored: str
+    app: Flask, site: Site, clock: FakeClock, elsewhere: Elsewhere
 ) -> None:
     """WordPress' update services: by the blog's address; a minute apart at least."""
-    assert mirrored
     call = (
         "<?xml version='1.0'?><methodCall><methodName>weblogUpdates.ping</methodName><params>"
         f"<param><value>A</value></param><param><value><string>{elsewhere.origin.url}/</string>"
@@ -267,13 +267,13 @@ def test_an_xml_rpc_ping_is_heard(
     elsewhere.post()
     answer = client.post("/mirror/ping", data=call)
     assert b"<boolean>0</boolean>" in answer.data
-    mirror_poll.look_at_origins(site)
+    mirror_poll.poll_due_origins(site)
     assert elsewhere.asked == 1  # it was looked at just now
     clock.forward(seconds=61)
-    mirror_poll.look_at_origins(site)
+    mirror_poll.poll_due_origins(site)
     assert elsewhere.asked == 2
-    other = call.replace(elsewhere.origin.url, "https://other.example")
-    assert b"<boolean>1</boolean>" in client.post("/mirror/ping", data=other).data
+    second = call.replace(elsewhere.origin.url, "https://other.example")
+    assert b"<boolean>1</boolean>" in client.post("/mirror/ping", data=second).data
     thousands = call.replace("<params>", "<params>" + "<param><value>http://a</value></param>" * 5)
     assert b"<boolean>1</boolean>" in client.post("/mirror/ping", data=thousands).data
     unknown = call.replace("weblogUpdates.ping", "system.shutdown")
@@ -294,19 +294,16 @@ def test_a_hub_tells_us(app: Flask, site: Site, clock: FakeClock, elsewhere: Els
         '<a:link xmlns:a="http://www.w3.org/2005/Atom" rel="hub" '
         f'href="{elsewhere.origin.url}/hub"/>'
     )
-    with site.database.write() as session:
-        mirrors.add(session, elsewhere.url, "tides", "UTC", clock())
-    mirror_poll.look(site, "tides")
-    mirror = row(site)
+    mirror = mirror_of(site, elsewhere)
     assert mirror.hub_url.endswith("/hub")
     assert mirror.hub_asked_at == clock()
     assert any(entry.target == "/hub" for entry in elsewhere.origin.log)
     client, path = app.test_client(), f"/mirror/tides/websub/{mirror.hub_key}"
-    asked = {"hub.mode": "subscribe", "hub.topic": elsewhere.url, "hub.challenge": "c1",
+    request = {"hub.mode": "subscribe", "hub.topic": elsewhere.url, "hub.challenge": "c1",
              "hub.lease_seconds": "86400"}  # fmt: skip
-    assert client.get(path, query_string=asked | {"hub.topic": "https://x/"}).status_code == 404
-    assert client.get(path[:-3] + "abc", query_string=asked).status_code == 404
-    verified = client.get(path, query_string=asked)
+    assert client.get(path, query_string=request | {"hub.topic": "https://x/"}).status_code == 404
+    assert client.get(path[:-3] + "abc", query_string=request).status_code == 404
+    verified = client.get(path, query_string=request)
     assert (verified.status_code, verified.data) == (200, b"c1")
     assert row(site).hub_until == clock() + timedelta(days=1)
     clock.forward(minutes=1)
@@ -319,10 +316,10 @@ def test_a_hub_tells_us(app: Flask, site: Site, clock: FakeClock, elsewhere: Els
     elsewhere.extra = elsewhere.extra.replace("/hub", "/other")  # the former hub is not heard again
     clock.forward(hours=1)
     elsewhere.post()
-    mirror_poll.look(site, "tides")
+    mirror_poll.poll(site, "tides")
     assert row(site).hub_url.endswith("/other")
     assert row(site).hub_secret != mirror.hub_secret
-    assert client.get(path, query_string=asked).status_code == 404
+    assert client.get(path, query_string=request).status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -335,16 +332,16 @@ def test_a_hub_tells_us(app: Flask, site: Site, clock: FakeClock, elsewhere: Els
         (Reply(429, headers={"Retry-After": "7200"}), "asked to slow down (429)"),
     ],
 )
+@pytest.mark.usefixtures("mirrored")
 def test_the_last_good_document_is_served_on(
-    app: Flask, site: Site, clock: FakeClock, elsewhere: Elsewhere, mirrored: str, reply: Reply,
+    app: Flask, site: Site, clock: FakeClock, elsewhere: Elsewhere, reply: Reply,
     problem: str,
 ) -> None:  # fmt: skip
     """Whatever the origin does; it is said, backed off from, and over when it answers again."""
-    assert mirrored
     good = elsewhere.body
     clock.forward(minutes=40)
     elsewhere.reply = reply
-    mirror_poll.look(site, "tides")
+    mirror_poll.poll(site, "tides")
     assert row(site).problem.startswith(problem)
     wait = 7200 if "429" in problem else 300
     assert row(site).next_poll_at == clock() + timedelta(seconds=wait)
@@ -353,7 +350,7 @@ def test_the_last_good_document_is_served_on(
     elsewhere.reply = None
     elsewhere.post()
     clock.forward(seconds=wait)
-    mirror_poll.look_at_origins(site)
+    mirror_poll.poll_due_origins(site)
     assert row(site).problem == ""
     assert outside(get(app).data) == outside(elsewhere.body)
 
@@ -367,7 +364,7 @@ def test_a_build_date_alone_is_no_news(
     before = get(app)
     elsewhere.extra = "<lastBuildDate>Mon, 04 Mar 2024 09:31:00 GMT</lastBuildDate>"
     elsewhere.reply = Reply(200, elsewhere.body, {"Content-Type": "application/rss+xml"})
-    mirror_poll.look(site, "tides")
+    mirror_poll.poll(site, "tides")
     assert get(app, If_None_Match=before.headers["ETag"]).status_code == 304
 
 
@@ -378,25 +375,25 @@ def test_the_older_of_two_answers_is_not_stored_last(
     """Two look at once: what the origin said first is dropped where it comes to be stored last."""
     ask = OnDemandPoller.poll_once
 
-    def overtaken(self: OnDemandPoller, url: str, known: Validators) -> PollResult:
+    def overtaken(self: OnDemandPoller, url: str, validators: Validators) -> PollResult:
         monkeypatch.setattr(OnDemandPoller, "poll_once", ask)
         clock.forward(minutes=1)
-        older = ask(self, url, known)
+        older = ask(self, url, validators)
         clock.forward(minutes=1)
         elsewhere.post()
-        mirror_poll.look(site, "tides")
+        mirror_poll.poll(site, "tides")
         return older
 
     elsewhere.post()
     monkeypatch.setattr(OnDemandPoller, "poll_once", overtaken)
-    mirror_poll.look(site, "tides")
+    mirror_poll.poll(site, "tides")
     assert row(site).body == elsewhere.body
     assert (elsewhere.asked, row(site).last_polled_at) == (3, clock())
     with site.database.write() as session:  # from before the clock was set back: stops nothing
         mirrors.named(session, "tides").last_polled_at = clock() + timedelta(hours=1)
     clock.forward(minutes=1)
     elsewhere.post()
-    assert mirror_poll.look(site, "tides").body == elsewhere.body
+    assert mirror_poll.poll(site, "tides").body == elsewhere.body
 
 
 @pytest.mark.usefixtures("mirrored")
@@ -411,38 +408,38 @@ def test_hubs_of_ours_are_told_of_the_origin_s_news(
     with site.database.read() as session:
         assert session.scalars(select(Delivery)).all() == []
     elsewhere.post()
-    mirror_poll.look(site, "tides")
+    mirror_poll.poll(site, "tides")
     with site.database.read() as session:
         (owed,) = session.scalars(select(Delivery))
         assert owed.topic == "https://blog.example/mirror/tides.xml"
     assert row(site).last_new_at == clock()
 
 
+@pytest.mark.usefixtures("mirrored")
 def test_it_looks_by_itself_when_nobody_tells(
-    site: Site, clock: FakeClock, elsewhere: Elsewhere, mirrored: str
+    site: Site, clock: FakeClock, elsewhere: Elsewhere
 ) -> None:
     """By its own forecast: between 5 minutes and 4 hours, conditionally."""
-    assert mirrored
     for _ in range(3):
-        rest = (row(site).next_poll_at or clock()) - clock()
-        assert timedelta(minutes=5) <= rest <= timedelta(hours=4)
-        clock.forward(seconds=rest.total_seconds())
-        mirror_poll.look_at_origins(site)
+        wait = (row(site).next_poll_at or clock()) - clock()
+        assert timedelta(minutes=5) <= wait <= timedelta(hours=4)
+        clock.forward(seconds=wait.total_seconds())
+        mirror_poll.poll_due_origins(site)
     assert elsewhere.asked == 4
     assert row(site).status == 304
 
 
+@pytest.mark.usefixtures("mirrored")
 def test_a_poll_planned_while_the_clock_was_ahead_waits_for_no_second_day(
-    site: Site, clock: FakeClock, elsewhere: Elsewhere, mirrored: str
+    site: Site, clock: FakeClock, elsewhere: Elsewhere
 ) -> None:
     """The clock goes two days ahead, the origin is polled, and the clock is set right."""
-    assert mirrored
     clock.forward(days=2)
-    mirror_poll.look_at_origins(site)
+    mirror_poll.poll_due_origins(site)
     clock.forward(days=-2)
     with site.database.write() as session:
         due_polls.repair(session, clock())  # as the river does at that moment
-    mirror_poll.look_at_origins(site)
+    mirror_poll.poll_due_origins(site)
     assert elsewhere.asked == 3
     assert (row(site).next_poll_at or clock()) - clock() <= timedelta(hours=4)
 
@@ -460,14 +457,14 @@ def test_several_feeds_and_names(site: Site, clock: FakeClock) -> None:
         for bad in ("ping", "../x", "a/b", "A", "-", "x" * 41):
             with pytest.raises(InvalidInput):
                 mirrors.add(session, f"https://{len(bad)}.example/", bad, "UTC", clock())
-        assert {m.name for m in mirrors.told_of(session, "https://a.example/")} == {"a-example-2"}
-        for path, found in (("/comments", 1), ("/comments/", 1), ("/comm", 0), ("/comments/fe", 0)):
-            assert len(mirrors.told_of(session, f"https://a.example{path}")) == found
+        assert {m.name for m in mirrors.pinged(session, "https://a.example/")} == {"a-example-2"}
+        for path, count in (("/comments", 1), ("/comments/", 1), ("/comm", 0), ("/comments/fe", 0)):
+            assert len(mirrors.pinged(session, f"https://a.example{path}")) == count
 
 
-def test_what_is_removed_is_gone(app: Flask, site: Site, mirrored: str) -> None:
+@pytest.mark.usefixtures("mirrored")
+def test_what_is_removed_is_gone(app: Flask, site: Site) -> None:
     """The document with it, in every process that looks."""
-    assert mirrored
     assert get(app).status_code == 200
     with site.database.write() as session:
         mirrors.remove(session, "tides")
@@ -476,14 +473,14 @@ def test_what_is_removed_is_gone(app: Flask, site: Site, mirrored: str) -> None:
         row(site)
 
 
-def test_the_page_needs_a_login(client: FlaskClient, mirrored: str) -> None:
+@pytest.mark.usefixtures("mirrored")
+def test_the_page_needs_a_login(client: FlaskClient) -> None:
     """What is known of somebody's feed is not for everybody; the ttl is."""
-    assert mirrored
     assert client.get("/mirror").status_code == 302
-    told = client.get("/mirror/tides/ttl.json").get_json()
-    assert told["ttl_minutes"] in (15, 60, 480)
-    assert told["update_period"] in ("hourly", "daily")
-    assert len(told["good_until"]) == 12
+    ttl = client.get("/mirror/tides/ttl.json").get_json()
+    assert ttl["ttl_minutes"] in (15, 60, 480)
+    assert ttl["update_period"] in ("hourly", "daily")
+    assert len(ttl["good_until"]) == 12
     assert client.get("/mirror/other/ttl.json").status_code == 404
 
 
@@ -500,9 +497,7 @@ def test_the_commands(environment: Environment, elsewhere: Elsewhere) -> None:
     assert address == "https://blog.example/mirror/tides.xml"
     assert len(token.removeprefix("token: ")) == 32
     listed = json.loads(run(environment, "list", "--json").output)
-    assert [(one["name"], one["url"], one["problem"]) for one in listed] == [
-        ("tides", elsewhere.url, "")
-    ]
+    assert [(r["name"], r["url"], r["problem"]) for r in listed] == [("tides", elsewhere.url, "")]
     assert "Next check" in run(environment, "why", "tides").output
     assert json.loads(run(environment, "why", "tides", "--json").output)["updates"] == 20
     assert run(environment, "remove", "tides").exit_code == 0
@@ -529,7 +524,7 @@ def test_a_new_mirror_is_read_by_its_command_alone(
         raise InvalidData("enough")
 
     due: list[datetime | None] = []
-    monkeypatch.setattr(mirror_poll, "look", look)
+    monkeypatch.setattr(mirror_poll, "poll", look)
     assert isinstance(run(environment, "add", "https://a.example/").exception, InvalidData)
     assert due
 
@@ -540,16 +535,14 @@ def test_private_addresses_stay_closed(
     """Without the permission for loopback nothing is asked there."""
     closed = create_app(replace(environment, allow_private=False), clock)
     site: Site = closed.extensions["publisher"]
-    with site.database.write() as session:
-        mirrors.add(session, elsewhere.url, "tides", "UTC", clock())
-    assert mirror_poll.look(site, "tides").problem.startswith("private address")
+    assert mirror_of(site, elsewhere).problem.startswith("private address")
     assert elsewhere.asked == 0
     close_app(closed)
 
 
 @pytest.mark.usefixtures("mirrored")
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("sent", "kind"),
     [
         ("text/html", "application/xml"),
         ("image/svg+xml; charset=ISO-8859-1", "application/xml; charset=ISO-8859-1"),
@@ -558,21 +551,21 @@ def test_private_addresses_stay_closed(
     ],
 )
 def test_no_mirrored_document_is_a_page_of_this_site(
-    app: Flask, site: Site, clock: FakeClock, elsewhere: Elsewhere, said: str, told: str
+    app: Flask, site: Site, clock: FakeClock, elsewhere: Elsewhere, sent: str, kind: str
 ) -> None:
     """As text/html, or in elements of XHTML, an origin's scripts would have the author's login."""
     clock.forward(minutes=1)
     elsewhere.post()
     elsewhere.extra = '<script xmlns="http://www.w3.org/1999/xhtml">alert(1)</script>'
-    elsewhere.reply = Reply(200, elsewhere.body, {"Content-Type": said})
-    mirror_poll.look(site, "tides")
-    got = get(app, A_IM="feed", If_None_Match='W/"other"')
-    assert got.headers["Content-Type"] == told
-    held = get(app, If_None_Match=got.headers["ETag"])
-    for answer in (got, held):
+    elsewhere.reply = Reply(200, elsewhere.body, {"Content-Type": sent})
+    mirror_poll.poll(site, "tides")
+    served = get(app, A_IM="feed", If_None_Match='W/"other"')
+    assert served.headers["Content-Type"] == kind
+    held = get(app, If_None_Match=served.headers["ETag"])
+    for answer in (served, held):
         assert answer.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
-    assert (got.status_code, held.status_code) == (200, 304)
+    assert (served.status_code, held.status_code) == (200, 304)
 
 
 @pytest.mark.usefixtures("mirrored")
@@ -586,7 +579,7 @@ def test_a_mirrored_document_is_never_taken_apart_here(
     elsewhere.extra = '<x xmlns:a="relative"/>'
     body = elsewhere.body.replace(b"<item>", b'<item><a:b xmlns:a="../relative"/>')
     elsewhere.reply = Reply(200, body, {"Content-Type": "application/rss+xml"})
-    assert mirror_poll.look(site, "tides").problem == ""
+    assert mirror_poll.poll(site, "tides").problem == ""
     assert b"../relative" in get(app).data
 
 
@@ -605,9 +598,9 @@ def test_one_mirror_s_error_is_not_the_others(
         if name == "b":
             raise KeyError(name)
 
-    monkeypatch.setattr(mirror_poll, "look", broken)
+    monkeypatch.setattr(mirror_poll, "poll", broken)
     for _ in range(3):
-        mirror_poll.look_at_origins(site)
+        mirror_poll.poll_due_origins(site)
     assert looked == ["b", "z", "z", "z"]
     with site.database.read() as session:
         assert mirrors.named(session, "b").problem.startswith("an error of this program")
@@ -622,7 +615,7 @@ def test_a_blog_that_moves_to_https_is_followed(
     moved = elsewhere.body.replace(b"https://", b"http://")
     elsewhere.reply = Reply(200, moved, {"Content-Type": "application/rss+xml"})
     clock.forward(minutes=400)
-    mirror_poll.look_at_origins(site)
+    mirror_poll.poll_due_origins(site)
     assert row(site).problem == ""
     assert outside(get(app).data) == outside(moved)
     assert mirrors.history_of(row(site)).updates[-1] == clock()
@@ -638,7 +631,7 @@ def test_an_address_that_leads_elsewhere_is_told(
     elsewhere.origin.serve("/new", Reply(200, elsewhere.body, {"Content-Type": "text/xml"}))
     elsewhere.reply = Reply(301, b"", {"Location": there})
     clock.forward(minutes=5)
-    mirror_poll.look(site, "tides")
+    mirror_poll.poll(site, "tides")
     assert any(f"leads to {there}" in line for line in mirror_poll.why(row(site), clock(), str))
 
 
@@ -651,12 +644,12 @@ def test_a_document_that_cannot_be_stored_is_not_fetched_again_at_once(
     def refuse(*_: object) -> None:
         raise InvalidData("no")
 
-    monkeypatch.setattr(mirror_poll, "settle", refuse)
+    monkeypatch.setattr(mirror_poll, "store_result", refuse)
     clock.forward(minutes=400)
-    asked = elsewhere.asked
+    before = elsewhere.asked
     for _ in range(3):
-        mirror_poll.look_at_origins(site)
-    assert (elsewhere.asked, row(site).problem) == (asked + 1, "no")
+        mirror_poll.poll_due_origins(site)
+    assert (elsewhere.asked, row(site).problem) == (before + 1, "no")
 
 
 def test_a_link_header_without_an_end(site: Site, elsewhere: Elsewhere) -> None:
@@ -665,8 +658,8 @@ def test_a_link_header_without_an_end(site: Site, elsewhere: Elsewhere) -> None:
         made, _ = mirrors.add(session, elsewhere.url, "tides", "UTC", site.clock())
         document = FeedDocument("rss")
         for part in ("<a>;", "<<<>; re", "<a>; rel ", "<a>" + " " * 60):
-            mirrors.note_hub(made, document, {"link": part * 100_000}, elsewhere.body)
+            mirrors.note_hub(made, document, {"link": part * 100_000})
             assert made.hub_url == ""
         hub = '<https://a.example/json>; rel="https://api.w.org/", <https://hub.example>; rel=hub'
-        mirrors.note_hub(made, document, {"link": hub}, elsewhere.body)
+        mirrors.note_hub(made, document, {"link": hub})
         assert made.hub_url == "https://hub.example"

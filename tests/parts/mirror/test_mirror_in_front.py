@@ -24,11 +24,11 @@ OURS = "Publisher-River/1 (+https://here.example/)"
 @pytest.fixture
 def blog() -> Iterator[Origin]:
     """The blog behind the server, and in its place for the test the mirror as well."""
-    found = Origin()
+    origin = Origin()
     for path, body in (("/index.php", b"blog"), ("/feed/", b"blog"), ("/mirror/blog.xml", b"ours")):
-        found.serve(path, Reply(200, body, {"Content-Type": "text/plain"}))
-    yield found
-    found.close()
+        origin.serve(path, Reply(200, body, {"Content-Type": "text/plain"}))
+    yield origin
+    origin.close()
 
 
 def snippets(language: str) -> list[str]:
@@ -39,9 +39,9 @@ def ask(port: int, agent: str, path: str = "/feed/") -> tuple[int, str, bytes]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request("GET", path, headers={"User-Agent": agent, "Host": "blog.example"})
     answer = connection.getresponse()
-    found = answer.status, answer.headers.get("Location", ""), answer.read()
+    received = answer.status, answer.headers.get("Location", ""), answer.read()
     connection.close()
-    return found
+    return received
 
 
 @contextmanager
@@ -128,8 +128,8 @@ def test_caddy_redirects(tmp_path: Path, blog: Origin) -> None:
         f"http://blog.example:{port} {{\nbind 127.0.0.1\n{snippet}reverse_proxy {blog.url}\n}}\n"
     )
     command = [str(CADDY), "run", "--config", str(config), "--adapter", "caddyfile"]
-    with running(command, port, tmp_path / "log") as found:
-        check_redirect(found)
+    with running(command, port, tmp_path / "log") as running_port:
+        check_redirect(running_port)
 
 
 @pytest.mark.skipif(APACHE is None, reason="apache2 is not installed")
@@ -143,5 +143,5 @@ def test_apache_redirects(tmp_path: Path) -> None:
     port, config = free_port(), tmp_path / "apache.conf"
     config.write_text(apache_config(tmp_path, port, blog, "rewrite"))
     command = [str(APACHE), "-X", "-f", str(config)]
-    with running(command, port, tmp_path / "log") as found:
-        check_redirect(found)
+    with running(command, port, tmp_path / "log") as running_port:
+        check_redirect(running_port)

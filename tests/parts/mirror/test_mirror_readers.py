@@ -60,8 +60,8 @@ def counted(site: Site, clock: FakeClock, mirror: Mirror) -> Counting:
         at = clock() + timedelta(minutes=15 * step)
         answer = NOT_MODIFIED if step else FULL
         tag = {"if_none_match": document.etag} if step else {}
-        asked = [(TIDES, "Polite/1"), (OWN, "Polite/1"), (TIDES, "Hourly/1")]
-        for path, agent in asked[: 1 if step % 4 else 3]:
+        polls = [(TIDES, "Polite/1"), (OWN, "Polite/1"), (TIDES, "Hourly/1")]
+        for path, agent in polls[: 1 if step % 4 else 3]:
             counting.poll(at, answer, document, path=path, agent=agent, **tag)
     clock.forward(hours=3)
     counting.fold()
@@ -87,9 +87,9 @@ def test_a_tag_from_before_a_new_ttl_is_known(site: Site, clock: FakeClock, mirr
     for night, hour in enumerate((23, 9)):
         clock.moment = (clock() + timedelta(days=night)).replace(hour=hour, minute=2)
         with site.database.write() as session:
-            known = mirrors.named(session, mirror.name)
-            known.body, known.content_hash = b"<rss><channel><title>x</title></channel></rss>", "x"
-            shown = build(site, session, known, clock())
+            row = mirrors.named(session, mirror.name)
+            row.body, row.content_hash = b"<rss><channel><title>x</title></channel></rss>", "x"
+            shown = build(site, session, row, clock())
             document = FakeDocument(shown.etag, shown.last_modified)
         counting.poll(clock(), FULL, document, path=TIDES, **held)
         held = {"if_none_match": document.etag}
@@ -143,9 +143,9 @@ def test_a_ping_belongs_to_the_feed_that_it_told_of(
     counting.poll(clock(), document=FakeDocument('W/"two"', clock()), path=mirror.path)
     counting.fold()
     with site.database.read() as session:
-        (told,) = results(session, clock() - timedelta(days=1), "tides")
+        (result,) = results(session, clock() - timedelta(days=1), "tides")
         (ours,) = results(session, clock() - timedelta(days=1))
-    assert (told.pings, told.arrivals, told.median_seconds) == (1, 1, 20)
+    assert (result.pings, result.arrivals, result.median_seconds) == (1, 1, 20)
     assert (ours.pings, ours.arrivals) == (1, 0)
 
 

@@ -146,8 +146,8 @@ def rss(*items: str, title: str = "A feed", ttl: int | None = None) -> bytes:
         f"<guid>{name}</guid><description>About {name}</description></item>"
         for name in items
     )
-    told = f"<ttl>{ttl}</ttl>" if ttl else ""
+    element = f"<ttl>{ttl}</ttl>" if ttl else ""
     return (
         '<?xml version="1.0" encoding="utf-8"?><rss version="2.0"><channel>'
-        f"<title>{title}</title><link>http://feed.example/</link>{told}{parts}</channel></rss>"
+        f"<title>{title}</title><link>http://feed.example/</link>{element}{parts}</channel></rss>"
     ).encode()

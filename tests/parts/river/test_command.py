@@ -147,11 +147,11 @@ def test_poll_what_is_due(typed: Typed, followed: str, origin: Origin, tmp_path:
     """Nothing is due after it was just added; what was imported is."""
     assert typed("poll").out == "0 polled, 0 new items\n"
     assert len(origin.log) == 1
-    other = origin.serve("/g", Reply(200, rss("c"), {"ETag": '"1"'})).replace(
+    second = origin.serve("/g", Reply(200, rss("c"), {"ETag": '"1"'})).replace(
         "127.0.0.1", "localhost"
     )
     file = tmp_path / "list.opml"
-    file.write_text(f'<opml version="2.0"><body><outline xmlUrl="{other}"/></body></opml>')
+    file.write_text(f'<opml version="2.0"><body><outline xmlUrl="{second}"/></body></opml>')
     typed("import", str(file))
     assert typed("poll").out == "1 polled, 1 new item\n"
 
@@ -266,10 +266,10 @@ def test_what_there_is_not(typed: Typed, words: list[str]) -> None:
 
 
 def test_why_as_json(typed: Typed, followed: str) -> None:
-    told = json.loads(typed("why", "--json", followed).out)
-    assert told["url"] == followed
-    assert told["reasons"][-1].startswith("next poll in ")
-    assert (told["state"], told["problem"], told["gaps"]) == ("active", None, [])
+    explained = json.loads(typed("why", "--json", followed).out)
+    assert explained["url"] == followed
+    assert explained["reasons"][-1].startswith("next poll in ")
+    assert (explained["state"], explained["problem"], explained["gaps"]) == ("active", None, [])
 
 
 def test_retry(typed: Typed, followed: str) -> None:
@@ -289,8 +289,8 @@ def test_a_move_is_accepted_and_remarks_are_answered(typed: Typed, origin: Origi
     old = origin.serve("/f", Reply(200, rss("b", "a"), {}))
     typed("add", old)
     refused(typed("accept-move", old), 1, "not redirected to another address")
-    other = rss("d", "c", title="Other").replace(b"http://feed.", b"https://other.")
-    new = origin.serve("/new", Reply(200, other, {}))
+    second = rss("d", "c", title="Other").replace(b"http://feed.", b"https://other.")
+    new = origin.serve("/new", Reply(200, second, {}))
     origin.serve("/f", Reply(301, b"", {"Location": "/new"}))
     assert "looks like another feed" in typed("poll", old).out
     assert typed("accept-move", old).out == f"{new}\n"

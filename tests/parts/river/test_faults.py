@@ -18,17 +18,11 @@ from publisher.parts.river.polls import on_demand
 from publisher.parts.river.polls.poll_job import OFFLINE
 from publisher.parts.river.tables import RiverFeed, RiverHost, RiverVisit
 from publisher.storage.tables.blog import Preference
-from tests.conftest import FakeClock
 from tests.parts.river.origin import Origin, Reply, conditional, rss
 from tests.parts.river.test_worker import OPTIONS, River
 
 XML = {"Content-Type": "application/rss+xml"}
 FEEDS = 8
-
-
-@pytest.fixture
-def river(site: Site, clock: FakeClock) -> River:
-    return River(site, clock)
 
 
 def next_wait(river: River, url: str) -> float:
@@ -189,7 +183,7 @@ def test_a_failed_retrieval_does_not_use_up_the_hour(river: River, origin: Origi
     def ask() -> None:
         with river.site.database.write() as db:
             feed = subscriptions.named(db, url)
-            on_demand.ask(db, feed, river.clock(), OPTIONS)
+            on_demand.make_due(db, feed, river.clock(), OPTIONS)
 
     ask()
     river.poll()
@@ -227,12 +221,12 @@ def test_retry_polls_what_failed_and_nothing_else(river: River, origin: Origin) 
 
 def test_a_dropped_connection_is_one_request(origin: Origin) -> None:
     """The library would ask again at once; nobody would know."""
-    asked = 0
+    calls = 0
 
     def route(_: Mapping[str, str]) -> Reply:
-        nonlocal asked
-        asked += 1
-        if asked > 1:
+        nonlocal calls
+        calls += 1
+        if calls > 1:
             raise ConnectionError("hang up without a word")
         return Reply(200, rss("a"), XML)
 
@@ -243,7 +237,7 @@ def test_a_dropped_connection_is_one_request(origin: Origin) -> None:
             return [(await fetcher.fetch(url)).problem for _ in range(2)]
 
     assert asyncio.run(twice()) == ["", "connect"]
-    assert asked == 2
+    assert calls == 2
 
 
 def test_what_an_operator_has_to_mend_is_a_line(

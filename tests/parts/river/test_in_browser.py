@@ -26,7 +26,7 @@ def test_pages_are_accessible_and_fit(
             db, "http://b.example/l.opml", now, now, title="Friends", folder="L", is_list=True
         ).id
         lines = [subscriptions.Outline(f"http://h{n}.example/f", f"Feed {n}") for n in range(70)]
-        subscriptions.take_over(db, subscriptions.by_id(db, followed), lines, now)
+        subscriptions.apply_list(db, subscriptions.by_id(db, followed), lines, now)
         brought = subscriptions.named(db, "http://h1.example/f").id
     page = log_in(browse("/", scheme=scheme, width=width))
     for path in (

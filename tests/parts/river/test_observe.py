@@ -105,10 +105,10 @@ BAD = [
 @pytest.mark.parametrize("bad", BAD)
 def test_bad_lines_are_named_and_left_out(site: Site, bad: bytes) -> None:
     """A line that makes no sense costs one complaint with its number, the others count."""
-    result = feed(site, Estimator.of("changes", 2), [line(1, "a"), bad, b"", line(2, "b")])
-    assert len(result.answers) == 1
-    assert len(result.complaints) == 1
-    assert result.complaints[0].startswith("line 2: ")
+    observed = feed(site, Estimator.of("changes", 2), [line(1, "a"), bad, b"", line(2, "b")])
+    assert len(observed.answers) == 1
+    assert len(observed.complaints) == 1
+    assert observed.complaints[0].startswith("line 2: ")
 
 
 def test_unknown_estimators_are_refused() -> None:
@@ -123,8 +123,8 @@ def test_the_history_of_an_address_is_readable_and_pruned(site: Site) -> None:
     at = site.clock().timestamp()
     feed(site, estimator, [line(at - 9 * 86400, "a"), line(at - 86400, "b", depth=3)])
     with site.database.write() as db:
-        found = history(db, "http://a.example/")
-        assert [(row["hash"], row.get("depth")) for row in found] == [("a", None), ("b", 3)]
+        visits = history(db, "http://a.example/")
+        assert [(row["hash"], row.get("depth")) for row in visits] == [("a", None), ("b", 3)]
         prune_visits(db, site.clock(), 7)
         assert [row["hash"] for row in history(db, "http://a.example/")] == ["b"]
         with pytest.raises(NotFound, match="no visit to"):
@@ -135,9 +135,9 @@ def test_estimates_reach_the_running_river(site: Site, clock: FakeClock, origin:
     """A feed under `observed` is polled by its estimate, and a new one moves its plan at once."""
     river = River(site, clock)
     url = origin.serve("/f", conditional(rss("a"), '"1"'))
-    other = origin.serve("/g", conditional(rss("a"), '"1"'))
+    second_url = origin.serve("/g", conditional(rss("a"), '"1"'))
     river.add(url, "observed")
-    river.add(other)
+    river.add(second_url)
     assert river.poll() == 2
     assert river.wait(url) == 60  # nothing is known yet: the default
 
@@ -146,9 +146,9 @@ def test_estimates_reach_the_running_river(site: Site, clock: FakeClock, origin:
         begin = clock().timestamp() - 6 * hours * 3600
         lines = [line(begin + n * hours * 3600, str(n), url) for n in range(6)]
         with site.database.write() as db:
-            found = observe(db, list(enumerate(lines, 1)), Estimator.of("changes", 6))
-            assert len(found.answers) == 1
-            return apply(db, found.answers, clock())
+            observed = observe(db, list(enumerate(lines, 1)), Estimator.of("changes", 6))
+            assert len(observed.answers) == 1
+            return apply(db, observed.answers, clock())
 
     clock.forward(minutes=1)
     assert report(hours=0.1) == 1

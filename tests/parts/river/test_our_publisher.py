@@ -100,14 +100,14 @@ class Publisher:
 
     def _answer(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
         """The application's own answer, written down for the judge."""
-        given: list[tuple[str, list[tuple[str, str]]]] = []
+        started: list[tuple[str, list[tuple[str, str]]]] = []
 
-        def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
-            given.append((status, headers))
-            return start_response(status, headers, *rest)
+        def start(status: str, headers: list[tuple[str, str]], *options: Any) -> Any:
+            started.append((status, headers))
+            return start_response(status, headers, *options)
 
         body = b"".join(self.app.wsgi_app(environ, start))
-        (status, headers) = given[0]
+        (status, headers) = started[0]
         entry = Logged(
             at=self.clock().timestamp(),
             host=environ["HTTP_HOST"],

@@ -49,8 +49,8 @@ def stock(site: Site, *names: str, url: str = "http://a.example/feed", folder: s
     """A feed with items, the first the newest, without any request."""
     now = site.clock()
     with site.database.write() as db:
-        known = subscriptions.known_url(db, url)
-        feed = known or subscriptions.subscribe(db, url, now, now, title=url, folder=folder)
+        followed = subscriptions.known_url(db, url)
+        feed = followed or subscriptions.subscribe(db, url, now, now, title=url, folder=folder)
         made = [
             sanitised(
                 FeedItem(
@@ -123,11 +123,11 @@ def test_marks_are_each_author_s_own(reader: FlaskClient, site: Site, app: Flask
     stock(site, "a")
     reader.post("/river/read", data={"until": "99"})
     make_author(site, "bob")
-    other = app.test_client()
-    other.environ_base["wsgi.url_scheme"] = "https"
-    other.post("/studio/login", data={"name": "bob", "password": PASSWORD})
+    stranger = app.test_client()
+    stranger.environ_base["wsgi.url_scheme"] = "https"
+    stranger.post("/studio/login", data={"name": "bob", "password": PASSWORD})
     assert titles(reader.get("/river").data) == []
-    assert titles(other.get("/river").data) == ["a"]
+    assert titles(stranger.get("/river").data) == ["a"]
 
 
 def test_pages_follow_each_other(reader: FlaskClient, site: Site) -> None:
@@ -212,7 +212,7 @@ def test_several_feeds_are_a_choice(reader: FlaskClient, site: Site, origin: Ori
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "words"),
     [
         ("", b"names no host"),
         ("ftp://x.example/", b"only http and https"),
@@ -220,11 +220,11 @@ def test_several_feeds_are_a_choice(reader: FlaskClient, site: Site, origin: Ori
         ("javascript:alert(1)", b""),
     ],
 )
-def test_addresses_that_cannot_be_followed(reader: FlaskClient, url: str, said: bytes) -> None:
+def test_addresses_that_cannot_be_followed(reader: FlaskClient, url: str, words: bytes) -> None:
     """A bad address brings the form back with one sentence."""
     answer = reader.post("/river/feeds", data={"url": url})
     assert answer.status_code in ((302,) if ".invalid" in url else (422,))
-    assert said in answer.data
+    assert words in answer.data
 
 
 @pytest.mark.parametrize(
@@ -321,8 +321,8 @@ def test_only_what_is_shown_is_public(reader: FlaskClient, site: Site) -> None:
     query = stock(site, "b", url="http://b.example/feed?token=1", folder="F")
     secret = stock(site, "c", url="http://c.example/d41d8cd98f00b204e9800998/rss", folder="F")
     stock(site, "d", url="http://d.example/feed")
-    said = reader.post("/river/feeds/shown", data={"folder": "F", "public": "1"})
-    assert b"1 feed shown, 2 left out as private" in reader.get(said.location).data
+    answer = reader.post("/river/feeds/shown", data={"folder": "F", "public": "1"})
+    assert b"1 feed shown, 2 left out as private" in reader.get(answer.location).data
     listed = reader.get("/opml.xml")
     assert re.findall(rb'xmlUrl="([^"]+)"', listed.data) == [b"http://a.example/feed"]
     held = {"If-None-Match": listed.headers["ETag"]}
@@ -374,8 +374,8 @@ def test_more_items_than_are_kept_are_emptied(site: Site, clock: FakeClock) -> N
     stock(site, *(f"m{number}" for number in range(22)), url="http://b.example/feed")
     with site.database.write() as db:
         assert prune(db, clock(), keep_days=90, keep_items=25) == 5
-        kept = set(db.scalars(select(RiverItem.title).where(RiverItem.pruned.is_(False))))
-    assert {f"Title n{number}" for number in range(30)} - kept == {
+        titles_left = set(db.scalars(select(RiverItem.title).where(RiverItem.pruned.is_(False))))
+    assert {f"Title n{number}" for number in range(30)} - titles_left == {
         f"Title n{number}" for number in range(25, 30)
     }
 
@@ -541,9 +541,9 @@ def test_an_address_where_nothing_is_can_be_followed_anyway(
 ) -> None:
     """A 404 is a question on the page."""
     form = {"url": origin.url + "/later.xml"}
-    asked = reader.post("/river/feeds", data=form)
-    assert asked.status_code == 422
-    assert 'name="anyway" value="1"' in asked.text
+    answer = reader.post("/river/feeds", data=form)
+    assert answer.status_code == 422
+    assert 'name="anyway" value="1"' in answer.text
     with site.database.read() as db:
         assert subscriptions.everyone(db) == []
     clock.forward(minutes=1)

@@ -92,11 +92,8 @@ def targets(origin: Origin) -> Counter[str]:
 
 
 @pytest.fixture
-def origin() -> Iterator[Origin]:
-    """Listens on every loopback address."""
-    server = Origin("0.0.0.0")  # noqa: S104 - only loopback addresses are asked
-    yield server
-    server.close()
+def origin(everywhere: Origin) -> Origin:
+    return everywhere
 
 
 def test_two_processes_poll_each_feed_once(own: Site, origin: Origin) -> None:

@@ -90,23 +90,23 @@ def test_pages_of_a_stream(api: Api, site: Site, clock: FakeClock) -> None:
     stock(site, *(f"{n:02d}" for n in reversed(range(25))))
     everything = [f"{n:02d}" for n in reversed(range(25))]
     for order, expected in (("n", everything), ("o", everything[::-1])):
-        found, after = [], None
+        titles, after = [], None
         while True:
             page = api.get(
                 "/stream/contents/" + ALL, n=7, r=order, **({"c": after} if after else {})
             )
-            found += [item["title"].removeprefix("Title ") for item in page["items"]]
+            titles += [item["title"].removeprefix("Title ") for item in page["items"]]
             after = page.get("continuation")
             if after is None:
                 break
-        assert found == expected
+        assert titles == expected
     ids = api.get("/stream/items/ids", s=ALL, n=1000)["itemRefs"]
     assert len(ids) == 25
-    known = clock().timestamp()
+    moment = clock().timestamp()
     clock.forward(hours=1)
     stock(site, "later")
-    assert api.titles("/stream/contents", s=ALL, ot=int(known) + 1) == ["later"]
-    assert len(api.get("/stream/items/ids", s=ALL, n=1000, nt=int(known))["itemRefs"]) == 25
+    assert api.titles("/stream/contents", s=ALL, ot=int(moment) + 1) == ["later"]
+    assert len(api.get("/stream/items/ids", s=ALL, n=1000, nt=int(moment))["itemRefs"]) == 25
 
 
 def test_an_item_has_what_readers_show(api: Api, site: Site) -> None:
@@ -121,8 +121,8 @@ def test_an_item_has_what_readers_show(api: Api, site: Site) -> None:
     assert "<script" not in item["summary"]["content"]
     assert int(item["timestampUsec"]) // 1000 == int(item["crawlTimeMsec"])
     for spelling in ("1", "0000000000000001", item["id"]):
-        found = api.sent("/stream/items/contents", i=[spelling, "nonsense", "999"])
-        assert [entry["id"] for entry in found["items"]] == [item["id"]]
+        answer = api.sent("/stream/items/contents", i=[spelling, "nonsense", "999"])
+        assert [entry["id"] for entry in answer["items"]] == [item["id"]]
 
 
 @pytest.mark.parametrize("path", ["feed/http://a.example/feed", "user/1/label/Tech/Linux"])
@@ -159,12 +159,12 @@ def test_mark_all_spares_what_came_later(api: Api, site: Site, clock: FakeClock)
     """`ts` says up to when, in microseconds, of a feed, a folder or everything."""
     for name, folder in (("a", "F"), ("b", "")):
         stock(site, name, url=f"http://{name}.example/feed", folder=folder)
-    told = int(clock().timestamp() * 1_000_000)
+    microseconds = int(clock().timestamp() * 1_000_000)
     clock.forward(minutes=1)
     stock(site, "late", url="http://a.example/feed")
-    api.post("/mark-all-as-read", s="user/-/label/F", ts=told)
+    api.post("/mark-all-as-read", s="user/-/label/F", ts=microseconds)
     assert api.titles("/stream/contents", s=ALL, xt=READ) == ["late", "b"]
-    api.post("/mark-all-as-read", s=ALL, ts=told)
+    api.post("/mark-all-as-read", s=ALL, ts=microseconds)
     assert api.titles("/stream/contents", s=ALL, xt=READ) == ["late"]
     api.post("/mark-all-as-read", s="feed/1")
     assert api.titles("/stream/contents", s=ALL, xt=READ) == []
@@ -225,8 +225,8 @@ def test_what_newsboat_sends(api: Api, site: Site) -> None:
     """
     number = stock(site, "b", "a", folder="F")
     form = {"service": "reader", "Email": "ada", "Passwd": api.token, "source": "newsboat/2.38"}
-    said = api.client.post("/accounts/ClientLogin", data=form).text
-    assert f"Auth={api.token}" in said.splitlines()
+    text = api.client.post("/accounts/ClientLogin", data=form).text
+    assert f"Auth={api.token}" in text.splitlines()
     (feed,) = api.get("/subscription/list", output="json")["subscriptions"]
     assert (feed["id"], feed["categories"][0]["label"]) == (f"feed/{number}", "F")
     stream = f"/stream/contents/{quote(feed['id'], safe='')}"
@@ -283,8 +283,8 @@ def test_a_client_of_miniflux(api: Api, site: Site, address: str, origin: Origin
         auth, library.STREAM_READING_LIST, continuation=refs.continuation
     )
     assert [ref.id for ref in (*refs.item_refs, *more.item_refs)] == ["4", "3", "2", "1"]
-    found = reader.get_stream_items_contents(auth, word, ["3", library.get_long_item_id(1)])
-    assert [item.title for item in found.items] == ["Title c", "Title a"]
+    answer = reader.get_stream_items_contents(auth, word, ["3", library.get_long_item_id(1)])
+    assert [item.title for item in answer.items] == ["Title c", "Title a"]
     assert reader.edit_tags(auth, word, ["3"], add_tags=[library.STREAM_READ])
     assert reader.edit_tags(auth, word, ["1"], add_tags=[library.STREAM_STARRED])
     starred = reader.get_stream_items_ids(auth, library.STREAM_STARRED)

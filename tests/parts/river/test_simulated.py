@@ -59,8 +59,8 @@ class Publishers:
 
     def publish(self, url: str, timeline: Timeline, documents: Documents) -> None:
         """Be the publisher of `timeline` at `url`."""
-        said = documents.as_lists()
-        self.feeds[url] = (list(timeline.times), list(said.built), list(said.ttls))
+        lists = documents.as_lists()
+        self.feeds[url] = (list(timeline.times), list(lists.built), list(lists.ttls))
 
     @asynccontextmanager
     async def open(self, **_: Any) -> AsyncIterator["Publishers"]:
@@ -126,8 +126,8 @@ def test_thirty_days_like_the_simulator(
     FastRounds(site, clock, OPTIONS).go(end)
     with site.database.read() as db:
         polled = db.scalars(select(RiverVisit.at).order_by(RiverVisit.at)).all()
-    told = walk(timeline, documents, parse(policy), int(begin.timestamp()), WINDOW)
-    expected = [poll.at for poll in told if poll.at <= end.timestamp()]
+    simulated = walk(timeline, documents, parse(policy), int(begin.timestamp()), WINDOW)
+    expected = [poll.at for poll in simulated if poll.at <= end.timestamp()]
     assert len(expected) >= 10
     assert [int(at.timestamp()) for at in polled] == expected
 
@@ -215,9 +215,9 @@ def test_thirty_days_with_two_hundred_publishers(
         for url, at in db.execute(rows.order_by(RiverVisit.at)):
             polled[url].append(int(at.timestamp()))
     for case in cases:
-        told = walk(
+        simulated = walk(
             case.timeline, case.documents, _ticking(case.spec), int(MARCH.timestamp()), WINDOW
         )
         end = (MARCH + timedelta(days=DAYS)).timestamp()
-        assert polled[case.url] == [poll.at for poll in told if poll.at <= end], case
+        assert polled[case.url] == [poll.at for poll in simulated if poll.at <= end], case
     assert sum(map(len, polled.values())) > 10_000

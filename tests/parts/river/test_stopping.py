@@ -4,20 +4,15 @@ import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import func, select
 
-from publisher.base.environment import Environment
 from publisher.feed_fetching.address_book import AddressBook
-from publisher.installation import open_site
 from publisher.parts.river import worker
 from publisher.parts.river.tables import RiverHost, RiverVisit
 from publisher.storage.database import Database
-from tests.conftest import FakeClock
-from tests.databases import database_url
 from tests.parts.river.origin import Origin, Reply, rss
 from tests.parts.river.resolver import Loopback
 from tests.parts.river.test_worker import River
@@ -48,14 +43,10 @@ def hang() -> Iterator[Hang]:
 
 
 @pytest.fixture
-def river(tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[River]:
-    monkeypatch.setattr("publisher.storage.database.BUSY_TIMEOUT_SECONDS", 0.1)
+def river(impatient: River, monkeypatch: pytest.MonkeyPatch) -> River:
     monkeypatch.setattr(worker, "LAST_ANSWERS_SECONDS", 0.2)
     monkeypatch.setattr(worker, "LAST_STORE_SECONDS", 0.5)
-    instance = tmp_path / "instance"
-    opened = open_site(Environment(instance, database_url(instance)), clock)
-    yield River(opened, clock)
-    opened.database.close()
+    return impatient
 
 
 def stopped_while(river: River, hang: Hang, book: AddressBook, polls: int = 0) -> None:
@@ -118,11 +109,11 @@ def test_a_database_that_somebody_holds(river: River, origin: Origin, hang: Hang
     locked = threading.Event()
 
     def hold() -> None:
-        other = Database(river.site.environment.database_url)
-        with suppress(OSError), other.write():
+        blocker = Database(river.site.environment.database_url)
+        with suppress(OSError), blocker.write():
             locked.set()
             hang()
-        other.close()
+        blocker.close()
 
     def answer(_headers: Any) -> Reply:
         holders.append(threading.Thread(target=hold))

@@ -67,9 +67,9 @@ class River:
 
     def feed(self, url: str) -> RiverFeed:
         with self.site.database.read() as db:
-            found = subscriptions.known_url(db, url)
-        assert found is not None
-        return found
+            feed = subscriptions.known_url(db, url)
+        assert feed is not None
+        return feed
 
     def titles(self) -> list[str]:
         order = (RiverItem.shown_at.desc(), RiverItem.id.desc())
@@ -82,11 +82,6 @@ class River:
         assert feed.next_poll_at is not None
         assert feed.last_polled_at is not None
         return (feed.next_poll_at - feed.last_polled_at).total_seconds() / 60
-
-
-@pytest.fixture
-def river(site: Site, clock: FakeClock) -> River:
-    return River(site, clock)
 
 
 def test_first_and_second_poll(river: River, origin: Origin) -> None:
@@ -221,9 +216,9 @@ def test_slow_down(river: River, origin: Origin, form: str) -> None:
 def test_a_limit_holds_for_the_whole_host_until_learnt(river: River, origin: Origin) -> None:
     """One address that is limited silences its host; if only that one ever is, then only it."""
     limited = origin.serve("/limited", Reply(200, rss("a"), {"ETag": '"a"'}))
-    other = origin.serve("/other", conditional(rss("b"), '"b"'))
+    second = origin.serve("/other", conditional(rss("b"), '"b"'))
     river.add(limited)
-    river.add(other, "fixed:30")
+    river.add(second, "fixed:30")
     river.poll()
     origin.serve("/limited", Reply(429, b"", {"Retry-After": "7200"}))
     river.later(hours=1)
@@ -404,16 +399,15 @@ def test_a_stop_does_not_wait_for_turns(river: River, origin: Origin) -> None:
     river.add(url)
     waiting = asyncio.Event()
 
-    class Held:
-        @asynccontextmanager
-        async def turn(self, machine: str) -> AsyncIterator[None]:
-            waiting.set()
-            await asyncio.Event().wait()
-            yield
+    @asynccontextmanager
+    async def never(machine: str) -> AsyncIterator[None]:
+        waiting.set()
+        await asyncio.Event().wait()
+        yield
 
     async def stopped_meanwhile() -> None:
         stop = asyncio.Event()
-        book = AddressBook(turns=Held())
+        book = AddressBook(shared_turn=never)
         task = asyncio.create_task(river.worker().run(stop, book))
         await waiting.wait()
         stop.set()
@@ -485,9 +479,9 @@ def test_answers_are_stored_many_at_a_time(
     river.options = replace(river.options, in_flight=8, per_address=8)
     batches: list[int] = []
 
-    def counting(session: Session, visits: list[PollResult], *rest: Any) -> int:
+    def counting(session: Session, visits: list[PollResult], *options: Any) -> int:
         batches.append(len(visits))
-        return store_results(session, visits, *rest)
+        return store_results(session, visits, *options)
 
     turns = asyncio.Semaphore(1)
 

@@ -79,7 +79,7 @@ def claim_hosts(
     return list(session.scalars(_CLAIM_ON_SERVER if on_server(session) else _CLAIM, values))
 
 
-def hold(session: Session, host: str, owner: str, now: datetime, until: datetime) -> bool:
+def lease_host(session: Session, host: str, owner: str, now: datetime, until: datetime) -> bool:
     """Lease one host by its name, out of turn, unless it is leased or in its pause.
 
     Never waits: a locked row counts as leased.
@@ -107,8 +107,8 @@ def lock(session: Session, hosts: Iterable[str]) -> dict[str, HostRow]:
 
 def held(hosts: Iterable[HostRow], leases: Iterable[Lease]) -> list[HostRow]:
     """Those of the hosts that are held by one of the leases."""
-    known = set(leases)
-    return [host for host in hosts if (host.name, host.owner) in known]
+    held_leases = set(leases)
+    return [host for host in hosts if (host.name, host.owner) in held_leases]
 
 
 def renew(session: Session, leases: Collection[Lease], until: datetime) -> set[Lease]:
@@ -164,10 +164,10 @@ def enqueue(session: Session, host: str, at: datetime) -> None:
 
 def enqueue_all(session: Session, turns: Mapping[str, datetime]) -> None:
     """`enqueue` for many hosts at once, each by its moment."""
-    known = set(session.scalars(select(RiverHost.name)))
+    queued = set(session.scalars(select(RiverHost.name)))
     shared = on_server(session)  # another machine may make the same row meanwhile
     for host, at in sorted(turns.items()):
-        if shared or host in known:
+        if shared or host in queued:
             enqueue(session, host, at)
         else:
             session.add(RiverHost(name=host, free_at=at))
@@ -215,11 +215,11 @@ class HostGate:
         """A name for the next claim, numbered, so that it differs from claims that were lost."""
         return f"{self._name}.{next(self._numbers)}"
 
-    def began(self, leases: Iterable[Lease], until: datetime) -> None:
+    def add(self, leases: Iterable[Lease], until: datetime) -> None:
         """Note new leases and when they end."""
         self._held |= dict.fromkeys(leases, until)
 
-    def ended(self, leases: Iterable[Lease]) -> None:
+    def drop(self, leases: Iterable[Lease]) -> None:
         """Forget leases that were released."""
         for lease in leases:
             self._held.pop(lease, None)
@@ -248,20 +248,20 @@ class HostGate:
         """Renew leases once a third of their time is over; returns those that were lost."""
         now, lease = self._clock(), self._options.lease
         least = lease * (1 - _RENEWED_AFTER)
-        old = {one for one, until in list(self._held.items()) if until - now < least}
+        old = {lease for lease, until in list(self._held.items()) if until - now < least}
         if not old:
             return set()
         with self._database.write_rows() as session:
-            kept = renew(session, old, now + lease)
-        self._held |= dict.fromkeys(kept & self._held.keys(), now + lease)
-        return old - kept
+            renewed = renew(session, old, now + lease)
+        self._held |= dict.fromkeys(renewed & self._held.keys(), now + lease)
+        return old - renewed
 
-    async def rest(self, host: str) -> None:
+    async def pause(self, host: str) -> None:
         """The pause between two requests of one poll to a host that is held."""
         pause = await asyncio.to_thread(self._pause, host)
         await asyncio.sleep(min(pause, _LONGEST_REST_SECONDS))
 
-    async def take(self, lease: Lease, patience_seconds: float | None = None) -> bool:
+    async def lease(self, lease: Lease, patience_seconds: float | None = None) -> bool:
         """Hold one more host; False when it is not free within the patience (real seconds)."""
         clock = asyncio.get_running_loop().time
         patience = patience_seconds or self._options.patience_real_seconds
@@ -282,12 +282,12 @@ class HostGate:
                 if row is not None and not is_free(row, now):
                     return False
             with self._database.write_rows() as session:
-                held = hold(session, host, owner, now, until)
+                held = lease_host(session, host, owner, now, until)
         except StorageUnavailable as problem:
             log.warning("could not take a host, trying again", reason=str(problem))
             return False
         if held:
-            self.began([lease], until)
+            self.add([lease], until)
         return held
 
     def _pause(self, host: str) -> float:

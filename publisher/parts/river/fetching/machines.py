@@ -10,31 +10,30 @@ import fcntl
 import os
 import random
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any, cast
 
-from sqlalchemy import text
+from sqlalchemy import CursorResult, TextClause, text
 
 from publisher.base.errors import StorageUnavailable
 from publisher.base.system.logs import get_logger
-from publisher.feed_fetching.address_book import AddressBook
+from publisher.feed_fetching.address_book import AddressBook, Turn
 from publisher.parts.river.options import RiverOptions
 from publisher.storage.database import Database
 
 _FILES = 4096
 _LOOK_AGAIN_SECONDS = 0.02
 _ASK_AGAIN_SECONDS = 0.2
-_FREE = text("DELETE FROM river_machines WHERE owner = :owner AND address = ANY(:machines)")
-# By the server's clock, and always in one order, so that two transactions cannot deadlock.
-_TAKE = text(
+_FREE = text("DELETE FROM river_machines WHERE owner = :owner AND address = :machine")
+_TAKE = text(  # by the server's clock
     "INSERT INTO river_machines (address, owner, leased_until)"
-    " SELECT machine, :owner, clock_timestamp() AT TIME ZONE 'UTC' + :seconds * interval '1 s'"
-    " FROM unnest(CAST(:machines AS text[])) AS machine ORDER BY machine"
+    " VALUES (:machine, :owner, clock_timestamp() AT TIME ZONE 'UTC' + :seconds * interval '1 s')"
     " ON CONFLICT (address) DO UPDATE"
     " SET owner = excluded.owner, leased_until = excluded.leased_until"
     " WHERE river_machines.leased_until <= clock_timestamp() AT TIME ZONE 'UTC'"
-    " RETURNING address"
 )
 
 log = get_logger("river")
@@ -78,71 +77,46 @@ class MachineLocks:
 
 
 class MachineRows:
-    """One holder for each machine, in all processes of a database server; for one event loop.
+    """One holder for each machine, in all processes of a database server.
 
-    Locks that are requested or released during a transaction go into the next one.
+    Its statements run one after the other in a thread of their own, so that whoever gives up while
+    a machine is being taken gives it back afterwards.
     """
 
     def __init__(self, database: Database, lease_seconds: float) -> None:
         self._database = database
-        self._seconds = lease_seconds
-        self._owner = f"{os.getpid()}-{os.urandom(4).hex()}"
-        self._wanted: dict[str, asyncio.Future[bool]] = {}
-        self._given: dict[str, asyncio.Future[bool]] = {}
-        self._telling: asyncio.Task[None] | None = None
+        owner = f"{os.getpid()}-{os.urandom(4).hex()}"
+        self._values = {"owner": owner, "seconds": lease_seconds}
+        self._thread = ThreadPoolExecutor(1, "river machines")
 
     @asynccontextmanager
     async def turn(self, machine: str) -> AsyncIterator[None]:
         """Wait for the machine and hold it; one task of this process at a time may do so."""
-        while not await self._tell(self._wanted, machine):  # noqa: ASYNC110 - as above
-            await asyncio.sleep(_ASK_AGAIN_SECONDS * (0.5 + random.random()))  # noqa: S311
+        run = asyncio.get_running_loop().run_in_executor
         try:
+            while not await run(self._thread, self._write, _TAKE, machine):  # noqa: ASYNC110
+                await asyncio.sleep(_ASK_AGAIN_SECONDS * (0.5 + random.random()))  # noqa: S311
             yield
         finally:
-            await asyncio.shield(self._tell(self._given, machine))
+            await asyncio.shield(run(self._thread, self._write, _FREE, machine))
 
-    def _tell(self, wishes: dict[str, asyncio.Future[bool]], machine: str) -> asyncio.Future[bool]:
-        answer = wishes[machine] = asyncio.get_running_loop().create_future()
-        if self._telling is None:
-            self._telling = asyncio.create_task(self._tell_all())
-        return answer
-
-    async def _tell_all(self) -> None:
-        while self._wanted or self._given:
-            wanted, given = self._wanted, self._given
-            self._wanted, self._given = {}, {}
-            taken = set[str]()
-            try:
-                taken = await asyncio.to_thread(self._write, list(wanted), list(given))
-            except StorageUnavailable as problem:  # locks that were given back end by their lease
-                log.warning("could not take turns at machines", reason=str(problem))
-            for answer in given.values():
-                answer.set_result(True)
-            for machine, answer in wanted.items():
-                if not answer.cancelled():
-                    answer.set_result(machine in taken)
-                elif machine in taken:  # nobody waits for it any more
-                    self._given[machine] = asyncio.get_running_loop().create_future()
-        self._telling = None
-
-    def _write(self, wanted: list[str], given: list[str]) -> set[str]:
-        """Release and take locks; returns those taken. Two transactions, as one could deadlock."""
-        mine = {"owner": self._owner, "seconds": self._seconds}
-        if given:
+    def _write(self, statement: TextClause, machine: str) -> bool:
+        """Take or free a machine; whether that succeeded."""
+        try:
             with self._database.write_rows() as session:
-                session.execute(_FREE, {"machines": given, "owner": self._owner})
-        if not wanted:
-            return set()
-        with self._database.write_rows() as session:
-            return set(session.scalars(_TAKE, mine | {"machines": wanted}))
+                changed = session.execute(statement, self._values | {"machine": machine})
+                return cast("CursorResult[Any]", changed).rowcount > 0
+        except StorageUnavailable as problem:  # a machine that is not freed is so after its lease
+            log.warning("could not take turns at machines", reason=str(problem))
+            return False
 
 
 def address_book(database: Database, options: RiverOptions) -> AddressBook:
     """A DNS cache with the locks of all processes of a site; none with SQLite and no folder for
     them."""
-    turns: MachineLocks | MachineRows | None = None
+    turn: Turn | None = None
     if database.on_server:
-        turns = MachineRows(database, options.lease_real_seconds)
+        turn = MachineRows(database, options.lease_real_seconds).turn
     elif options.locks_folder:
-        turns = MachineLocks(options.locks_folder, options.per_address)
-    return AddressBook(per_address=options.per_address, turns=turns)
+        turn = MachineLocks(options.locks_folder, options.per_address).turn
+    return AddressBook(per_address=options.per_address, shared_turn=turn)

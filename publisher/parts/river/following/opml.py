@@ -56,7 +56,7 @@ def read_opml(document: bytes) -> FeedList:
     """
     xml, remarks = as_utf8(document)
     root, mending = _root(xml)
-    found: dict[str, Outline] = {}
+    outlines: dict[str, Outline] = {}
     refused: list[str] = []
     pending: list[tuple[Element, str]] = [(root, "")]
     while pending:
@@ -67,13 +67,13 @@ def read_opml(document: bytes) -> FeedList:
             inside = f"{folder}/{name.replace('/', '-')}" if name and not url else folder
             pending.append((element, inside))
         if url := _address(parent):
-            _take(parent, url, folder, found, refused)
-    if mending and not found:
+            _read_outline(parent, url, folder, outlines, refused)
+    if mending and not outlines:
         raise InvalidData("this is not an OPML file: it is damaged, and no feed is found in it")
     title = " ".join((root.findtext("head/title") or "").split())
     cut_off = bool(mending) and not _END.search(xml[-_END_BYTES:])
     return FeedList(
-        title[:500], list(found.values()), refused, cut_off, gathered((*remarks, *mending))
+        title[:500], list(outlines.values()), refused, cut_off, gathered((*remarks, *mending))
     )
 
 
@@ -105,8 +105,8 @@ def _is_list(element: Element) -> bool:
     return (element.get("type") or "").lower() == "include"
 
 
-def _take(
-    element: Element, url: str, folder: str, found: dict[str, Outline], refused: list[str]
+def _read_outline(
+    element: Element, url: str, folder: str, outlines: dict[str, Outline], refused: list[str]
 ) -> None:
     try:
         tidy, secret = tidy_url(url)
@@ -130,7 +130,7 @@ def _take(
         element.get(_STATE) == "paused",
         _is_list(element),
     )
-    found.setdefault(tidy, outline)
+    outlines.setdefault(tidy, outline)
 
 
 def write_opml(title: str, feeds: Iterable[RiverFeed], *, complete: bool = True) -> bytes:

@@ -48,32 +48,32 @@ class View:
     before: tuple[datetime, int] | None = None
 
 
-def entries(session: Session, author_id: int, view: View, limit: int = PAGE) -> list[ReadingEntry]:
-    """Items, newest first, or grouped by feed; `limit` + 1 of them if there is another page."""
-    read, found = readable(session, author_id)
-    found = found.where(*_wanted(session, author_id, view, read))
+def entries(session: Session, author_id: int, view: View) -> list[ReadingEntry]:
+    """Items, newest first, or grouped by feed; PAGE + 1 of them if there is another page."""
+    read, items = readable(session, author_id)
+    items = items.where(*_wanted(session, author_id, view, read))
     if view.before is not None:
         moment, number = view.before
         older = RiverItem.shown_at < moment
         tied = and_(RiverItem.shown_at == moment, RiverItem.id < number)
-        found = found.where(or_(older, tied))
-    found = found.order_by(RiverItem.shown_at.desc(), RiverItem.id.desc()).limit(limit + 1)
-    rows = loaded(session, found)
+        items = items.where(or_(older, tied))
+    items = items.order_by(RiverItem.shown_at.desc(), RiverItem.id.desc()).limit(PAGE + 1)
+    rows = loaded(session, items)
     if view.by_feed:
-        rows[:limit] = sorted(rows[:limit], key=lambda e: (e.feed.title.lower(), e.feed.id))
+        rows[:PAGE] = sorted(rows[:PAGE], key=lambda e: (e.feed.title.lower(), e.feed.id))
     return rows
 
 
-def one(session: Session, author_id: int, item_id: int) -> ReadingEntry:
+def item(session: Session, author_id: int, item_id: int) -> ReadingEntry:
     """One item; NotFound when it does not exist, or has been pruned."""
-    _, found = readable(session, author_id)
-    rows = loaded(session, found.where(RiverItem.id == item_id))
+    _, items = readable(session, author_id)
+    rows = loaded(session, items.where(RiverItem.id == item_id))
     return must_exist(next(iter(rows), None), "this item is not kept any more")
 
 
-def loaded(session: Session, found: Rows) -> list[ReadingEntry]:
+def loaded(session: Session, statement: Rows) -> list[ReadingEntry]:
     """The rows of a query that `readable` began."""
-    rows = session.execute(found)
+    rows = session.execute(statement)
     return [ReadingEntry(item, feed, bool(read), bool(star)) for item, feed, read, star in rows]
 
 
@@ -91,12 +91,6 @@ def unread_counts(session: Session, author_id: int) -> dict[int, int]:
 def newest_id(session: Session) -> int:
     """The highest item id: a page passes it to `mark_all`, so that later items stay unread."""
     return session.scalar(select(func.max(RiverItem.id))) or 0
-
-
-def mark(session: Session, author_id: int, item_id: int, read: bool) -> None:
-    """Mark one item as read or unread; NotFound when it is not there."""
-    one(session, author_id, item_id)
-    mark_many(session, author_id, [item_id], read)
 
 
 def mark_many(session: Session, author_id: int, item_ids: Sequence[int], read: bool) -> None:
@@ -170,11 +164,11 @@ def undo_mark_all(session: Session, author_id: int) -> bool:
 
 def _reader(session: Session, author_id: int) -> RiverReader:
     """The reading state of an author; a new row the first time."""
-    found = session.get(RiverReader, author_id)
-    if found is None:
-        found = RiverReader(author_id=author_id, read_until=0)
-        session.add(found)
-    return found
+    reader = session.get(RiverReader, author_id)
+    if reader is None:
+        reader = RiverReader(author_id=author_id, read_until=0)
+        session.add(reader)
+    return reader
 
 
 def readable(session: Session, author_id: int) -> tuple[ColumnElement[bool], Rows]:
@@ -183,8 +177,8 @@ def readable(session: Session, author_id: int) -> tuple[ColumnElement[bool], Row
     read = is_read(session, author_id)
     mine = (RiverStar.author_id == author_id, RiverStar.item_id == RiverItem.id)
     star = select(RiverStar).where(*mine).exists()  # looked up for the rows of a page alone
-    found = joined(select(RiverItem, RiverFeed, read, star), author_id)
-    return read, found.where(RiverItem.pruned.is_(False))
+    items = joined(select(RiverItem, RiverFeed, read, star), author_id)
+    return read, items.where(RiverItem.pruned.is_(False))
 
 
 def joined(statement: Rows, author_id: int) -> Rows:
@@ -222,13 +216,13 @@ def is_starred(author_id: int) -> ColumnElement[bool]:
     return RiverItem.id.in_(select(RiverStar.item_id).where(RiverStar.author_id == author_id))
 
 
-def recent_moments(session: Session, feed_id: int, limit: int = 2_000) -> Sequence[datetime]:
+def recent_moments(session: Session, feed_id: int) -> Sequence[datetime]:
     """When the feed's newest items were published, else first seen; oldest first."""
     newest = (
         select(RiverItem.shown_at)
         .where(RiverItem.feed_id == feed_id)
         .order_by(RiverItem.shown_at.desc())
-        .limit(limit)
+        .limit(2_000)
     )
     return sorted(session.scalars(newest))
 

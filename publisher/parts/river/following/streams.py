@@ -79,10 +79,10 @@ def parse_stream(session: Session, name: str) -> Stream:
 
 def feed_of(session: Session, name: str) -> RiverFeed:
     """The subscription of a name `feed/NUMBER` or `feed/ADDRESS`; NotFound when there is none."""
-    said = name.removeprefix("feed/")
-    if (number := whole_number(said)) is not None:
+    address = name.removeprefix("feed/")
+    if (number := whole_number(address)) is not None:
         return subscriptions.by_id(session, number)
-    return subscriptions.named(session, said)
+    return subscriptions.named(session, address)
 
 
 def folder_of(name: str) -> str:
@@ -116,14 +116,14 @@ def numbers(
 ) -> list[tuple[int, int, datetime]]:
     """As `entries`, but only item id, feed id and moment of arrival."""
     columns = (RiverItem.id, RiverItem.feed_id, RiverItem.seen_at)
-    found = _page(session, author_id, query).with_only_columns(*columns)
-    return [(number, feed_id, moment) for number, feed_id, moment in session.execute(found)]
+    page = _page(session, author_id, query).with_only_columns(*columns)
+    return [(number, feed_id, moment) for number, feed_id, moment in session.execute(page)]
 
 
 def by_number(session: Session, author_id: int, item_ids: list[int]) -> list[ReadingEntry]:
     """Items by their numbers, in that order; those that are gone are left out."""
-    _, found = reading_list.readable(session, author_id)
-    rows = reading_list.loaded(session, found.where(RiverItem.id.in_(item_ids)))
+    _, items = reading_list.readable(session, author_id)
+    rows = reading_list.loaded(session, items.where(RiverItem.id.in_(item_ids)))
     place = {item_id: position for position, item_id in enumerate(item_ids)}
     return sorted(rows, key=lambda entry: place[entry.item.id])
 
@@ -141,7 +141,7 @@ def newest_by_feed(session: Session) -> dict[int, datetime]:
 
 
 def _page(session: Session, author_id: int, query: StreamQuery) -> reading_list.Rows:
-    read, found = reading_list.readable(session, author_id)
+    read, items = reading_list.readable(session, author_id)
     order = RiverItem.id.asc() if query.oldest_first else RiverItem.id.desc()
     wanted = [_is_in(stream, author_id, read) for stream in (query.stream, *query.within)]
     wanted += [not_(_is_in(stream, author_id, read)) for stream in query.without]
@@ -152,7 +152,7 @@ def _page(session: Session, author_id: int, query: StreamQuery) -> reading_list.
         wanted.append(RiverItem.seen_at >= query.since)
     if query.until is not None:
         wanted.append(RiverItem.seen_at <= query.until)
-    return found.where(*wanted).order_by(order).limit(query.count + 1)
+    return items.where(*wanted).order_by(order).limit(query.count + 1)
 
 
 def _is_in(stream: Stream, author_id: int, read: ColumnElement[bool]) -> ColumnElement[bool]:

@@ -24,6 +24,7 @@ from publisher.parts.river.stored import item_store
 from publisher.parts.river.stored.poll_rows import FeedRow
 from publisher.parts.river.tables import RiverFeed, RiverItem, RiverList
 
+BY_TITLE: tuple[Any, ...] = (func.lower(RiverFeed.title), RiverFeed.url)
 MOST_AT_ONCE = 10_000  # feeds: a second and a half
 
 
@@ -59,8 +60,7 @@ def by_id(session: Session, feed_id: int) -> RiverFeed:
 
 def everyone(session: Session) -> Sequence[RiverFeed]:
     """All subscriptions, lists too, by folder and title."""
-    order = (RiverFeed.folder, func.lower(RiverFeed.title), RiverFeed.url)
-    return session.scalars(select(RiverFeed).order_by(*order)).all()
+    return session.scalars(select(RiverFeed).order_by(RiverFeed.folder, *BY_TITLE)).all()
 
 
 def with_items(session: Session) -> list[RiverFeed]:
@@ -78,8 +78,8 @@ def subscribe(
     """
     outline = Outline(url, **about)
     check_policy(outline.policy)
-    if (known := known_url(session, url)) is not None:
-        raise Conflict(f"already subscribed to {known.url}")
+    if (followed := known_url(session, url)) is not None:
+        raise Conflict(f"already subscribed to {followed.url}")
     feed = _new(outline, now, first_poll_at)
     _set_login(feed, outline.credentials)
     session.add(feed)
@@ -98,8 +98,8 @@ def subscribe_all(
     for too many.
     """
     rows = session.execute(select(RiverFeed.url, RiverFeed.added_url))
-    known = {url for row in rows for url in row}
-    new = [outline for outline in outlines if outline.url not in known]
+    followed = {url for row in rows for url in row}
+    new = [outline for outline in outlines if outline.url not in followed]
     if len(new) > MOST_AT_ONCE:  # nobody else can save anything meanwhile
         raise InvalidInput(f"{len(new):,} feeds; at most {MOST_AT_ONCE:,} are added at once")
     turns: dict[str, datetime] = {}
@@ -234,7 +234,7 @@ _FEW = 3
 _CONFIRMED_AFTER = timedelta(days=1)
 
 
-def doubt(
+def problem_of_list(
     session: Session, feed: RiverFeed | FeedRow, outlines: Sequence[Outline], now: datetime
 ) -> str:
     """The problem SHRUNK if a version of a list drops most feeds; "" if it is to be applied."""
@@ -246,36 +246,31 @@ def doubt(
     return "" if confirmed else SHRUNK
 
 
-def take_over(
+def apply_list(
     session: Session, feed: RiverFeed | FeedRow, outlines: Sequence[Outline], now: datetime
 ) -> list[str]:
     """Follow what a list names now; returns what happened, in words."""
     before = _named_before(session, feed)
     named = {outline.url: _placed(feed, outline) for outline in outlines if not outline.is_list}
-    kept = dict(list(named.items())[:MOST_FEEDS])
-    new = [outline for url, outline in kept.items() if url not in before]
+    followed = dict(list(named.items())[:MOST_FEEDS])
+    new = [outline for url, outline in followed.items() if url not in before]
     added = subscribe_all(session, new, now, list_id=feed.id)
-    for url, outline in kept.items():
+    for url, outline in followed.items():
         if url in before:
             _move(session, feed, outline, before[url])
-    dropped = _let_go(session, feed, before.keys() - kept.keys())
+    dropped = _let_go(session, feed, before.keys() - followed.keys())
     session.merge(
-        RiverList(feed_id=feed.id, folders={url: row.folder for url, row in kept.items()})
+        RiverList(feed_id=feed.id, folders={url: row.folder for url, row in followed.items()})
     )
-    said = f"a list of {len(kept)} feeds: {added} followed, {dropped} let go"
-    left_out = len(named) - len(kept)
-    return [said] + ([f"{left_out} beyond the first {MOST_FEEDS} left out"] if left_out else [])
+    summary = f"a list of {len(followed)} feeds: {added} followed, {dropped} let go"
+    left_out = len(named) - len(followed)
+    return [summary] + ([f"{left_out} beyond the first {MOST_FEEDS} left out"] if left_out else [])
 
 
 def size(session: Session, feed: RiverFeed) -> int:
     """How many feeds came with a list; 0 for a feed."""
     brought = select(func.count()).select_from(RiverFeed).where(RiverFeed.list_id == feed.id)
     return (session.scalar(brought) or 0) if feed.is_list else 0
-
-
-def keep(feed: RiverFeed) -> None:
-    """Keep a feed whatever becomes of the list that it came with."""
-    feed.list_id = None
 
 
 def _named_before(session: Session, feed: RiverFeed | FeedRow) -> dict[str, str]:
@@ -297,23 +292,23 @@ def _move(session: Session, feed: RiverFeed | FeedRow, outline: Outline, before:
     mine = select(RiverFeed).where(
         RiverFeed.list_id == feed.id, RiverFeed.added_url == outline.url, RiverFeed.folder == before
     )
-    for found in session.scalars(mine):
-        found.folder = outline.folder
+    for moved in session.scalars(mine):
+        moved.folder = outline.folder
 
 
 def _let_go(session: Session, feed: RiverFeed | FeedRow, addresses: Iterable[str]) -> int:
     """Unsubscribe feeds of a list, except those that another list names: they go to that one."""
     wanted = set(addresses)
     mine = session.scalars(select(RiverFeed).where(RiverFeed.list_id == feed.id)).all()
-    others = session.scalars(select(RiverList).where(RiverList.feed_id != feed.id)).all()
+    other_lists = session.scalars(select(RiverList).where(RiverList.feed_id != feed.id)).all()
     gone = 0
-    for found in mine:
-        if found.added_url not in wanted:
+    for brought in mine:
+        if brought.added_url not in wanted:
             continue
-        found.list_id = next(
-            (row.feed_id for row in others if found.added_url in row.folders), None
+        brought.list_id = next(
+            (row.feed_id for row in other_lists if brought.added_url in row.folders), None
         )
-        if found.list_id is None:
-            let_go(session, found)
+        if brought.list_id is None:
+            let_go(session, brought)
             gone += 1
     return gone

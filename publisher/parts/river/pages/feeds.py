@@ -25,8 +25,14 @@ from publisher.dynamic_ttl.core.specs import SpecError
 from publisher.dynamic_ttl.core.ttl.activity import Activity, fold
 from publisher.dynamic_ttl.core.ttl.rule import TtlRule
 from publisher.parts.river import service
-from publisher.parts.river.following import feed_list, opml, reading_list, subscriptions
-from publisher.parts.river.following.feed_list import FeedQuery
+from publisher.parts.river.following import (
+    opml,
+    public_feeds,
+    reading_list,
+    subscription_lists,
+    subscriptions,
+)
+from publisher.parts.river.following.subscription_lists import FeedQuery
 from publisher.parts.river.observe import OBSERVED, SUMMARY
 from publisher.parts.river.polls import feed_remarks, moves, on_demand
 from publisher.parts.river.polls.on_demand import NothingThere, SeveralFeeds
@@ -61,12 +67,10 @@ def add() -> Any:
         )
     except SeveralFeeds as choice:
         return subscriptions_page(typed, {}, choice.feeds), 300
-    except NothingThere as error:
-        return subscriptions_page(typed | {"anyway": "1"}, {"url": str(error)}), 422
-    except SpecError as error:
-        return subscriptions_page(typed, {"policy": str(error)}), 422
-    except PublisherError as error:
-        return subscriptions_page(typed, {"url": str(error)}), 422
+    except (PublisherError, SpecError) as error:
+        typed |= {"anyway": "1"} if isinstance(error, NothingThere) else {}
+        place = "policy" if isinstance(error, SpecError) else "url"
+        return subscriptions_page(typed, {place: str(error)}), 422
     with site().database.read() as db:
         brought = subscriptions.size(db, feed)
     and_its = f" and the {brought} feeds that it names" if feed.is_list else ""
@@ -80,7 +84,7 @@ def show_folder() -> Any:
     """Show a folder's feeds in the blogroll, or hide them."""
     public = request.form.get("public") == "1"
     with site().database.write() as db:
-        shown, private = feed_list.show_folder(db, request.form.get("folder", "")[:200], public)
+        shown, private = public_feeds.show_folder(db, request.form.get("folder", "")[:200], public)
     left_out = f", {private} left out as private" if private else ""
     return done(f"{counted(shown, 'feed')} shown{left_out}." if public else "Hidden.", ".page")
 
@@ -98,14 +102,14 @@ def retrieve_all() -> Any:
     """Retrieve all feeds now, or those of a folder."""
     folder = request.form.get("folder")
     with site().database.write() as db:
-        asked, left_alone = on_demand.ask_all(db, now(), service.options(site()), folder)
+        due, left_alone = on_demand.make_all_due(db, now(), service.options(site()), folder)
     spared = (
         f" {counted(left_alone, 'feed is', 'feeds are')} left alone: checked just now, or asked us"
         " to wait."
         if left_alone
         else ""
     )
-    return done(f"{counted(asked, 'feed')} will be fetched within five minutes.{spared}", ".page")
+    return done(f"{counted(due, 'feed')} will be fetched within five minutes.{spared}", ".page")
 
 
 @blueprint.get("/river/feeds/<int:feed_id>")
@@ -121,7 +125,7 @@ def change(feed_id: int) -> Any:
     try:
         with site().database.write() as db:
             row = subscriptions.by_id(db, feed_id)
-            feed_list.show(row, request.form.get("public") == "1")
+            public_feeds.show(row, request.form.get("public") == "1")
             row.folder = subscriptions.tidy_folder(request.form.get("folder", ""))
             subscriptions.rename(row, request.form.get("title", row.title))
             if spec != row.policy:
@@ -136,18 +140,18 @@ def act(feed_id: int, action: str) -> Any:
     """Retrieve, pause, resume, accept or undo a move, keep whatever its list says, or remove."""
     try:
         with site().database.write() as db:
-            said = _act(db, subscriptions.by_id(db, feed_id), action)
+            message = _act(db, subscriptions.by_id(db, feed_id), action)
     except PublisherError as error:
         flash(sentence(str(error)), "wrong")
         return redirect(url_for(".feed", feed_id=feed_id))
     if action == "remove":
-        return done(said, ".page")
-    return done(said, ".feed", feed_id=feed_id)
+        return done(message, ".page")
+    return done(message, ".feed", feed_id=feed_id)
 
 
 def _act(db: Session, row: RiverFeed, action: str) -> str:
     if action == "retrieve":
-        on_demand.ask(db, row, now(), service.options(site()))
+        on_demand.make_due(db, row, now(), service.options(site()))
         return "It will be fetched in its turn, within a few seconds."
     if action == "pause":
         subscriptions.pause(row)
@@ -160,7 +164,7 @@ def _act(db: Session, row: RiverFeed, action: str) -> str:
     if action == "undo-move":
         return f"Its address is {moves.undo_last(db, row, now())} again."
     if action == "keep":
-        subscriptions.keep(row)
+        row.list_id = None
         return "It stays, even if its list drops it."
     if action == "remove":
         permissions.check_remove_feed(me())
@@ -176,18 +180,18 @@ def subscriptions_page(
 ) -> str:
     wanted = _query()
     with site().database.read() as db:
-        found, total = feed_list.page_of(db, wanted)
-        failing, failures = feed_list.failing(db, _PROBLEMS_NAMED)
-        folders = feed_list.folders(db)
+        rows, total = subscription_lists.page_of(db, wanted)
+        failing, failures = subscription_lists.failing(db, _PROBLEMS_NAMED)
+        folders = subscription_lists.folders(db)
     return render_template(
         "river/feeds.html",
         room="river",
-        feeds=found,
+        feeds=rows,
         total=total,
         query=wanted,
-        pages=-(-total // feed_list.PAGE),
-        filters=feed_list.FILTERS,
-        sorts=feed_list.SORTS,
+        pages=-(-total // subscription_lists.PAGE),
+        filters=subscription_lists.FILTERS,
+        sorts=subscription_lists.SORTS,
         folders=folders,
         failing=failing,
         failures=failures,
@@ -205,10 +209,11 @@ def subscriptions_page(
 def _query() -> FeedQuery:
     """The filters in the query string; invalid values are ignored."""
     values = request.args
+    only, sort = values.get("only", ""), values.get("sort", "")
     return FeedQuery(
         words=values.get("q", "").strip()[:100],
-        only=values.get("only", "") if values.get("only") in feed_list.FILTERS else "",
-        sort=values.get("sort", "") if values.get("sort") in feed_list.SORTS else "problems",
+        only=only if only in subscription_lists.FILTERS else "",
+        sort=sort if sort in subscription_lists.SORTS else "problems",
         folder=values.get("folder"),
         list_id=whole_number(values.get("list", "")),
         page=whole_number(values.get("page", ""), 99_999) or 0,
@@ -219,7 +224,7 @@ def _feed_page(feed_id: int, errors: dict[str, str]) -> str:
     with site().database.read() as db:
         row = subscriptions.by_id(db, feed_id)
         visits = item_store.visits_of(db, feed_id)
-        private = feed_list.why_private(row)
+        private = public_feeds.why_private(row)
         moments = reading_list.recent_moments(db, feed_id)
         gaps = item_store.gaps_of(db, feed_id)
         past = moves.history(db, feed_id)
@@ -266,22 +271,22 @@ def import_opml() -> Any:
     try:
         if file is None:
             raise InvalidInput("choose an OPML file")
-        found = opml.read_list(file.read())
+        listed = opml.read_list(file.read())
         with site().database.write() as db:
-            added = subscriptions.subscribe_all(db, found.outlines, now())
+            added = subscriptions.subscribe_all(db, listed.outlines, now())
     except PublisherError as error:
         return subscriptions_page({}, {"file": str(error)}), 422
-    left_out = f", {len(found.refused)} left out" if found.refused else ""
-    known = len(found.outlines) - added
-    said = [f"{counted(added, 'feed')} added, {known:,} already there{left_out}."]
-    return done(" ".join([*said, *(remark.sentence for remark in found.remarks)]), ".page")
+    left_out = f", {len(listed.refused)} left out" if listed.refused else ""
+    already_there = len(listed.outlines) - added
+    sentences = [f"{counted(added, 'feed')} added, {already_there:,} already there{left_out}."]
+    return done(" ".join([*sentences, *(remark.sentence for remark in listed.remarks)]), ".page")
 
 
 @blueprint.get("/opml.xml")
 def public_opml() -> Response:
     """The public blogroll: the feeds that the owner shows, the same whether logged in or not."""
     with site().database.read() as db:
-        return cacheable(_opml(feed_list.shown(db), complete=False))
+        return cacheable(_opml(public_feeds.shown(db), complete=False))
 
 
 @blueprint.get("/river/opml.xml")

@@ -9,9 +9,9 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from publisher.base.dates import format_rfc3339
 from publisher.base.text import counted, plain_text, shorten, whole_number
 from publisher.feed_reading.feed_html import has_remote_media, without_remote_media
-from publisher.parts.river.following import feed_list, reading_list
-from publisher.parts.river.following.feed_list import FeedName
+from publisher.parts.river.following import reading_list, subscription_lists
 from publisher.parts.river.following.reading_list import ReadingEntry, View
+from publisher.parts.river.following.subscription_lists import FeedName
 from publisher.web.context import full_path, me, now, place_in_list, site, wants_json
 
 blueprint = Blueprint("items", __name__)
@@ -25,17 +25,17 @@ def page() -> str:
     """Items of all feeds, of a folder, of one feed, or those that match a search."""
     view = _view()
     with site().database.read() as db:
-        found = reading_list.entries(db, me().id, view)
-        everyone = feed_list.names(db)
+        entries = reading_list.entries(db, me().id, view)
+        everyone = subscription_lists.names(db)
         unread = reading_list.unread_counts(db, me().id)
         newest = reading_list.newest_id(db)
         can_undo = reading_list.can_undo(db, me().id, now())
-    more = len(found) > reading_list.PAGE
-    found = found[: reading_list.PAGE]
+    more = len(entries) > reading_list.PAGE
+    entries = entries[: reading_list.PAGE]
     return render_template(
         "river/page.html",
         room="river",
-        entries=found,
+        entries=entries,
         view=view,
         feeds=everyone,
         feed=next((feed for feed in everyone if feed.id == view.feed_id), None),
@@ -43,7 +43,7 @@ def page() -> str:
         can_undo=can_undo,
         unread=unread,
         newest=newest,
-        older=_older(found) if more else None,
+        older=_older(entries) if more else None,
         here=full_path(),
         shown=shown,
         excerpt=excerpt,
@@ -56,7 +56,8 @@ def page() -> str:
 def mark(item_id: int) -> Any:
     """Mark one item as read, or as unread."""
     with site().database.write() as db:
-        reading_list.mark(db, me().id, item_id, request.form.get("read") != "0")
+        reading_list.item(db, me().id, item_id)
+        reading_list.mark_many(db, me().id, [item_id], request.form.get("read") != "0")
     return _marked()
 
 
@@ -64,7 +65,7 @@ def mark(item_id: int) -> Any:
 def star(item_id: int) -> Any:
     """Star one item, or unstar it."""
     with site().database.write() as db:
-        reading_list.one(db, me().id, item_id)
+        reading_list.item(db, me().id, item_id)
         starred = request.form.get("starred") != "0"
         reading_list.star_many(db, me().id, [item_id], starred, now())
     return _marked()
@@ -125,8 +126,8 @@ def _number(text: str) -> int:
     return number
 
 
-def _older(found: list[ReadingEntry]) -> str:
-    last = min(found, key=lambda entry: (entry.item.shown_at, entry.item.id)).item
+def _older(entries: list[ReadingEntry]) -> str:
+    last = min(entries, key=lambda entry: (entry.item.shown_at, entry.item.id)).item
     values = {**request.args, "before": f"{format_rfc3339(last.shown_at)}~{last.id}"}
     return f"{url_for('river.items.page')}?{urlencode(values)}"
 

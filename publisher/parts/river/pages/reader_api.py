@@ -52,8 +52,8 @@ def check_token() -> None:
 
 def reader() -> Author:
     """The author whose program asks."""
-    found: Author = g.reader
-    return found
+    author: Author = g.reader
+    return author
 
 
 @blueprint.get("/reader/api/0/token")

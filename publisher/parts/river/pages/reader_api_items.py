@@ -33,21 +33,16 @@ def numbers() -> Response:
     """The numbers of a stream's items."""
     with site().database.read() as db:
         query = _query(db, request.values.get("s", STATE + READING_LIST), _MOST_NUMBERS)
-        found = streams.numbers(db, reader().id, query)
-    page = found[: query.count]
-    answer: dict[str, Any] = {
-        "itemRefs": [
-            {
-                "id": str(number),
-                "directStreamIds": [f"feed/{feed_id}"],
-                "timestampUsec": str(_microseconds(moment)),
-            }
-            for number, feed_id, moment in page
-        ]
-    }
-    if len(found) > query.count:
-        answer["continuation"] = str(page[-1][0])
-    return jsonify(answer)
+        rows = streams.numbers(db, reader().id, query)
+    refs = [
+        {
+            "id": str(number),
+            "directStreamIds": [f"feed/{feed_id}"],
+            "timestampUsec": str(_microseconds(moment)),
+        }
+        for number, feed_id, moment in rows[: query.count]
+    ]
+    return _page({"itemRefs": refs}, [number for number, _, _ in rows], query)
 
 
 @blueprint.get("/reader/api/0/stream/contents", defaults={"name": ""})
@@ -57,11 +52,15 @@ def contents(name: str) -> Response:
     stream = name or request.values.get("s", STATE + READING_LIST)
     with site().database.read() as db:
         query = _query(db, stream, _MOST_ITEMS)
-        found = streams.entries(db, reader().id, query)
-    page = found[: query.count]
-    answer = _document(stream, page)
-    if len(found) > query.count:
-        answer["continuation"] = str(page[-1].item.id)
+        entries = streams.entries(db, reader().id, query)
+    answer = _document(stream, entries[: query.count])
+    return _page(answer, [entry.item.id for entry in entries], query)
+
+
+def _page(answer: dict[str, Any], item_ids: list[int], query: StreamQuery) -> Response:
+    """The answer, with the place where the next page goes on if more items than fit were read."""
+    if len(item_ids) > query.count:
+        answer["continuation"] = str(item_ids[query.count - 1])
     return jsonify(answer)
 
 
@@ -70,8 +69,8 @@ def by_number() -> Response:
     """Items by their numbers."""
     wanted = item_numbers()[:_MOST_ITEMS]
     with site().database.read() as db:
-        found = streams.by_number(db, reader().id, wanted)
-    return jsonify(_document(STATE + READING_LIST, found))
+        entries = streams.by_number(db, reader().id, wanted)
+    return jsonify(_document(STATE + READING_LIST, entries))
 
 
 @blueprint.post("/reader/api/0/edit-tag")
@@ -82,14 +81,14 @@ def edit_tag() -> Response:
     if any(streams.folder_of(name) for name in request.values.getlist("a")):
         raise InvalidInput("a: items have no labels here, only feeds have; star the item instead")
     with site().database.write() as db:
-        for given, field in ((True, "a"), (False, "r")):
+        for added, field in ((True, "a"), (False, "r")):
             kinds = {streams.parse_stream(db, name).kind for name in request.values.getlist(field)}
             if "read" in kinds:
-                reading_list.mark_many(db, reader().id, items, given)
-            if "unread" in kinds and given:
+                reading_list.mark_many(db, reader().id, items, added)
+            if "unread" in kinds and added:
                 reading_list.mark_many(db, reader().id, items, read=False)
             if "starred" in kinds:
-                reading_list.star_many(db, reader().id, items, given, now())
+                reading_list.star_many(db, reader().id, items, added, now())
     return plain("OK")
 
 
@@ -115,7 +114,7 @@ def unread() -> Response:
     sums: dict[str, tuple[int, int]] = {STATE + READING_LIST: (0, 0)}
     for feed in feeds:
         moment = newest.get(feed.id)
-        came = int(moment.timestamp() * 1_000_000) if moment else 0
+        came = _microseconds(moment) if moment else 0
         places = [f"feed/{feed.id}", STATE + READING_LIST]
         for name in places + ([LABEL + feed.folder] if feed.folder else []):
             count, latest = sums.get(name, (0, 0))
@@ -129,8 +128,8 @@ def unread() -> Response:
 
 def item_numbers() -> list[int]:
     """The items that a request names, each once, in order; invalid numbers are ignored."""
-    found = (streams.item_number(text) for text in request.values.getlist("i"))
-    return list(dict.fromkeys(number for number in found if number is not None))
+    parsed = (streams.item_number(text) for text in request.values.getlist("i"))
+    return list(dict.fromkeys(number for number in parsed if number is not None))
 
 
 def _query(db: Session, stream: str, most: int) -> StreamQuery:
@@ -168,13 +167,13 @@ def _microseconds(moment: datetime) -> int:
     return int(moment.timestamp() * 1_000_000)
 
 
-def _document(stream: str, found: list[ReadingEntry]) -> dict[str, Any]:
+def _document(stream: str, entries: list[ReadingEntry]) -> dict[str, Any]:
     return {
         "direction": "ltr",
         "id": stream,
         "title": stream.rpartition("/")[2],
         "updated": int(now().timestamp()),
-        "items": [_item(entry) for entry in found],
+        "items": [_item(entry) for entry in entries],
     }
 
 

@@ -99,15 +99,19 @@ def take_jobs(
     due = session.execute(_DUE, {"hosts": hosts, "now": now}).all()
     spare = set(hosts) - {feed.host for feed in due}
     for feed in due:
-        other = feed.leads_to
-        if other is None or other in spare or frontier.hold(session, other, owner, now, until):
-            spare.discard(other or "")
+        target = feed.leads_to
+        if (
+            target is None
+            or target in spare
+            or frontier.lease_host(session, target, owner, now, until)
+        ):
+            spare.discard(target or "")
             jobs.append(_job(feed, now, owner))
             next_at = _if_lost(feed, now)
         else:
-            refused[other] += 1
-            wait = (until - now) * RETRY_SHARE * refused[other]
-            row = session.get(RiverHost, other)
+            refused[target] += 1
+            wait = (until - now) * RETRY_SHARE * refused[target]
+            row = session.get(RiverHost, target)
             not_before = row.not_before if row is not None and row.not_before else now
             next_at = max(now, not_before) + wait
         moves.append({"feed": feed.id, "moment": next_at})
@@ -150,19 +154,19 @@ def _if_lost(feed: Row[Any], now: datetime) -> datetime:
 
 def _job(feed: Row[Any], now: datetime, owner: str) -> PollJob:
     secret = Credentials(feed.username, feed.password, feed.auth_scheme) if feed.username else None
-    known = Validators(feed.etag, feed.last_modified, feed.validators_url)
-    asked = feed.asked_at is not None and feed.asked_at >= (feed.last_polled_at or feed.added_at)
+    validators = Validators(feed.etag, feed.last_modified, feed.validators_url)
+    by_hand = feed.asked_at is not None and feed.asked_at >= (feed.last_polled_at or feed.added_at)
     return PollJob(
         feed_id=feed.id,
         host=feed.host,
         url=feed.url,
         at=now,
-        validators=known,
+        validators=validators,
         credentials=secret,
         content_hash=feed.content_hash,
         window=feed.window,
         anew=feed.rules != RULES,
-        on_demand=asked,
+        on_demand=by_hand,
         leads_to=feed.leads_to or "",
         is_list=feed.is_list,
         owner=owner,

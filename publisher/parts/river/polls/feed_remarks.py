@@ -20,11 +20,14 @@ moment of the last document with it (RFC 3339)."""
 _FORGOTTEN_AFTER = timedelta(days=30)
 
 
-def of_visit(document: FeedDocument, kept: Kept) -> tuple[Remark, ...]:
+def of_visit(document: FeedDocument, brought: Kept) -> tuple[Remark, ...]:
     """The remarks on a document, with those on how its items were recognised."""
     moved = "the site has moved, and its items are taken for those with the ids of the old address"
     renamed = "ids have changed; the items are taken for older ones with the same text or title"
-    ours = (Remark("moved-ids", moved, kept.moved), Remark("changed-ids", renamed, kept.renamed))
+    ours = (
+        Remark("moved-ids", moved, brought.moved),
+        Remark("changed-ids", renamed, brought.renamed),
+    )
     return gathered((*document.remarks, *(remark for remark in ours if remark.count)))
 
 
@@ -39,8 +42,8 @@ def gather(
     before = {remark["kind"]: remark for remark in stored}
     newest: list[Stored] = []
     for remark in remarks:
-        known = before.pop(remark.kind, {"count": 0})
-        count = remark.count + (0 if whole else known["count"])
+        earlier = before.pop(remark.kind, {"count": 0})
+        count = remark.count + (0 if whole else earlier["count"])
         newest.append(remark.as_json() | {"count": count, "last_at": format_rfc3339(now)})
     oldest = now - _FORGOTTEN_AFTER
     lasting = [old for old in before.values() if parse_rfc3339(old["last_at"]) >= oldest]
@@ -55,4 +58,4 @@ def in_words(remark: Stored) -> str:
 
 def shown(stored: Sequence[Stored]) -> list[tuple[str, bool, datetime]]:
     """Of each remark: its words, whether something is lost, and when it last occurred."""
-    return [(in_words(one), one["loss"], parse_rfc3339(one["last_at"])) for one in stored]
+    return [(in_words(r), r["loss"], parse_rfc3339(r["last_at"])) for r in stored]

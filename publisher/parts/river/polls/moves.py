@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import Conflict, must_exist
 from publisher.feed_fetching.addresses import login_may_follow, work_unit_of
 from publisher.parts.river.fetching import frontier
-from publisher.parts.river.following import feed_list
+from publisher.parts.river.following import public_feeds
 from publisher.parts.river.options import RiverOptions
 from publisher.parts.river.polls.poll_job import PollResult
 from publisher.parts.river.stored import identity
@@ -40,7 +40,9 @@ def is_same_feed(session: Session, feed: FeedRow, result: PollResult) -> bool:
     return bool(feed.feed_title) and document.title == feed.feed_title and same_site
 
 
-def weigh(session: Session, feed: FeedRow, result: PollResult, options: RiverOptions) -> str:
+def handle_redirect(
+    session: Session, feed: FeedRow, result: PollResult, options: RiverOptions
+) -> str:
     """Handle the address that a poll was permanently redirected to; "" or the problem with it.
 
     It is taken after the quarantine, and only for the same feed. A feed that was never read has
@@ -86,12 +88,12 @@ def take_address(session: Session, feed: FeedRow, url: str, now: datetime) -> No
 def _set_address(session: Session, feed: FeedRow | RiverFeed, url: str, now: datetime) -> None:
     """Move a feed to a new address, or merge it into the feed that has it already."""
     session.add(RiverMove(feed_id=feed.id, at=now, from_url=feed.url, to_url=url))
-    other = session.scalar(select(RiverFeed).where(RiverFeed.url == url, RiverFeed.id != feed.id))
-    if other is not None:
-        feed.state, feed.merged_into, feed.next_poll_at = "merged", other.id, None
+    twin = session.scalar(select(RiverFeed).where(RiverFeed.url == url, RiverFeed.id != feed.id))
+    if twin is not None:
+        feed.state, feed.merged_into, feed.next_poll_at = "merged", twin.id, None
         return
     feed.url, feed.host = url, work_unit_of(url)
-    feed.public = feed.public and not feed_list.why_private(feed)
+    feed.public = feed.public and not public_feeds.why_private(feed)
     frontier.enqueue(session, feed.host, feed.next_poll_at or now)
 
 

@@ -6,7 +6,6 @@ Each waits for the turn of its host like any other poll, for some seconds at mos
 import asyncio
 import random
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
@@ -22,6 +21,7 @@ from publisher.feed_fetching.addresses import work_unit_of
 from publisher.feed_fetching.answers import Credentials, Validators
 from publisher.feed_fetching.fetch import FetchLimits, open_fetcher
 from publisher.feed_reading.feed_document import NotAFeed
+from publisher.feed_reading.scan import first_tag
 from publisher.parts.river.fetching import frontier
 from publisher.parts.river.fetching.frontier import HostGate
 from publisher.parts.river.fetching.machines import address_book
@@ -31,7 +31,7 @@ from publisher.parts.river.observe import check_policy
 from publisher.parts.river.options import RiverOptions
 from publisher.parts.river.polls import due_polls
 from publisher.parts.river.polls.due_polls import PollJob
-from publisher.parts.river.polls.poll_job import PollResult, names_feeds, read, run_job
+from publisher.parts.river.polls.poll_job import PollResult, read, run_job
 from publisher.parts.river.polls.poll_results import store_results
 from publisher.parts.river.tables import RiverFeed, RiverHost, RiverVisit
 from publisher.storage.database import Database
@@ -95,10 +95,10 @@ class OnDemandPoller:
         if secret is not None:
             encryption.check_installed()
             with self.database.write() as session:
-                if (known := subscriptions.renew_login(session, address, secret)) is not None:
-                    return known
+                if (followed := subscriptions.renew_login(session, address, secret)) is not None:
+                    return followed
         self._check_new(address)
-        address, first = asyncio.run(self._look(address, secret, choose_first))
+        address, first = asyncio.run(self._first_visit(address, secret, choose_first))
         # A name without a dot is a typing mistake, unless it can be resolved.
         mistyped = first.problem == "dns" and "." not in (urlsplit(address).hostname or "")
         if first.problem in _HOPELESS or mistyped:
@@ -113,17 +113,19 @@ class OnDemandPoller:
         Conflict when the host stays busy, or has asked us to wait.
         """
         job = PollJob(0, work_unit_of(url), url, self.clock(), validators, None)
-        with self._given_back():
+        try:
             return asyncio.run(self._run(job))
+        finally:
+            self._give_back(self.held)
 
     def retrieve(self, feed_id: int, *, whole: bool = False) -> RiverFeed:
-        """Poll a feed that `ask` made due; waits while its host is busy.
+        """Poll a feed that `make_due` made due; waits while its host is busy.
 
         `whole`: without validators, and every item is read, also those whose bytes are known.
         """
         with self.database.read() as session:
             host = subscriptions.by_id(session, feed_id).host
-        held = asyncio.run(self._gate.take((host, self._owner), _PATIENCE_SECONDS))
+        held = asyncio.run(self._gate.lease((host, self._owner), _PATIENCE_SECONDS))
         with self.database.write() as session:
             feed = subscriptions.by_id(session, feed_id)
             if not held:
@@ -140,14 +142,14 @@ class OnDemandPoller:
 
     def _check_new(self, address: str) -> None:
         with self.database.read() as session:
-            if (known := subscriptions.known_url(session, address)) is not None:
-                raise Conflict(f"already subscribed to {known.url}")
+            if (followed := subscriptions.known_url(session, address)) is not None:
+                raise Conflict(f"already subscribed to {followed.url}")
 
-    async def _look(
+    async def _first_visit(
         self, address: str, secret: Credentials | None, choose_first: bool
     ) -> tuple[str, PollResult]:
         """The first visit to an address, or to the feed that the page there announces."""
-        with self._given_back():
+        try:
             first = await self._first_poll(address, secret)
             if first.problem == "not-a-feed":
                 page, address = address, _announced(first, choose_first)
@@ -159,7 +161,9 @@ class OnDemandPoller:
                     )
                 self._give_back(self.held - {work_unit_of(address)})
                 first = await self._first_poll(address, secret)
-        return address, first
+            return address, first
+        finally:
+            self._give_back(self.held)
 
     def _enrol(
         self, url: str, first: PollResult, folder: str, policy: str, secret: Credentials | None
@@ -181,21 +185,21 @@ class OnDemandPoller:
     async def _run(self, job: PollJob) -> PollResult:
         """Make a poll in its host's turn; Conflict when that does not come soon."""
         if job.host in self.held:  # it was just polled: wait for its pause
-            await self._gate.rest(job.host)
-        elif not await self._gate.take((job.host, self._owner), _PATIENCE_SECONDS):
+            await self._gate.pause(job.host)
+        elif not await self._gate.lease((job.host, self._owner), _PATIENCE_SECONDS):
             raise Conflict(f"{job.host} is busy or asked us to wait; try again later")
         self.held |= {job.host}
-        found = await self._poll(replace(job, owner=self._owner, at=self.clock()))
-        self.held |= found.hosts
-        return found
+        result = await self._poll(replace(job, owner=self._owner, at=self.clock()))
+        self.held |= result.hosts
+        return result
 
     async def _first_poll(self, url: str, credentials: Credentials | None) -> PollResult:
         """The first poll of an address, which may be a list of feeds."""
         job = PollJob(0, work_unit_of(url), url, self.clock(), Validators(), credentials)
-        found = await self._run(job)
-        if found.problem == "not-a-feed" and names_feeds(found.fetched):
-            return await asyncio.to_thread(read, replace(found.job, is_list=True), found.fetched)
-        return found
+        result = await self._run(job)
+        if result.problem == "not-a-feed" and first_tag(result.fetched.body).lower() == "opml":
+            return await asyncio.to_thread(read, replace(result.job, is_list=True), result.fetched)
+        return result
 
     async def _poll(self, job: PollJob) -> PollResult:
         """Make a poll whose host is held."""
@@ -210,14 +214,6 @@ class OnDemandPoller:
                 return await run_job(fetcher, job, self.clock)
             finally:
                 keeping.cancel()
-
-    @contextmanager
-    def _given_back(self) -> Iterator[None]:
-        """Release all hosts at the end."""
-        try:
-            yield
-        finally:
-            self._give_back(self.held)
 
     def _give_back(self, hosts: frozenset[str]) -> None:
         """Release hosts, each with a pause."""
@@ -239,7 +235,7 @@ def _announced(first: PollResult, choose_first: bool) -> str:
 RETRY_PAUSE = timedelta(minutes=1)
 
 
-def ask(session: Session, feed: RiverFeed, now: datetime, options: RiverOptions) -> datetime:
+def make_due(session: Session, feed: RiverFeed, now: datetime, options: RiverOptions) -> datetime:
     """Make a feed due now because a person wants it; returns when its turn comes.
 
     At most once in `on_demand_minutes`, a minute after a failed poll, and never against a
@@ -255,7 +251,7 @@ def ask(session: Session, feed: RiverFeed, now: datetime, options: RiverOptions)
     return now
 
 
-def ask_all(
+def make_all_due(
     session: Session, now: datetime, options: RiverOptions, folder: str | None = None
 ) -> tuple[int, int]:
     """Make all feeds, or those of a folder, due now, each in its host's turn.
@@ -321,6 +317,6 @@ def told_to_wait_until(session: Session, feed: RiverFeed) -> datetime | None:
     moments = [host.not_before] if host is not None and host.not_before else []
     if feed.limited and feed.last_polled_at is not None:
         newest = select(RiverVisit.told_seconds).where(RiverVisit.feed_id == feed.id)
-        told = session.scalar(newest.order_by(RiverVisit.at.desc()).limit(1))
-        moments.append(feed.last_polled_at + timedelta(seconds=told or 0))
+        seconds = session.scalar(newest.order_by(RiverVisit.at.desc()).limit(1))
+        moments.append(feed.last_polled_at + timedelta(seconds=seconds or 0))
     return max(moments, default=None)

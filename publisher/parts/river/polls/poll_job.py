@@ -37,7 +37,7 @@ from publisher.feed_reading.feed_document import (
 )
 from publisher.feed_reading.feed_html import announced_in_header
 from publisher.feed_reading.parse import read_document
-from publisher.feed_reading.scan import DocumentHints, first_tag
+from publisher.feed_reading.scan import DocumentHints
 from publisher.parts.river.fetching import frontier
 from publisher.parts.river.following.opml import FeedList, read_list
 from publisher.parts.river.polls.due_polls import PollJob
@@ -72,12 +72,12 @@ class PollResult:
     announced: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def failed(cls, job: PollJob, asked: tuple[str, ...] = ()) -> "PollResult":
+    def failed(cls, job: PollJob, hosts_asked: tuple[str, ...] = ()) -> "PollResult":
         """A visit that ended in a bug of ours; it counts like any other failure.
 
         `asked` are the hosts that were sent a request before, and are to be released.
         """
-        fetched = HttpResult(job.url, job.url, problem="internal", asked=asked)
+        fetched = HttpResult(job.url, job.url, problem="internal", asked=hosts_asked)
         return cls(job, fetched, problem="internal", detail="an error of this program, see its log")
 
     @property
@@ -153,8 +153,8 @@ def read(job: PollJob, fetched: HttpResult) -> PollResult:
                 raise InvalidData("the list breaks off: nothing of it is applied")
             return PollResult(job, fetched, listed=listed, content_hash=content_hash)
         kind = fetched.headers.get("content-type", "")
-        known = shared_keys(unpack(job.window)) if job.anew else unpack(job.window)
-        document = read_document(fetched.body, kind, fetched.url, known)
+        window = shared_keys(unpack(job.window)) if job.anew else unpack(job.window)
+        document = read_document(fetched.body, kind, fetched.url, window)
     except InvalidData as refusal:
         problem = "not-a-list" if job.is_list else _REFUSALS.get(type(refusal), "unsafe")
         announced = refusal.alternates if isinstance(refusal, NotAFeed) else ()
@@ -165,11 +165,6 @@ def read(job: PollJob, fetched: HttpResult) -> PollResult:
     if document.cut_off:  # the same bytes again must not count as unchanged
         content_hash = b""
     return PollResult(job, fetched, document, content_hash=content_hash)
-
-
-def names_feeds(fetched: HttpResult) -> bool:
-    """Whether an answer is a list of feeds, not a feed."""
-    return fetched.ok and first_tag(fetched.body).lower() == "opml"
 
 
 def answer_of(result: PollResult, new: list[FeedItem], changed: bool) -> Answer:
@@ -251,12 +246,12 @@ def resume(session: Session, since: datetime, now: datetime) -> int:
 
     Failures that were counted before the outage was detected are taken back.
     """
-    kept = select(RiverFeed).where(
+    hit = select(RiverFeed).where(
         RiverFeed.state == "active",
         RiverFeed.last_polled_at >= since,
         RiverFeed.problem.in_([OFFLINE, *UNREACHED]),
     )
-    feeds = session.scalars(kept).all()
+    feeds = session.scalars(hit).all()
     turns: dict[str, datetime] = {}
     for feed in feeds:
         if feed.problem != OFFLINE:

@@ -42,14 +42,14 @@ from publisher.parts.river.tables import RiverGap, RiverVisit
 
 def _remarks(result: PollResult, gap: RiverGap | None) -> list[str]:
     """What was wrong with an answer that was accepted all the same."""
-    found = [item_store.in_words(gap)] if gap is not None else []
+    sentences = [item_store.in_words(gap)] if gap is not None else []
     document = result.document
     if document is not None and document.cut_off:
-        found.append("its end was missing: the answer was not delivered whole")
+        sentences.append("its end was missing: the answer was not delivered whole")
     if document is not None and document.left_out:
         every = MAX_ITEMS + document.left_out
-        found.append(f"of its document's {every:,} items the newest {MAX_ITEMS:,} are read")
-    return found
+        sentences.append(f"of its document's {every:,} items the newest {MAX_ITEMS:,} are read")
+    return sentences
 
 
 def _describe(feed: FeedRow, document: FeedDocument) -> None:
@@ -163,31 +163,31 @@ class _Batch:
         """Bring a feed up to date with a visit and plan its next one."""
         now = result.job.at
         waited = (now - feed.last_polled_at).total_seconds() if feed.last_polled_at else 0.0
-        problem = result.problem or moves.weigh(self.session, feed, result, self.options)
+        problem = result.problem or moves.handle_redirect(self.session, feed, result, self.options)
         if result.listed is not None and not problem:
-            problem = subscriptions.doubt(self.session, feed, result.listed.outlines, now)
+            problem = subscriptions.problem_of_list(self.session, feed, result.listed.outlines, now)
         policy = policy_of(self.session, feed, self.options)
         memory = policy.restore(feed.memory)
-        kept = Kept([])
+        taken_in = Kept([])
         if problem in (poll_job.OFFLINE, BUSY, OVERLOADED):
             self._uncounted(feed, result, problem)
             return
         if problem:
-            schedule.count(feed, result, problem)
+            schedule.count_failure(feed, result, problem)
         else:
-            kept = self._accept(feed, result)
+            taken_in = self._accept(feed, result)
             if result.listed is not None:
                 self.lists.append((feed, result))
             memory = policy.remember(
                 memory,
-                answer_of(result, kept.new, bool(kept.new or kept.edited)),
+                answer_of(result, taken_in.new, bool(taken_in.new or taken_in.edited)),
                 int(now.timestamp()),
             )
             feed.content_hash, feed.memory = result.content_hash, memory.as_json()
-        self._note(feed, result, problem, len(kept.new))
-        stakes = None if problem else self._stakes(feed, result, kept.new)
+        self._note(feed, result, problem, len(taken_in.new))
+        cost = None if problem else self._cost(feed, result, taken_in.new)
         next_at, reasons = plan(
-            policy, memory, feed, result, self.options, self.rng, waited=waited, stakes=stakes
+            policy, memory, feed, result, self.options, self.rng, waited=waited, cost=cost
         )
         active = feed.state == "active"
         feed.next_poll_at = next_at if active else None
@@ -222,18 +222,18 @@ class _Batch:
     def _accept(self, feed: FeedRow, result: PollResult) -> Kept:
         """Apply a good answer: items, title, validators."""
         document, now = result.document, result.job.at
-        kept = Kept([])
+        taken_in = Kept([])
         if document is not None:
-            kept = item_store.keep(
+            taken_in = item_store.keep(
                 self.session, feed, document, result.fetched.url, now, self.items,
                 anew=result.job.anew,
             )  # fmt: skip
-            if (gap := item_store.gap(feed, document, kept.new, now)) is not None:
+            if (gap := item_store.gap(feed, document, taken_in.new, now)) is not None:
                 self.gaps[feed.id] = gap
-            said = feed_remarks.of_visit(document, kept)
-            if said or feed.remarks:
+            remarks = feed_remarks.of_visit(document, taken_in)
+            if remarks or feed.remarks:
                 whole = document.broken
-                feed.remarks = feed_remarks.gather(feed.remarks, said, now, whole=whole)
+                feed.remarks = feed_remarks.gather(feed.remarks, remarks, now, whole=whole)
             _describe(feed, document)
         pair = result.fetched.validators
         whole = document is None or not document.cut_off
@@ -246,15 +246,13 @@ class _Batch:
         feed.failures = feed.limited = 0
         feed.gone_at = None
         feed.last_success_at = now
-        if kept.new:
+        if taken_in.new:
             feed.last_new_at = now
         if result.fetched.auth_scheme:
             feed.auth_scheme = result.fetched.auth_scheme
-        return kept
+        return taken_in
 
-    def _stakes(
-        self, feed: FeedRow, result: PollResult, new: Sequence[FeedItem]
-    ) -> PollCost | None:
+    def _cost(self, feed: FeedRow, result: PollResult, new: Sequence[FeedItem]) -> PollCost | None:
         """See `PollCost`; None for lists, and where a person chose the policy.
 
         If the feed has validators or asks for a wait, its turnover is left out after a 304, and
@@ -264,13 +262,13 @@ class _Batch:
             return None
         document = result.document
         hints = document.hints if document else DocumentHints()
-        asked = max(result.told_seconds or 0, hints.seconds)
-        blind = not (feed.etag or feed.last_modified or asked)
+        asked_seconds = max(result.told_seconds or 0, hints.seconds)
+        blind = not (feed.etag or feed.last_modified or asked_seconds)
         if not blind and (document is None or hints.skip_hours or hints.skip_days):
             return PollCost()
         size = item_store.document_size(feed, document)
         time = item_store.turnover(self.session, feed, size, new, result.job.at)
-        return PollCost(blind, time, asked)
+        return PollCost(blind, time, asked_seconds)
 
     def _uncounted(self, feed: FeedRow, result: PollResult, problem: str) -> None:
         """Apply a poll that failed without fault of the feed: it is not counted, and repeated soon.
@@ -292,9 +290,11 @@ class _Batch:
             return
         if not feed.renamed:
             feed.title = feed.feed_title = result.listed.title or feed.title
-        said = subscriptions.take_over(self.session, feed, result.listed.outlines, result.job.at)
+        changes = subscriptions.apply_list(
+            self.session, feed, result.listed.outlines, result.job.at
+        )
         how = [remark.sentence for remark in result.listed.remarks]
-        feed.reasons = [*said, *how, *result.listed.refused[:_COMPLAINTS], *feed.reasons]
+        feed.reasons = [*changes, *how, *result.listed.refused[:_COMPLAINTS], *feed.reasons]
         save(self.session, [feed])
 
     def set_pauses(self, units: Mapping[str, HostRow], result: PollResult, again: bool) -> None:
@@ -325,6 +325,6 @@ class _Batch:
         longer = max(host.delay_seconds * 2, least)
         host.delay_seconds = min(longer, self.options.host_delay_ceiling_seconds)
         if result.asked_to_slow_down:
-            told = result.told_seconds
-            seconds = told if told is not None else 60 * 2 ** min(host.strikes, 10)
+            retry_after = result.told_seconds
+            seconds = retry_after if retry_after is not None else 60 * 2 ** min(host.strikes, 10)
             host.not_before = result.job.at + timedelta(seconds=seconds)

@@ -44,11 +44,11 @@ def plan(
     rng: random.Random,
     *,
     waited: float,
-    stakes: PollCost | None,
+    cost: PollCost | None,
 ) -> tuple[datetime, list[str]]:
     """The next poll of a feed after a visit, and why then.
 
-    Without `stakes` the policy alone decides. `waited`: seconds since the poll before.
+    Without `cost` the policy alone decides. `waited`: seconds since the poll before.
     """  # fmt: skip
     now = result.job.at
     epoch = int(now.timestamp())
@@ -56,8 +56,8 @@ def plan(
     reasons = policy.explain(memory, epoch)[:-1]
     if feed.problem:
         wait = _backed_off(wait, feed, result, waited, options, reasons)
-    elif stakes is not None:
-        wait = _weighed(wait, stakes, options, reasons)
+    elif cost is not None:
+        wait = _by_cost(wait, cost, options, reasons)
     jitter = rng.random() * min(wait * options.jitter_share, options.jitter_ceiling_seconds)
     if jitter >= 1:
         reasons.append(f"plus {duration(jitter)} at random, so that polls are spread out")
@@ -65,13 +65,16 @@ def plan(
     return now + timedelta(seconds=total), [*reasons, f"next poll in {duration(total)}"]
 
 
-def _weighed(wait: float, stakes: PollCost, options: RiverOptions, reasons: list[str]) -> float:
+def _by_cost(wait: float, cost: PollCost, options: RiverOptions, reasons: list[str]) -> float:
     """Seconds to wait: a day or more without validators, but less where items would be missed."""
     rare = options.unconditional_minutes * 60
-    rarely = stakes.blind and wait < rare
-    if stakes.turnover is not None:
-        turned = stakes.turnover.total_seconds()
-        sooner = max(turned / 2, _floor(stakes, options))
+    rarely = cost.blind and wait < rare
+    if cost.turnover is not None:
+        turned = cost.turnover.total_seconds()
+        # At the least what the feed asks for, else an hour.
+        least = max(cost.asked_seconds, options.turnover_floor_minutes * 60)
+        unasked = options.unasked_floor_minutes * 60
+        sooner = max(turned / 2, least if cost.asked_seconds else unasked)
         if sooner < (rare if rarely else wait):
             why = (
                 f"all items are new within {duration(turned)}"
@@ -86,13 +89,6 @@ def _weighed(wait: float, stakes: PollCost, options: RiverOptions, reasons: list
     return wait
 
 
-def _floor(stakes: PollCost, options: RiverOptions) -> float:
-    """The shortest wait for a fast turnover, in seconds: what the feed asks for, else an hour."""
-    if stakes.asked_seconds:
-        return max(stakes.asked_seconds, options.turnover_floor_minutes * 60)
-    return options.unasked_floor_minutes * 60
-
-
 def _backed_off(
     wait: float, feed: FeedRow, result: PollResult, waited: float, options: RiverOptions,
     reasons: list[str],
@@ -103,11 +99,12 @@ def _backed_off(
     wait holds as well. A feed that seems dead is polled once a week, after two months once a month.
     """
     answered = result.fetched.status > 0 and feed.last_success_at is not None
-    slow_down, told, words = result.asked_to_slow_down, result.told_seconds, in_words(feed.problem)
+    slow_down, retry_after = result.asked_to_slow_down, result.told_seconds
+    words = in_words(feed.problem)
     step = RETRY_SECONDS[min(feed.failures, len(RETRY_SECONDS)) - 1]
-    if slow_down and told is not None:
-        reasons.append(f"{words}: asked to wait {duration(told)}")
-        return max(wait if answered else step, told)
+    if slow_down and retry_after is not None:
+        reasons.append(f"{words}: asked to wait {duration(retry_after)}")
+        return max(wait if answered else step, retry_after)
     dead = dead_for(feed, result.job.at)
     rarely = DAY_SECONDS * (30 if dead >= timedelta(days=60) else 7 if dead >= DEAD_AFTER else 0)
     ceiling = max(DAY_SECONDS, wait, rarely)
@@ -150,7 +147,7 @@ def in_words(problem: str, detail: str = "") -> str:
     return detail if detail.startswith(words) else f"{words}: {detail}" if detail else words
 
 
-def count(feed: FeedRow, result: PollResult, problem: str) -> None:
+def count_failure(feed: FeedRow, result: PollResult, problem: str) -> None:
     """Count a failure. A 410 must be confirmed a day later, unless the feed was never read."""
     feed.failures += 1
     feed.asked_at = None  # a failed retrieval does not count against the limit on demand

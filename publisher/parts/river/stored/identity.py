@@ -58,8 +58,8 @@ _SCHEMES = ("http://", "http://www.", "https://", "https://www.")
 
 def site_of(url: str) -> str:
     """An address without scheme, `www.` and a slash at its end; "" if it is none."""
-    found = _ID.fullmatch(url.strip())
-    return found[2].rstrip("/").casefold() if found else ""
+    match = _ID.fullmatch(url.strip())
+    return match[2].rstrip("/").casefold() if match else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +77,17 @@ class Sites:
 
     def earlier_ids(self, name: str) -> Iterator[str]:
         """The ids that an item with the id `name` may have had before the site moved."""
-        found = _ID.fullmatch(name)
-        if found is None:
+        match = _ID.fullmatch(name)
+        if match is None:
             return
-        kind, place = found[1].lower(), found[2]
+        kind, place = match[1].lower(), match[2]
         schemes = _SCHEMES if kind != "tag:" else ("tag:", "tag:www.")
         for site in self.now:
-            rest = place[len(site) :]
-            if place[: len(site)].casefold() != site or rest[:1] not in ("", "/", "?", "#", ","):
+            path = place[len(site) :]
+            if place[: len(site)].casefold() != site or path[:1] not in ("", "/", "?", "#", ","):
                 continue
             for earlier in self.before:
-                yield from (f"{scheme}{earlier}{rest}" for scheme in schemes)
+                yield from (f"{scheme}{earlier}{path}" for scheme in schemes)
 
 
 def _with_host(site_url: str, *urls: str) -> frozenset[str]:
@@ -107,11 +107,6 @@ class Recognised:
     rows: list[Stored | None]
     moved: int = 0
     renamed: int = 0
-
-    @property
-    def known(self) -> int:
-        """How many were recognised."""
-        return sum(row is not None for row in self.rows)
 
 
 def recognised(
@@ -164,8 +159,8 @@ def share_known(
     unparsed = len(_unparsed(document))
     stored = session.scalar(_HOW_MANY, {"feed": feed.id}) or 0
     most = min(unparsed + len(document.items), stored)
-    known = unparsed + recognised(session, feed, document, url, now).known
-    return known / most if most else 0.0
+    rows = recognised(session, feed, document, url, now).rows
+    return (unparsed + sum(row is not None for row in rows)) / most if most else 0.0
 
 
 @dataclass(slots=True)
@@ -205,7 +200,7 @@ class _Search:
         earlier: dict[int, list[bytes]] = {}
         for place in self.unknown:
             name = self.items[place].guid or self.items[place].url
-            if keys := [digest(one) for one in sites.earlier_ids(name)]:
+            if keys := [digest(name_before) for name_before in sites.earlier_ids(name)]:
                 earlier[place] = keys
         if not earlier:
             return

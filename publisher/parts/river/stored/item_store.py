@@ -61,17 +61,17 @@ def keep(
     A known item whose content differs is updated and does not count as new. `anew`: known items
     were read by other rules, and may have other dates and files than are stored.
     """
-    known = recognised(session, feed, document, url, now, anew=anew)
+    recognition = recognised(session, feed, document, url, now, anew=anew)
     fresh: list[FeedItem] = []
     edited = 0
-    for item, row in zip(document.items, known.rows, strict=True):
+    for item, row in zip(document.items, recognition.rows, strict=True):
         if row is None:
             fresh.append(item)
         elif anew or (row.key, row.fingerprint) != (item.key, item.fingerprint):
             _update(session, session.get_one(RiverItem, row.id), item, now, anew=anew)
             edited += row.fingerprint != item.fingerprint
     new_rows += [_row(feed, item, now) for item in reversed(fresh)]  # newest: highest id
-    return Kept(fresh, edited, known.moved, known.renamed)
+    return Kept(fresh, edited, recognition.moved, recognition.renamed)
 
 
 def insert_new(session: Session, new_rows: Sequence[NewRow]) -> None:
@@ -142,8 +142,8 @@ def keep_starred(session: Session, feed_id: int) -> int:
     """Delete the items of a feed except starred ones; returns how many stay."""
     starred = RiverItem.id.in_(select(RiverStar.item_id))
     drop(session, RiverItem.feed_id == feed_id, ~starred)
-    kept = select(func.count()).select_from(RiverItem).where(RiverItem.feed_id == feed_id)
-    return session.scalar(kept) or 0
+    remaining = select(func.count()).select_from(RiverItem).where(RiverItem.feed_id == feed_id)
+    return session.scalar(remaining) or 0
 
 
 def drop(session: Session, *which: ColumnElement[bool]) -> None:
@@ -187,12 +187,11 @@ def prune(session: Session, now: datetime, keep_days: int, keep_items: int) -> i
     return len(ids)
 
 
-def visits_of(session: Session, feed_id: int, limit: int = 30) -> Sequence[RiverVisit]:
+def visits_of(session: Session, feed_id: int) -> Sequence[RiverVisit]:
     """The newest polls of a feed."""
-    newest = select(RiverVisit).where(RiverVisit.feed_id == feed_id)
-    return session.scalars(
-        newest.order_by(RiverVisit.at.desc(), RiverVisit.id.desc()).limit(limit)
-    ).all()
+    mine = select(RiverVisit).where(RiverVisit.feed_id == feed_id)
+    newest = mine.order_by(RiverVisit.at.desc(), RiverVisit.id.desc())
+    return session.scalars(newest.limit(30)).all()
 
 
 def prune_visits(session: Session, now: datetime, keep_days: int) -> None:
@@ -260,10 +259,10 @@ def gap(
     return RiverGap(feed_id=feed.id, begins_at=before, ends_at=dates[0], items=missed)
 
 
-def gaps_of(session: Session, feed_id: int, limit: int = 20) -> Sequence[RiverGap]:
+def gaps_of(session: Session, feed_id: int) -> Sequence[RiverGap]:
     """The gaps of a feed, newest first."""
     mine = select(RiverGap).where(RiverGap.feed_id == feed_id)
-    return session.scalars(mine.order_by(RiverGap.id.desc()).limit(limit)).all()
+    return session.scalars(mine.order_by(RiverGap.id.desc()).limit(20)).all()
 
 
 def missed_items(session: Session) -> dict[int, int]:
@@ -272,9 +271,9 @@ def missed_items(session: Session) -> dict[int, int]:
     return dict(session.execute(counted.group_by(RiverGap.feed_id)).all())
 
 
-def in_words(found: RiverGap) -> str:
+def in_words(missed: RiverGap) -> str:
     """A gap in words."""
-    time = duration((found.ends_at - found.begins_at).total_seconds())
-    if found.items is None:
+    time = duration((missed.ends_at - missed.begins_at).total_seconds())
+    if missed.items is None:
         return f"items may have been missed within {time}: nothing in the document was known"
-    return f"about {found.items} items were missed within {time}: the document had turned over"
+    return f"about {missed.items} items were missed within {time}: the document had turned over"

@@ -29,7 +29,7 @@ class PlainRow:
     @classmethod
     def names(cls) -> list[str]:
         """The names of the columns, as the fields have them."""
-        return [one.name for one in fields(cls) if one.init]
+        return [column.name for column in fields(cls) if column.init]
 
     @classmethod
     def columns(cls) -> list[Column[Any]]:
@@ -40,12 +40,12 @@ class PlainRow:
     def made_of(cls, rows: Iterable[Row[Any]]) -> list[Self]:
         """The objects of selected rows."""
         make: Callable[..., Self] = cls
-        found, values = [], attrgetter(*cls.names())
+        made, values = [], attrgetter(*cls.names())
         for row in rows:
-            one = make(*row)
-            one.stored = values(one)
-            found.append(one)
-        return found
+            plain_row = make(*row)
+            plain_row.stored = values(plain_row)
+            made.append(plain_row)
+        return made
 
 
 def _rows_of(model: type[Base], *left_out: str) -> type[PlainRow]:

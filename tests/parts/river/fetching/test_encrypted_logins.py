@@ -24,7 +24,7 @@ URL = "https://feeds.example/private.xml"
 SECRET = Credentials("me", "pässword")
 
 
-def kept(site: Site) -> str:
+def stored_password(site: Site) -> str:
     """The password as whoever holds the database reads it."""
     with site.database.read() as db:
         return str(db.scalar(text("SELECT password FROM river_feeds")))
@@ -46,35 +46,37 @@ def followed(site: Site) -> Site:
 
 def test_a_stolen_database_tells_no_passwords(followed: Site) -> None:
     """The file has it encrypted; the river reads it, and other changes leave it alone."""
-    before = kept(followed)
+    before = stored_password(followed)
     assert is_encrypted(before)
     assert SECRET.password not in before
     assert password(followed) == SECRET.password
     with followed.database.write() as db:
         subscriptions.named(db, URL).title = "Another"
-    assert kept(followed) == before
+    assert stored_password(followed) == before
 
 
 def test_a_lost_key_is_said_and_the_login_can_be_renewed(
     followed: Site, environment: Environment
 ) -> None:
     """No request goes out with rubbish: the feed says what to do, and a new password is taken."""
-    other = open_site(replace(environment, secret_key="another key than before"), followed.clock)
-    lost = Credentials("me", password(other))
+    other_site = open_site(
+        replace(environment, secret_key="another key than before"), followed.clock
+    )
+    lost = Credentials("me", password(other_site))
     assert is_encrypted(lost.password)
 
     async def poll() -> tuple[int, str, str]:
         async with aiohttp.ClientSession() as session:
-            found = await Fetcher(session, AddressBook()).fetch(URL, credentials=lost)
-            return found.requests, found.problem, found.detail
+            answer = await Fetcher(session, AddressBook()).fetch(URL, credentials=lost)
+            return answer.requests, answer.problem, answer.detail
 
     requests, problem, detail = asyncio.run(poll())
     assert (requests, problem) == (0, "login-lost")
     assert "add the feed again" in detail
-    with other.database.write() as db:
+    with other_site.database.write() as db:
         assert subscriptions.renew_login(db, URL, Credentials("me", "new")) is not None
-    assert password(other) == "new"
-    other.database.close()
+    assert password(other_site) == "new"
+    other_site.database.close()
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.text(min_size=1, max_size=20))

@@ -56,8 +56,8 @@ def poll(
 @pytest.mark.parametrize("status", [200, 220])
 def test_success(origin: Origin, status: int) -> None:
     """200.xml, 220.xml: a 2xx, known or not, brings the document."""
-    got = poll(origin.serve("/f.xml", Reply(status, FEED, XML)))
-    assert (got.ok, got.body, got.permanent_url) == (True, FEED, None)
+    answer = poll(origin.serve("/f.xml", Reply(status, FEED, XML)))
+    assert (answer.ok, answer.body, answer.permanent_url) == (True, FEED, None)
 
 
 @pytest.mark.parametrize(
@@ -75,32 +75,37 @@ def test_success(origin: Origin, status: int) -> None:
 def test_redirects(origin: Origin, status: int, stored: bool) -> None:
     """300.xml to 320.xml: every redirect is followed; only 301 and 308 offer a new address."""
     target = origin.serve("/target.xml", Reply(200, FEED, XML))
-    got = poll(origin.serve("/f.xml", Reply(status, b"", {"Location": "/target.xml"})))
-    assert (got.ok, got.url) == (True, target)
-    assert got.permanent_url == (target if stored else None)
+    answer = poll(origin.serve("/f.xml", Reply(status, b"", {"Location": "/target.xml"})))
+    assert (answer.ok, answer.url) == (True, target)
+    assert answer.permanent_url == (target if stored else None)
 
 
 def test_a_temporary_hop_ends_the_permanent_run(origin: Origin) -> None:
     """301 then 302: the stored address may become the first target, never the last."""
     middle = origin.serve("/b", Reply(302, b"", {"Location": "/c"}))
     origin.serve("/c", Reply(200, FEED, XML))
-    got = poll(origin.serve("/a", Reply(301, b"", {"Location": "/b"})))
-    assert (got.ok, got.permanent_url) == (True, middle)
+    answer = poll(origin.serve("/a", Reply(301, b"", {"Location": "/b"})))
+    assert (answer.ok, answer.permanent_url) == (True, middle)
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 410, 420, 500, 520])
 def test_errors(origin: Origin, status: int) -> None:
     """400.xml to 520.xml: an error is an answer with a status, and its text is kept."""
-    got = poll(origin.serve("/f.xml", Reply(status, b"the reason")))
-    assert (got.ok, got.status, got.body, got.problem) == (False, status, b"the reason", "")
+    answer = poll(origin.serve("/f.xml", Reply(status, b"the reason")))
+    assert (answer.ok, answer.status, answer.body, answer.problem) == (
+        False,
+        status,
+        b"the reason",
+        "",
+    )
 
 
 @pytest.mark.parametrize("encoding", PACKERS)
 def test_compressed_bodies(origin: Origin, encoding: str) -> None:
     """200_gzip.xml, FRB 140, 141: gzip, br and zstd are offered and decoded."""
     headers = {**XML, "Content-Encoding": encoding}
-    got = poll(origin.serve("/f.xml", Reply(200, PACKERS[encoding](FEED), headers)))
-    assert got.body == FEED
+    answer = poll(origin.serve("/f.xml", Reply(200, PACKERS[encoding](FEED), headers)))
+    assert answer.body == FEED
     assert encoding in origin.log[0].headers["accept-encoding"]
 
 
@@ -126,8 +131,8 @@ def test_validators_come_back_verbatim(origin: Origin, etag: str, modified: str)
 
 def test_validators_are_a_pair_of_one_answer(origin: Origin) -> None:
     """FRB 014: an answer with an ETag alone leaves no older Last-Modified behind."""
-    got = poll(origin.serve("/f", Reply(200, FEED, {"ETag": '"x"'})))
-    assert got.validators == Validators('"x"', None, origin.url + "/f")
+    answer = poll(origin.serve("/f", Reply(200, FEED, {"ETag": '"x"'})))
+    assert answer.validators == Validators('"x"', None, origin.url + "/f")
 
 
 def test_basic_authentication(origin: Origin) -> None:
@@ -140,9 +145,9 @@ def test_basic_authentication(origin: Origin) -> None:
         return Reply(401, b"", {"WWW-Authenticate": 'Basic realm="Use test/basic"'})
 
     url = origin.serve("/f.xml", route)
-    got = poll(url, credentials=Credentials("test", "basic"))
-    assert (got.ok, got.auth_scheme, len(origin.log)) == (True, "basic", 2)
-    assert poll(url, credentials=Credentials("test", "basic", got.auth_scheme)).ok
+    answer = poll(url, credentials=Credentials("test", "basic"))
+    assert (answer.ok, answer.auth_scheme, len(origin.log)) == (True, "basic", 2)
+    assert poll(url, credentials=Credentials("test", "basic", answer.auth_scheme)).ok
     assert len(origin.log) == 3
     assert poll(url).status == 401
 
@@ -168,18 +173,18 @@ def test_digest_authentication(origin: Origin) -> None:
 
 def test_credentials_stay_with_their_origin(origin: Origin) -> None:
     """A redirect to another host is not given the password, nor foreign validators."""
-    other = Origin()
+    other_origin = Origin()
     try:
-        target = other.serve("/f.xml", Reply(200, FEED, XML))
+        target = other_origin.serve("/f.xml", Reply(200, FEED, XML))
         url = origin.serve("/go", Reply(302, b"", {"Location": target}))
-        known = Validators('"secret-tag"', None, url)
-        assert poll(url, known, Credentials("u", "p", "basic")).ok
+        validators = Validators('"secret-tag"', None, url)
+        assert poll(url, validators, Credentials("u", "p", "basic")).ok
         assert "authorization" in origin.log[0].headers
         assert origin.log[0].headers["if-none-match"] == '"secret-tag"'
-        assert "authorization" not in other.log[0].headers
-        assert "if-none-match" not in other.log[0].headers
+        assert "authorization" not in other_origin.log[0].headers
+        assert "if-none-match" not in other_origin.log[0].headers
     finally:
-        other.close()
+        other_origin.close()
 
 
 def test_redirect_to_304(origin: Origin) -> None:
@@ -205,8 +210,8 @@ def test_redirect_to_304(origin: Origin) -> None:
 def test_redirects_that_lead_nowhere(origin: Origin, location: str | None, problem: str) -> None:
     """A 302 without, with a looping or with an impossible Location is an error, not a crash."""
     headers = {"Location": location} if location else {}
-    got = poll(origin.serve("/f", Reply(302, b"", headers)))
-    assert (got.ok, got.problem) == (False, problem)
+    answer = poll(origin.serve("/f", Reply(302, b"", headers)))
+    assert (answer.ok, answer.problem) == (False, problem)
 
 
 def test_endless_redirects_are_bounded(origin: Origin) -> None:
@@ -277,8 +282,8 @@ def test_a_body_that_is_not_what_its_encoding_says(origin: Origin, encoding: str
     noise = bytes(range(200, 256)) * 3
     assert poll(origin.serve("/f", Reply(200, noise, labelled))).problem == "truncated"
     part = PACKERS[encoding](FEED)[:-20]
-    got = poll(origin.serve("/g", Reply(200, part, labelled)))
-    assert got.body != FEED
+    answer = poll(origin.serve("/g", Reply(200, part, labelled)))
+    assert answer.body != FEED
 
 
 def test_an_encoding_that_nobody_asked_for(origin: Origin) -> None:
@@ -331,6 +336,6 @@ def test_one_machine_is_asked_by_one_request_at_a_time(origin: Origin) -> None:
         ) as fetcher:
             return list(await asyncio.gather(*(fetcher.fetch(url) for _ in range(5))))
 
-    assert all(got.ok for got in asyncio.run(go()))
+    assert all(answer.ok for answer in asyncio.run(go()))
     spans = sorted((entry.at, entry.ended_at or 0.0) for entry in origin.log)
     assert all(before[1] <= after[0] + 0.02 for before, after in pairwise(spans))

@@ -27,11 +27,8 @@ FEEDS, PAUSE_SECONDS = 6, 0.5
 
 
 @pytest.fixture
-def origin() -> Iterator[Origin]:
-    """Listens on every loopback address."""
-    server = Origin("0.0.0.0")  # noqa: S104 - only loopback addresses are asked
-    yield server
-    server.close()
+def origin(everywhere: Origin) -> Origin:
+    return everywhere
 
 
 @pytest.fixture
@@ -46,10 +43,10 @@ def wait_for(origin: Origin, host: str, requests: int, seconds: float = 60.0) ->
     """The finished requests to a host, once there are so many."""
     end = time.monotonic() + seconds
     while True:
-        found = [e for e in origin.log if e.host.startswith(host) and e.ended_at is not None]
-        if len(found) >= requests:
-            return sorted(found, key=lambda entry: entry.at)
-        assert time.monotonic() < end, len(found)
+        entries = [e for e in origin.log if e.host.startswith(host) and e.ended_at is not None]
+        if len(entries) >= requests:
+            return sorted(entries, key=lambda entry: entry.at)
+        assert time.monotonic() < end, len(entries)
         time.sleep(0.05)
 
 
@@ -66,9 +63,9 @@ def test_redirects_of_two_processes_share_one_target(own: Site, origin: Origin) 
                 db, f"http://127.0.1.{number + 1}:{origin.port}/{number}", now, now
             )
     with worker(own), worker(own):
-        asked = wait_for(origin, "127.0.3.1", FEEDS)
-    assert sorted(entry.target for entry in asked) == [f"/t{n}" for n in range(FEEDS)]
-    for before, after in pairwise(asked):
+        requests = wait_for(origin, "127.0.3.1", FEEDS)
+    assert sorted(entry.target for entry in requests) == [f"/t{n}" for n in range(FEEDS)]
+    for before, after in pairwise(requests):
         assert before.ended_at is not None
         assert after.at - before.ended_at >= 0.9
     with own.database.read() as db:
@@ -86,8 +83,8 @@ def test_one_machine_is_asked_by_one_process_at_a_time(own: Site, origin: Origin
             subscriptions.subscribe(db, f"http://{name}:{origin.port}/{number}", now, now)
         store_settings(db, {"river_host_delay_seconds": "0"})
     with worker(own), worker(own):
-        asked = wait_for(origin, "", FEEDS)
-    for before, after in pairwise(asked):
+        requests = wait_for(origin, "", FEEDS)
+    for before, after in pairwise(requests):
         assert before.ended_at is not None
         assert after.at >= before.ended_at - 0.01
 
@@ -145,7 +142,7 @@ def test_a_busy_target_is_nobodys_failure(site: Site, clock: FakeClock, origin: 
         db.add(RiverHost(name="127.0.4.1"))
         db.flush()
         hour = clock() + timedelta(hours=1)
-        assert frontier.hold(db, "127.0.4.1", "somebody", clock(), hour)
+        assert frontier.lease_host(db, "127.0.4.1", "somebody", clock(), hour)
     river.poll()
     feed = river.feed(url)
     assert (feed.problem, feed.failures, feed.leads_to) == ("busy", 0, "127.0.4.1")

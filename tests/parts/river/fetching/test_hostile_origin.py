@@ -62,13 +62,13 @@ class RawOrigin:
     def _talk(self, connection: socket.socket) -> None:
         with connection, suppress(OSError):  # clients that hang up are part of the tests
             while True:
-                asked = b""
-                while b"\r\n\r\n" not in asked:
+                request = b""
+                while b"\r\n\r\n" not in request:
                     part = connection.recv(65536)
                     if not part:
                         return
-                    asked += part
-                self.requests.append(asked)
+                    request += part
+                self.requests.append(request)
                 answer = self.answers[min(len(self.requests), len(self.answers)) - 1]
                 for part in answer.split(b"|pause|"):
                     connection.sendall(part)
@@ -128,9 +128,9 @@ def poll(raw: RawOrigin, times: int = 1) -> list[HttpResult]:
 def test_read_as_it_was_meant(raw: RawOrigin, answer: bytes) -> None:
     """Mistakes after which there is still one way only to read the document."""
     raw.answers = [answer]
-    (got,) = poll(raw)
-    assert got.ok, (got.problem, got.detail)
-    assert FEED in got.body
+    (fetched,) = poll(raw)
+    assert fetched.ok, (fetched.problem, fetched.detail)
+    assert FEED in fetched.body
 
 
 @pytest.mark.parametrize(
@@ -164,10 +164,10 @@ def test_read_as_it_was_meant(raw: RawOrigin, answer: bytes) -> None:
 def test_refused_in_our_own_words(raw: RawOrigin, answer: bytes, problem: str) -> None:
     """What can be read in two ways, or not at all; one request, and no library speaks."""
     raw.answers = [answer]
-    (got,) = poll(raw)
-    assert (got.problem, got.ok) == (problem, False), got.detail
-    assert got.detail
-    assert not any(word in got.detail for word in LIBRARY_WORDS), got.detail
+    (fetched,) = poll(raw)
+    assert (fetched.problem, fetched.ok) == (problem, False), fetched.detail
+    assert fetched.detail
+    assert not any(word in fetched.detail for word in LIBRARY_WORDS), fetched.detail
     assert len(raw.requests) == 1
 
 
@@ -180,10 +180,10 @@ def test_what_is_said_in_several_lines(raw: RawOrigin) -> None:
         b'ETag: "a"', b'ETag: "b"',
     ]  # fmt: skip
     raw.answers = [OK + b"\r\n".join(lines) + b"\r\n\r\n" + FEED]
-    (got,) = poll(raw)
-    assert header_hints(got.headers, MONDAY_MORNING).max_age_seconds == 7200
-    assert ["hub" in got.headers["link"], "self" in got.headers["link"]] == [True, True]
-    assert got.validators.etag == '"b"'
+    (fetched,) = poll(raw)
+    assert header_hints(fetched.headers, MONDAY_MORNING).max_age_seconds == 7200
+    assert ["hub" in fetched.headers["link"], "self" in fetched.headers["link"]] == [True, True]
+    assert fetched.validators.etag == '"b"'
 
 
 def test_a_connection_that_is_reset() -> None:
@@ -208,15 +208,15 @@ def test_a_304_with_a_body(raw: RawOrigin, body: bytes) -> None:
 def test_a_plain_304_keeps_its_connection(raw: RawOrigin) -> None:
     raw.keep = True
     raw.answers = [b"HTTP/1.1 304 Not Modified\r\n\r\n"]
-    assert [got.status for got in poll(raw, times=3)] == [304, 304, 304]
+    assert [fetched.status for fetched in poll(raw, times=3)] == [304, 304, 304]
 
 
 def test_an_answer_without_end_is_given_up(raw: RawOrigin) -> None:
     """Header after header after header: the time is bounded as well."""
     raw.answers = [OK + b"X: y\r\n|pause|" * 4_000]
     begun = time.monotonic()
-    (got,) = poll(raw)
-    assert not got.ok
+    (fetched,) = poll(raw)
+    assert not fetched.ok
     assert time.monotonic() - begun < 60
 
 
@@ -225,7 +225,7 @@ BOMB = b"<!DOCTYPE rss [<!ENTITY a 'aaaaaaaaaa'><!ENTITY b '" + b"&a;" * 10_000 
 LEFT_OPEN = b"<p>" + b"".join(b"<b title=%d>" % n for n in range(60)) + b"<p>x" * 600
 
 
-def said(body: bytes, status: bytes = b"200 OK", *headers: bytes) -> bytes:
+def reply(body: bytes, status: bytes = b"200 OK", *headers: bytes) -> bytes:
     """An answer with nothing wrong in its head."""
     lines = [b"HTTP/1.1 " + status, *headers, b"Content-Length: %d" % len(body), b"", body]
     return b"\r\n".join(lines)
@@ -234,33 +234,33 @@ def said(body: bytes, status: bytes = b"200 OK", *headers: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [
-        (said(FEED), ""),
-        (said(FEED.replace(b"About one", b"na\xefve caf\xc3\xa9")), ""),
-        (said(FEED.decode().encode("utf-16-le")), ""),
-        (said(FEED.replace(b"<rss", ENTITY + b"<rss", 1).replace(b"About", b"&nbsp;")), ""),
-        (said(FEED.replace(b"About one", b"a & b <br>")), ""),
-        (said(FEED[:-20]), ""),
-        (said(FEED.replace(b"About one", b"<![CDATA[" + LEFT_OPEN + b"]]>")), ""),
-        (said(FEED, b"206 Partial Content"), "status-206"),
-        (said(FEED.replace(b"<rss", BOMB + b"<rss", 1).replace(b"About", b"&b;")), "unsafe"),
-        (said(FEED.replace(b"<item>", b"<item>" + b"<a>" * 300, 1)), "unsafe"),
-        (said(FEED.replace(b"<item", b"<item " + b"a='b' " * 300, 1)), "unsafe"),
-        (said(b""), "not-a-feed"),
-        (said(b"", b"204 No Content"), "not-a-feed"),
-        (said(b"hello"), "not-a-feed"),
-        (said(b"<!doctype html><title>Are you human?</title>"), "not-a-feed"),
-        (said(b"{}"), "not-a-feed"),
-        (said(b'{"version": "https://jsonfeed.org", "a": ' + b"[" * 9_000), "not-a-feed"),
-        (said(b"\x89PNG\r\n"), "not-a-feed"),
-        (said(b"", b"304 Not Modified"), "status-304"),
-        (said(b"no", b"401 Unauthorized", b"WWW-Authenticate: Digest realm"), "status-401"),
-        (said(b"no", b"403 Forbidden"), "status-403"),
-        (said(b"<html><h1>Not here</h1>", b"404 Not Found"), "status-404"),
-        (said(b"no", b"410 Gone"), "status-410"),
-        (said(b"no", b"429 Slow", b"Retry-After: " + b"9" * 30), "status-429"),
-        (said(b"no", b"503 Later", b"Retry-After: Fri, 31 Dec 9999 23:59:59 GMT"), "status-503"),
-        (said(FEED, b"500 Oops"), "status-500"),
-        (said(FEED, b"999 Odd"), "status-999"),
+        (reply(FEED), ""),
+        (reply(FEED.replace(b"About one", b"na\xefve caf\xc3\xa9")), ""),
+        (reply(FEED.decode().encode("utf-16-le")), ""),
+        (reply(FEED.replace(b"<rss", ENTITY + b"<rss", 1).replace(b"About", b"&nbsp;")), ""),
+        (reply(FEED.replace(b"About one", b"a & b <br>")), ""),
+        (reply(FEED[:-20]), ""),
+        (reply(FEED.replace(b"About one", b"<![CDATA[" + LEFT_OPEN + b"]]>")), ""),
+        (reply(FEED, b"206 Partial Content"), "status-206"),
+        (reply(FEED.replace(b"<rss", BOMB + b"<rss", 1).replace(b"About", b"&b;")), "unsafe"),
+        (reply(FEED.replace(b"<item>", b"<item>" + b"<a>" * 300, 1)), "unsafe"),
+        (reply(FEED.replace(b"<item", b"<item " + b"a='b' " * 300, 1)), "unsafe"),
+        (reply(b""), "not-a-feed"),
+        (reply(b"", b"204 No Content"), "not-a-feed"),
+        (reply(b"hello"), "not-a-feed"),
+        (reply(b"<!doctype html><title>Are you human?</title>"), "not-a-feed"),
+        (reply(b"{}"), "not-a-feed"),
+        (reply(b'{"version": "https://jsonfeed.org", "a": ' + b"[" * 9_000), "not-a-feed"),
+        (reply(b"\x89PNG\r\n"), "not-a-feed"),
+        (reply(b"", b"304 Not Modified"), "status-304"),
+        (reply(b"no", b"401 Unauthorized", b"WWW-Authenticate: Digest realm"), "status-401"),
+        (reply(b"no", b"403 Forbidden"), "status-403"),
+        (reply(b"<html><h1>Not here</h1>", b"404 Not Found"), "status-404"),
+        (reply(b"no", b"410 Gone"), "status-410"),
+        (reply(b"no", b"429 Slow", b"Retry-After: " + b"9" * 30), "status-429"),
+        (reply(b"no", b"503 Later", b"Retry-After: Fri, 31 Dec 9999 23:59:59 GMT"), "status-503"),
+        (reply(FEED, b"500 Oops"), "status-500"),
+        (reply(FEED, b"999 Odd"), "status-999"),
     ],
 )  # fmt: skip
 def test_what_becomes_of_an_answer(raw: RawOrigin, answer: bytes, problem: str) -> None:
@@ -272,12 +272,12 @@ def test_what_becomes_of_an_answer(raw: RawOrigin, answer: bytes, problem: str) 
         async with open_fetcher(contact_url="https://b.example/", allow_private=True) as fetcher:
             return await run_job(fetcher, job, lambda: MONDAY_MORNING)
 
-    found = asyncio.run(go())
-    assert found.problem == problem, found.detail
-    assert "<" not in found.detail
-    assert (found.document is None) == bool(problem)
-    assert found.document is None or len(found.document.items) > 0
-    assert (found.told_seconds or 0) <= LONGEST_SILENCE_SECONDS
+    results = asyncio.run(go())
+    assert results.problem == problem, results.detail
+    assert "<" not in results.detail
+    assert (results.document is None) == bool(problem)
+    assert results.document is None or len(results.document.items) > 0
+    assert (results.told_seconds or 0) <= LONGEST_SILENCE_SECONDS
     assert len(raw.requests) == 1
 
 

@@ -15,7 +15,7 @@ from publisher.feed_fetching.answers import HttpResult
 from publisher.installation import Site, open_site
 from publisher.parts.river.fetching import frontier
 from publisher.parts.river.fetching.frontier import HostGate
-from publisher.parts.river.fetching.machines import MachineRows
+from publisher.parts.river.fetching.machines import _TAKE, MachineRows
 from publisher.parts.river.following import subscriptions
 from publisher.parts.river.polls import due_polls
 from publisher.parts.river.polls.due_polls import PollJob
@@ -88,7 +88,7 @@ def test_a_lease_is_renewed_or_lost(site: Site, clock: FakeClock) -> None:
     follow(site, URL, "http://b.example/f")
     owner = gate.new_owner()
     leases = [(job.host, owner) for job in claim(site, owner)]
-    gate.began(leases, clock() + LEASE)
+    gate.add(leases, clock() + LEASE)
     assert gate.renew() == set()
     clock.forward(seconds=LEASE.total_seconds() * 0.9)
     assert all(gate.holds(lease) for lease in leases)
@@ -106,7 +106,7 @@ def test_a_worker_is_told_what_it_has_lost(site: Site, clock: FakeClock) -> None
     """While the database cannot be reached, what ends before the next try counts as lost."""
     brief = replace(OPTIONS, lease_real_seconds=0.05)
     gate = HostGate(site.database, clock, brief)
-    gate.began([("a.example", "one.1")], clock() + brief.lease)
+    gate.add([("a.example", "one.1")], clock() + brief.lease)
     lost: list[frontier.Lease] = []
 
     async def wait() -> None:
@@ -128,14 +128,14 @@ def test_a_host_that_becomes_free_is_waited_for(
     claim(site, "other.1")
     gate = HostGate(site.database, clock, OPTIONS)
     lease = ("a.example", gate.new_owner())
-    assert not asyncio.run(gate.take(lease, 1e-9))
+    assert not asyncio.run(gate.lease(lease, 1e-9))
 
     async def given_back(seconds: float) -> None:
         with site.database.write_rows() as db:
             frontier.give_back(db, [("a.example", "other.1")], clock())
 
     monkeypatch.setattr("publisher.parts.river.fetching.frontier.asyncio.sleep", given_back)
-    assert asyncio.run(gate.take(lease))
+    assert asyncio.run(gate.lease(lease))
     assert gate.holds(lease)
 
 
@@ -162,12 +162,12 @@ def test_a_host_that_two_machines_meet_at_once_is_made_once(remote: Site) -> Non
     """The second finds it taken, and no error."""
     now = remote.clock()
     with remote.database.write_rows() as one:
-        assert frontier.hold(one, "new.example", "one.1", now, now + LEASE)
+        assert frontier.lease_host(one, "new.example", "one.1", now, now + LEASE)
         ended: list[bool] = []
 
         def second() -> None:
             with remote.database.write_rows() as two:
-                ended.append(frontier.hold(two, "new.example", "two.1", now, now + LEASE))
+                ended.append(frontier.lease_host(two, "new.example", "two.1", now, now + LEASE))
 
         thread = threading.Thread(target=second)
         thread.start()
@@ -181,20 +181,20 @@ def test_a_machine_is_asked_by_one_process_at_a_time(remote: Site) -> None:
     order: list[str] = []
 
     async def scene() -> None:
-        here, there = (MachineRows(remote.database, 30.0) for _ in range(2))
+        first, second = (MachineRows(remote.database, 30.0) for _ in range(2))
 
         async def other() -> None:
-            async with there.turn("192.0.2.1"):
+            async with second.turn("192.0.2.1"):
                 order.append("there")
 
-        async with here.turn("192.0.2.1"):
+        async with first.turn("192.0.2.1"):
             waiting = asyncio.create_task(other())
-            async with there.turn("192.0.2.2"):
+            async with second.turn("192.0.2.2"):
                 order.append("elsewhere")
             order.append("here")
         await waiting
         gone = MachineRows(remote.database, 0.2)
-        await gone._tell(gone._wanted, "192.0.2.1")
+        assert gone._write(_TAKE, "192.0.2.1")
         await other()
 
     asyncio.run(scene())
@@ -205,11 +205,16 @@ def test_a_given_up_wait_leaves_nothing_behind(remote: Site) -> None:
     """Whoever stops waiting just as it gets the machine gives it back."""
 
     async def scene() -> None:
-        turns = MachineRows(remote.database, 30.0)
-        turns._tell(turns._wanted, "192.0.2.1").cancel()
-        assert turns._telling is not None
-        await turns._telling
-        async with MachineRows(remote.database, 30.0).turn("192.0.2.1"):
+        for steps in range(5):
+            given_up = asyncio.create_task(hold(MachineRows(remote.database, 30.0)))
+            for _ in range(steps):
+                await asyncio.sleep(0.001)
+            given_up.cancel()
+            await asyncio.wait([given_up])
+            await asyncio.wait_for(hold(MachineRows(remote.database, 30.0)), 10)
+
+    async def hold(machines: MachineRows) -> None:
+        async with machines.turn("192.0.2.1"):
             pass
 
     asyncio.run(scene())

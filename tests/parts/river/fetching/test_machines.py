@@ -177,13 +177,13 @@ def by(log: list[Logged], key: str) -> Iterator[tuple[Logged, Logged]]:
 def overlapping(log: list[Logged]) -> list[tuple[Logged, Logged]]:
     """Pairs of requests to one host, the second before the first one's answer or pause was over."""
     return [
-        (one, two)
-        for one, two in by(log, "host")
-        if one.ended_at is None or two.at < one.ended_at + PAUSE - 0.05
+        (before, after)
+        for before, after in by(log, "host")
+        if before.ended_at is None or after.at < before.ended_at + PAUSE - 0.05
     ]
 
 
 def too_early(log: list[Logged]) -> list[float]:
     """Seconds between two requests for one feed where they are fewer than the interval."""
-    gaps = [two.at - one.at for one, two in by(log, "target")]
+    gaps = [after.at - before.at for before, after in by(log, "target")]
     return [gap for gap in gaps if gap < INTERVAL - SLACK_SECONDS]

@@ -5,7 +5,7 @@ from sqlalchemy import select
 
 from publisher.base.errors import Conflict
 from publisher.installation import Site
-from publisher.parts.river.following import feed_list
+from publisher.parts.river.following import public_feeds
 from publisher.parts.river.polls.moves import take_address
 from publisher.parts.river.stored.poll_rows import FeedRow
 from publisher.parts.river.tables import RiverFeed
@@ -33,12 +33,12 @@ def feed(url: str, username: str = "") -> RiverFeed:
     ],
 )
 def test_addresses_that_look_private(url: str, private: bool) -> None:
-    assert bool(feed_list.why_private(feed(url))) == private
+    assert bool(public_feeds.why_private(feed(url))) == private
 
 
 def test_a_feed_with_a_login_is_never_shown() -> None:
     with pytest.raises(Conflict):
-        feed_list.show(feed("https://a.example/f", "ada"), True)
+        public_feeds.show(feed("https://a.example/f", "ada"), True)
 
 
 def test_a_shown_feed_that_moves_to_a_private_address_is_hidden(
@@ -47,7 +47,7 @@ def test_a_shown_feed_that_moves_to_a_private_address_is_hidden(
     river = River(site, clock)
     river.add("http://a.example/f")
     with site.database.write() as db:
-        feed_list.show_folder(db, "", True)
+        public_feeds.show_folder(db, "", True)
     assert river.feed("http://a.example/f").public
     with site.database.write() as db:
         (row,) = FeedRow.made_of(db.execute(select(*FeedRow.columns())))

@@ -6,11 +6,9 @@ import pytest
 from sqlalchemy import select
 
 from publisher.blog.members import authors
-from publisher.installation import Site
 from publisher.parts.river.following import reading_list, subscriptions
 from publisher.parts.river.polls.on_demand import OnDemandPoller
 from publisher.parts.river.tables import RiverFeed, RiverItem
-from tests.conftest import FakeClock
 from tests.parts.river.origin import Origin, Reply, conditional, rss
 from tests.parts.river.test_worker import OPTIONS, River
 
@@ -22,14 +20,9 @@ def opml(*lines: str) -> bytes:
     body = ""
     for line in lines:
         folder, _, address = line.rpartition("|")
-        one = f'<outline text="{address[-1]}" xmlUrl="{address}"/>'
-        body += f'<outline text="{folder}">{one}</outline>' if folder else one
+        outline = f'<outline text="{address[-1]}" xmlUrl="{address}"/>'
+        body += f'<outline text="{folder}">{outline}</outline>' if folder else outline
     return f"<opml><head><title>Friends</title></head><body>{body}</body></opml>".encode()
-
-
-@pytest.fixture
-def river(site: Site, clock: FakeClock) -> River:
-    return River(site, clock)
 
 
 def follow(river: River, origin: Origin, *lines: str, folder: str = "Lists") -> None:
@@ -71,15 +64,15 @@ def test_feeds_come_and_go_with_a_list(river: River, origin: Origin) -> None:
 
 def test_what_a_person_did_is_left_as_it_is(river: River, origin: Origin) -> None:
     """Followed before, moved, kept, removed by hand: the list changes none of it."""
-    own, moved, kept, removed = (f"{origin.url}/{name}" for name in "omkr")
+    own, moved, renamed, removed = (f"{origin.url}/{name}" for name in "omkr")
     origin.serve("/o", Reply(200, rss("one/o")))
     river.add(own)
-    follow(river, origin, own, moved, kept, removed)
+    follow(river, origin, own, moved, renamed, removed)
     with river.site.database.write() as db:
         subscriptions.named(db, moved).folder = "Mine"
-        subscriptions.keep(subscriptions.named(db, kept))
+        subscriptions.named(db, renamed).list_id = None
         subscriptions.unsubscribe(db, subscriptions.named(db, removed))
-    tomorrow(river, origin, f"Other|{own}", f"Other|{moved}", f"Other|{kept}", removed)
+    tomorrow(river, origin, f"Other|{own}", f"Other|{moved}", f"Other|{renamed}", removed)
     assert folders(river) == {"/o": "", "/m": "Mine", "/k": "Lists"}
     tomorrow(river, origin, removed)
     assert folders(river) == {"/o": "", "/k": "Lists"}
@@ -128,16 +121,16 @@ def test_a_list_that_loses_most_is_believed_a_day_later(river: River, origin: Or
 def test_a_feed_of_two_lists_stays_with_the_other(river: River, origin: Origin) -> None:
     a, b = f"{origin.url}/a", f"{origin.url}/b"
     follow(river, origin, a, b)
-    other = origin.serve("/other.opml", Reply(200, opml(a)))
-    OnDemandPoller(river.site.database, river.clock, OPTIONS).add(other)
+    second_list = origin.serve("/other.opml", Reply(200, opml(a)))
+    OnDemandPoller(river.site.database, river.clock, OPTIONS).add(second_list)
     tomorrow(river, origin, b)
-    assert river.feed(a).list_id == river.feed(other).id
+    assert river.feed(a).list_id == river.feed(second_list).id
 
 
 def test_a_list_goes_with_its_feeds(river: River, origin: Origin) -> None:
     follow(river, origin, f"{origin.url}/a", f"{origin.url}/b")
     with river.site.database.write() as db:
-        subscriptions.keep(subscriptions.named(db, f"{origin.url}/b"))
+        subscriptions.named(db, f"{origin.url}/b").list_id = None
         subscriptions.unsubscribe(db, subscriptions.named(db, origin.url + LIST))
     assert folders(river) == {"/b": "Lists"}
 
@@ -158,8 +151,8 @@ def test_a_strangers_list_is_bounded(
     url = origin.serve(LIST, Reply(200, body.encode()))
     OnDemandPoller(river.site.database, river.clock, OPTIONS).add(url)
     with river.site.database.read() as db:
-        found = subscriptions.with_items(db)
-    assert [(row.policy, row.state) for row in found] == [("", "active")] * 2
+        feeds = subscriptions.with_items(db)
+    assert [(row.policy, row.state) for row in feeds] == [("", "active")] * 2
     reasons = river.feed(url).reasons
     assert reasons[:2] == [
         "a list of 2 feeds: 2 followed, 0 let go",
@@ -173,8 +166,8 @@ def test_an_unchanged_list_is_asked_once_a_day(river: River, origin: Origin) -> 
     origin.log.clear()
     for _ in range(8):
         river.later(hours=12)
-    asked = [entry.at for entry in origin.log if entry.target == LIST]
-    assert 3 <= len(asked) <= 4
+    moments = [entry.at for entry in origin.log if entry.target == LIST]
+    assert 3 <= len(moments) <= 4
     wait = river.feed(origin.url + LIST).next_poll_at
     assert wait is not None
     assert wait - river.clock() > timedelta(hours=11)

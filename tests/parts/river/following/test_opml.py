@@ -79,12 +79,12 @@ def test_a_damaged_list_is_read_as_it_is_meant(line: str) -> None:
 @pytest.mark.parametrize("between", ["", "\n", "<!-- the second -->\n", "<?xml version='1.0'?>"])
 def test_lists_that_were_joined_to_one_file(between: str) -> None:
     """The feeds of both are read, and a title is the first list's."""
-    one, two = (
+    first, second = (
         f"<opml version='2.0'><head><title>{n}</title></head><body>"
         f"<outline type='rss' text='{n}' xmlUrl='https://{n}.example/f'/></body></opml>"
         for n in ("a", "b")
     )
-    listed = read_opml(f"{one}{between}{two}".encode())
+    listed = read_opml(f"{first}{between}{second}".encode())
     assert [outline.url for outline in listed.outlines] == [
         "https://a.example/f", "https://b.example/f",
     ]  # fmt: skip
@@ -173,8 +173,8 @@ def test_a_policy_that_is_none_is_left_out() -> None:
         b' xmlUrl="http://a.example/" r:policy="guess"/></outline></body></opml>'
     )
     read = read_opml(document)
-    (found,) = read.outlines
-    assert (found.policy, found.folder) == ("", "a-b")
+    (outline,) = read.outlines
+    assert (outline.policy, outline.folder) == ("", "a-b")
     assert "guess" in read.refused[0]
 
 

@@ -20,12 +20,12 @@ LOST = Remark("characters-replaced", "characters were replaced", 1, is_loss=True
 def test_counts_are_added_up() -> None:
     """Of documents of which only new items were read; a whole document has its own count."""
     first = feed_remarks.gather([], [NO_DATE, LOST], NOW, whole=False)
-    assert [(one["kind"], one["count"], one["loss"]) for one in first] == [
+    assert [(remark["kind"], remark["count"], remark["loss"]) for remark in first] == [
         ("date-not-understood", 3, False),
         ("characters-replaced", 1, True),
     ]
     second = feed_remarks.gather(first, [NO_DATE], NOW, whole=False)
-    assert {one["kind"]: one["count"] for one in second} == {
+    assert {remark["kind"]: remark["count"] for remark in second} == {
         "date-not-understood": 6,
         "characters-replaced": 1,
     }
@@ -46,7 +46,9 @@ def test_what_does_not_occur_any_more_is_forgotten() -> None:
 
 def test_what_the_river_guessed_is_a_remark_too() -> None:
     document = FeedDocument("rss", remarks=(NO_DATE,))
-    kinds = [one.kind for one in feed_remarks.of_visit(document, Kept([], moved=2, renamed=1))]
+    kinds = [
+        remark.kind for remark in feed_remarks.of_visit(document, Kept([], moved=2, renamed=1))
+    ]
     assert kinds == ["date-not-understood", "moved-ids", "changed-ids"]
     assert feed_remarks.of_visit(document, Kept([])) == (NO_DATE,)
 

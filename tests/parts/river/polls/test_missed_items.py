@@ -55,12 +55,12 @@ class Busy:
 def share_kept(site: Site, clock: FakeClock, feed: Busy, begin: datetime) -> float:
     """Of the items that appeared since the first poll and before the last, the share we have."""
     with site.database.read() as db:
-        kept = {int(title) for title in db.scalars(select(RiverItem.title)) if title}
+        titles = {int(title) for title in db.scalars(select(RiverItem.title)) if title}
         last = db.scalar(select(func.max(RiverVisit.at)))
     assert last is not None
     wanted = {n for n, at in enumerate(feed.moments, 1) if begin < at <= last}
     assert len(wanted) > 5 * feed.a_day
-    return len(wanted & kept) / len(wanted)
+    return len(wanted & titles) / len(wanted)
 
 
 def live(site: Site, clock: FakeClock, origin: Origin, feed: Busy) -> float:
@@ -132,24 +132,21 @@ def test_gaps_are_told_from_dates(clock: FakeClock) -> None:
         )
         return item_store.gap(row, FeedDocument("rss", items=items), items, now)
 
-    found = document([1, 2, 3, 4, 5])
-    assert found is not None
-    assert (found.items, found.ends_at) == (18, now - timedelta(hours=5))
-    one = document([1, 6, 12, 17])
-    assert one is not None
-    assert one.items == 1
+    gap = document([1, 2, 3, 4, 5])
+    assert gap is not None
+    assert (gap.items, gap.ends_at) == (18, now - timedelta(hours=5))
+    timeline = document([1, 6, 12, 17])
+    assert timeline is not None
+    assert timeline.items == 1
     assert document([1, 30, 60, 90]) is None
     assert document([1, 12, 23.9]) is None
     assert document([1, 2]) is None
 
 
-def test_an_ill_formed_feed_is_asked_conditionally(
-    site: Site, clock: FakeClock, origin: Origin
-) -> None:
+def test_an_ill_formed_feed_is_asked_conditionally(river: River, origin: Origin) -> None:
     """It was delivered whole, so its ETag stands for what we have."""
     body = rss("a").replace(b"<title>A feed</title>", b"<title>A & B</title>")
     url = origin.serve("/f", conditional(body, '"1"'))
-    river = River(site, clock)
     river.add(url)
     river.poll()
     assert river.later(hours=2) == 1
@@ -157,15 +154,12 @@ def test_an_ill_formed_feed_is_asked_conditionally(
     assert not any("no validators" in reason for reason in river.feed(url).reasons)
 
 
-def test_an_answer_that_was_cut_off_is_asked_for_again(
-    site: Site, clock: FakeClock, origin: Origin
-) -> None:
+def test_an_answer_that_was_cut_off_is_asked_for_again(river: River, origin: Origin) -> None:
     """No length was given and the end is missing: what is there is taken, its ETag is not."""
     whole = rss("b", "a")
     replies = iter([Reply(200, whole[: whole.index(b"</item>") + 7], {**XML, "ETag": '"1"'})])
     answer = conditional(whole, '"1"')
     url = origin.serve("/f", lambda request: next(replies, None) or answer(request))
-    river = River(site, clock)
     river.add(url)
     river.poll()
     assert len(river.titles()) == 1
@@ -174,16 +168,13 @@ def test_an_answer_that_was_cut_off_is_asked_for_again(
     assert len(river.titles()) == 2
 
 
-def test_an_answer_that_is_cut_off_twice_at_one_place(
-    site: Site, clock: FakeClock, origin: Origin
-) -> None:
+def test_an_answer_that_is_cut_off_twice_at_one_place(river: River, origin: Origin) -> None:
     """The same part again is no proof that it is the whole: its ETag would hide the rest."""
     whole = rss("b", "a")
     part = Reply(200, whole[: whole.index(b"</item>") + 7], {**XML, "ETag": '"1"'})
     replies = iter([part, part])
     answer = conditional(whole, '"1"')
     url = origin.serve("/f", lambda request: next(replies, None) or answer(request))
-    river = River(site, clock)
     river.add(url)
     river.poll()
     river.later(days=2)
@@ -192,20 +183,19 @@ def test_an_answer_that_is_cut_off_twice_at_one_place(
     assert len(river.titles()) == 2
 
 
-def test_a_first_answer_that_was_lost_is_asked_for_at_once(site: Site, clock: FakeClock) -> None:
+def test_a_first_answer_that_was_lost_is_asked_for_at_once(river: River) -> None:
     """Whoever dies over it leaves the feed due; a feed that was read keeps its interval."""
-    now = clock()
-    river = River(site, clock)
+    now = river.clock()
     river.add("http://a.example/new")
     river.add("http://b.example/known")
-    with site.database.write() as db:
-        known = db.get_one(RiverFeed, 2)
-        known.last_success_at = known.last_polled_at = now - timedelta(hours=6)
-    with site.database.write() as db:
+    with river.site.database.write() as db:
+        feed = db.get_one(RiverFeed, 2)
+        feed.last_success_at = feed.last_polled_at = now - timedelta(hours=6)
+    with river.site.database.write() as db:
         assert len(due_polls.claim(db, "one", now, now + timedelta(minutes=10), 9)) == 2
-    clock.forward(minutes=11)
-    with site.database.write() as db:
-        again = due_polls.claim(db, "two", clock(), clock() + timedelta(minutes=10), 9)
+    river.clock.forward(minutes=11)
+    with river.site.database.write() as db:
+        again = due_polls.claim(db, "two", river.clock(), river.clock() + timedelta(minutes=10), 9)
     assert [job.url for job in again] == ["http://a.example/new"]
 
 
@@ -222,34 +212,33 @@ def test_what_a_lost_first_answer_took_along_is_announced(
     stored = {int(title) for title in river.titles()}
     missed = {n for n, at in enumerate(feed.moments, 1) if at > begin and n < min(stored)}
     with site.database.read() as db:
-        (found,) = item_store.gaps_of(db, 1)
-    assert found.begins_at == begin
-    assert found.items == pytest.approx(len(missed), rel=0.3)
+        (gap,) = item_store.gaps_of(db, 1)
+    assert gap.begins_at == begin
+    assert gap.items == pytest.approx(len(missed), rel=0.3)
 
 
-@pytest.mark.parametrize(("hours", "said"), [(0.5, []), (6, ["within 6 h"])])
+@pytest.mark.parametrize(("hours", "expected_words"), [(0.5, []), (6, ["within 6 h"])])
 def test_a_late_first_document_without_dates_may_have_missed_some(
-    site: Site, clock: FakeClock, origin: Origin, hours: float, said: list[str]
+    river: River, origin: Origin, hours: float, expected_words: list[str]
 ) -> None:
     """Nobody can tell how many appeared since the feed was added: so much is said."""
-    river = River(site, clock)
-    river.add(origin.serve("/f", Busy(clock, 300, etag=True, dated=False)))
+    river.add(origin.serve("/f", Busy(river.clock, 300, etag=True, dated=False)))
     river.later(hours=hours)
-    with site.database.read() as db:
-        found = [item_store.in_words(gap) for gap in item_store.gaps_of(db, 1)]
+    with river.site.database.read() as db:
+        sentences = [item_store.in_words(gap) for gap in item_store.gaps_of(db, 1)]
     words = [
-        f"items may have been missed {time}: nothing in the document was known" for time in said
+        f"items may have been missed {time}: nothing in the document was known"
+        for time in expected_words
     ]
-    assert found == words
+    assert sentences == words
 
 
 def test_a_first_document_from_before_the_feed_was_added_is_no_gap(
-    site: Site, clock: FakeClock, origin: Origin
+    river: River, origin: Origin
 ) -> None:
     """However late it is read: it reaches back to that moment."""
-    river = River(site, clock)
-    river.add(origin.serve("/f", Busy(clock, 60, etag=True)))
+    river.add(origin.serve("/f", Busy(river.clock, 60, etag=True)))
     river.later(hours=4)
     assert len(river.titles()) == 20
-    with site.database.read() as db:
+    with river.site.database.read() as db:
         assert not item_store.gaps_of(db, 1)

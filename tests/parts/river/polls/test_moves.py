@@ -6,21 +6,14 @@ import pytest
 from sqlalchemy import update
 
 from publisher.base.errors import Conflict
-from publisher.installation import Site
 from publisher.parts.river.following import subscriptions
 from publisher.parts.river.polls import moves
 from publisher.parts.river.tables import RiverFeed
-from tests.conftest import FakeClock
 from tests.parts.river.origin import Origin, Reply, rss
 from tests.parts.river.stored.test_identity import document, posts
 from tests.parts.river.test_worker import XML, River
 
 QUARANTINE_POLLS = 27
-
-
-@pytest.fixture
-def river(site: Site, clock: FakeClock) -> River:
-    return River(site, clock)
 
 
 def redirected(river: River, origin: Origin, body: bytes) -> tuple[str, str]:

@@ -62,9 +62,9 @@ def test_retrieve_all(site: Site, clock: FakeClock, everywhere: Origin) -> None:
     river = River(site, clock)
     for name in ("a", "b", "limited", "paused"):
         limited = Reply(429, b"", {"Retry-After": "7200"})
-        told = limited if name == "limited" else Reply(200, rss(name))
+        reply = limited if name == "limited" else Reply(200, rss(name))
         url = everywhere.url.replace("127.0.0.1", f"127.0.5.{ord(name[0])}") + f"/{name}"
-        everywhere.serve(f"/{name}", told)
+        everywhere.serve(f"/{name}", reply)
         river.add(url)
     river.poll()
     with site.database.write() as db:
@@ -72,16 +72,16 @@ def test_retrieve_all(site: Site, clock: FakeClock, everywhere: Origin) -> None:
         subscriptions.pause(next(feed for feed in feeds if feed.url.endswith("paused")))
     clock.forward(minutes=10)
     before = len(everywhere.log)
-    for expected, asked in (((2, 1), 2), ((0, 3), 2)):
+    for expected, expected_polls in (((2, 1), 2), ((0, 3), 2)):
         with site.database.write() as db:
-            assert on_demand.ask_all(db, clock(), OPTIONS) == expected
+            assert on_demand.make_all_due(db, clock(), OPTIONS) == expected
         river.poll()
-        assert len(everywhere.log) - before == asked
+        assert len(everywhere.log) - before == expected_polls
         clock.forward(minutes=5)
     clock.forward(minutes=OPTIONS.on_demand_minutes)
     with site.database.write() as db:
-        assert on_demand.ask_all(db, clock(), OPTIONS, folder="elsewhere") == (0, 0)
-        assert on_demand.ask_all(db, clock(), OPTIONS) == (2, 1)
+        assert on_demand.make_all_due(db, clock(), OPTIONS, folder="elsewhere") == (0, 0)
+        assert on_demand.make_all_due(db, clock(), OPTIONS) == (2, 1)
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])

@@ -39,9 +39,9 @@ class Former:
 
     def items(self) -> list[RiverItem]:
         with self.river.site.database.read() as db:
-            found = list(db.scalars(select(RiverItem).order_by(RiverItem.id)))
+            items = list(db.scalars(select(RiverItem).order_by(RiverItem.id)))
             db.expunge_all()
-        return found
+        return items
 
     def brought(self) -> int:
         """How many new items the last poll brought."""
@@ -71,8 +71,8 @@ def test_wrong_texts_and_dates_are_put_right_at_the_next_change(former: Former) 
     assert former.brought() == 1
     assert [item.title for item in after] == [*(item.title for item in before), "Three"]
     for old, new in zip(before, after, strict=False):
-        kept = ("id", "html", "url", "published_at", "shown_at", "seen_at", "fingerprint")
-        assert {n: getattr(new, n) for n in kept} == {n: getattr(old, n) for n in kept}
+        unchanged = ("id", "html", "url", "published_at", "shown_at", "seen_at", "fingerprint")
+        assert {n: getattr(new, n) for n in unchanged} == {n: getattr(old, n) for n in unchanged}
     assert former.river.feed(f"{former.origin.url}/f").rules == RULES
 
 

@@ -2,23 +2,20 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
-from publisher.base.environment import Environment
 from publisher.dynamic_ttl.core.polling import RULES
-from publisher.installation import Site, open_site
+from publisher.installation import Site
 from publisher.parts.river.following import subscriptions
 from publisher.parts.river.tables import RiverHost, RiverVisit
 from publisher.parts.river.worker import RiverWorker
 from publisher.storage.database import Database
 from tests.conftest import FakeClock
-from tests.databases import database_url
 from tests.parts.river.origin import Origin, Reply, conditional, rss
 from tests.parts.river.test_worker import OPTIONS, River
 
@@ -26,13 +23,8 @@ HELD_SECONDS = 0.6
 
 
 @pytest.fixture
-def river(tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[River]:
-    """A river whose database gives up waiting for a lock soon."""
-    monkeypatch.setattr("publisher.storage.database.BUSY_TIMEOUT_SECONDS", 0.1)
-    instance = tmp_path / "instance"
-    opened = open_site(Environment(instance, database_url(instance)), clock)
-    yield River(opened, clock)
-    opened.database.close()
+def river(impatient: River) -> River:
+    return impatient
 
 
 def lock(river: River) -> threading.Thread:
@@ -40,11 +32,11 @@ def lock(river: River) -> threading.Thread:
     begun = threading.Event()
 
     def hold() -> None:
-        other = Database(river.site.environment.database_url)
-        with other.write():
+        blocker = Database(river.site.environment.database_url)
+        with blocker.write():
             begun.set()
             threading.Event().wait(HELD_SECONDS)
-        other.close()
+        blocker.close()
 
     holder = threading.Thread(target=hold)
     holder.start()
@@ -84,12 +76,12 @@ def test_locked_before_anything_is_claimed(river: River, origin: Origin) -> None
         stop = asyncio.Event()
         working = asyncio.create_task(rounds.run(stop))
         await asyncio.sleep(HELD_SECONDS / 2)
-        asked = len(origin.log)
+        requests = len(origin.log)
         await asyncio.to_thread(holder.join)
         await asyncio.sleep(HELD_SECONDS)
         stop.set()
         await working
-        return asked
+        return requests
 
     assert asyncio.run(a_while()) == 0
     assert len(origin.log) == len(visits(river)) == 1

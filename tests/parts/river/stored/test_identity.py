@@ -7,20 +7,13 @@ from email.utils import format_datetime
 import pytest
 from sqlalchemy import select
 
-from publisher.installation import Site
 from publisher.parts.river.stored.identity import Sites, site_of
 from publisher.parts.river.tables import RiverItem, RiverVisit
-from tests.conftest import FakeClock
 from tests.parts.river.origin import Origin, Reply, Route, rss
 from tests.parts.river.test_worker import XML, River
 
 Entry = tuple[str, str, str, int | None]
 """An item: id, address, title, and how many days ago it was published (None: no date)."""
-
-
-@pytest.fixture
-def river(site: Site, clock: FakeClock) -> River:
-    return River(site, clock)
 
 
 def document(entries: Iterable[Entry], now: datetime, site: str = "https://blog.example/") -> bytes:
@@ -165,11 +158,11 @@ def test_two_undated_items_alike_are_no_site_built_anew(feed: Followed) -> None:
     feed.show(
         ("a1", "https://a.example/a1", "Links", None), ("a2", "https://a.example/a2", "Note", None)
     )
-    other = (
+    second = (
         ("b1", "https://a.example/b1", "Links", None),
         ("b2", "https://a.example/b2", "Note", None),
     )
-    assert feed.show(*other) == 2
+    assert feed.show(*second) == 2
 
 
 def test_an_aggregator_is_no_moved_site(feed: Followed) -> None:
@@ -177,8 +170,8 @@ def test_an_aggregator_is_no_moved_site(feed: Followed) -> None:
     feed.show(
         ("http://ada.example/1", "http://ada.example/1", "One", None), site="http://planet.example/"
     )
-    other = ("http://bob.example/1", "http://bob.example/1", "Uno", None)
-    assert feed.show(other, site="http://planet.example/") == 1
+    second = ("http://bob.example/1", "http://bob.example/1", "Uno", None)
+    assert feed.show(second, site="http://planet.example/") == 1
 
 
 def test_earlier_ids() -> None:

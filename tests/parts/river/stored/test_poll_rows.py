@@ -47,15 +47,15 @@ def test_a_round_takes_as_many_statements_whatever_it_holds(
             subscriptions.subscribe(db, url, clock(), clock())
         db.execute(update(RiverFeed).values(etag='"a"', last_success_at=clock()))
     clock.forward(hours=1)
-    said: list[str] = []
+    statements: list[str] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        said.append(statement)
+        statements.append(statement)
 
     event.listen(site.database.engine, "before_cursor_execute", note)
     poll_all(site, clock, feeds)
     event.remove(site.database.engine, "before_cursor_execute", note)
-    assert len([one for one in said if "river_" in one]) == 9, said
+    assert len([sql for sql in statements if "river_" in sql]) == 9, statements
     with site.database.read() as db:
         rows = db.scalars(select(RiverFeed)).all()
         assert {(row.status, row.etag, row.last_polled_at) for row in rows} == {
@@ -82,21 +82,23 @@ def test_new_items_take_as_many_statements_however_many_they_are(
     now = clock()
     with site.database.write_rows() as db:
         jobs = due_polls.claim(db, "one.1", now, now + OPTIONS.lease, 99)
-    found = tuple(FeedItem(f"{n}", f"http://a.example/{n}", f"item {n}", "x") for n in range(items))
+    feed_items = tuple(
+        FeedItem(f"{n}", f"http://a.example/{n}", f"item {n}", "x") for n in range(items)
+    )
     fetched = [HttpResult(job.url, job.url, 200, {"etag": '"b"'}) for job in jobs]
-    document = FeedDocument("rss", items=tuple(replace(item, words="x") for item in found))
-    visits = [PollResult(job, got, document) for job, got in zip(jobs, fetched, strict=True)]
-    said: list[str] = []
+    document = FeedDocument("rss", items=tuple(replace(item, words="x") for item in feed_items))
+    visits = [PollResult(job, answer, document) for job, answer in zip(jobs, fetched, strict=True)]
+    statements: list[str] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        said.append(statement)
+        statements.append(statement)
 
     event.listen(site.database.engine, "before_cursor_execute", note)
     with site.database.write_rows() as db:
         assert store_results(db, visits, now, OPTIONS, random.Random()) == feeds * items
     event.remove(site.database.engine, "before_cursor_execute", note)
-    of_items = [one for one in said if "river_items" in one or "river_search" in one]
-    turnovers = [one for one in of_items if "ORDER BY river_items.shown_at" in one]
+    of_items = [sql for sql in statements if "river_items" in sql or "river_search" in sql]
+    turnovers = [sql for sql in of_items if "ORDER BY river_items.shown_at" in sql]
     assert len(of_items) - len(turnovers) == 4 + 2 * feeds, of_items
     with site.database.read() as db:
         rows = db.scalars(select(RiverItem)).all()
