@@ -349,7 +349,7 @@ def test_import_sees_a_change_of_one_column(blog: Site, exported: Path, name: st
     else:
         set_row(blog, {name: BLANK[name]})
     plan = import_folder(blog, exported)
-    assert (plan.known, plan.kept) == ((1, 0) if name == "slug" else (0, 1))
+    assert (plan.unchanged, plan.edited_here) == ((1, 0) if name == "slug" else (0, 1))
 
 
 def prose() -> list[str]:

@@ -127,7 +127,8 @@ def edit(title: str | None, tags: tuple[str, ...], minor: bool, address: str, fi
     if not body.strip():
         raise InvalidInput("the new text is empty; the post is as it was")
     options: dict[str, Any] = {"title": title, "tags": tags}
-    changes = front_matter.said(fields) | {name: value for name, value in options.items() if value}
+    chosen = {name: value for name, value in options.items() if value}
+    changes = front_matter.content_fields(fields) | chosen
     value = content.checked(replace(old, **changes, source=body))
     with blog.database.write() as db:
         saved = posts.save(db, number, value, version, before.author_id, now, minor)

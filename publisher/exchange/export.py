@@ -123,7 +123,7 @@ class Exported:
 def export(
     session: Session,
     write: Write,
-    kept: MediaFiles,
+    media_files: MediaFiles,
     site_url: str,
     now: datetime,
     tell: Callable[[str], None] = lambda _: None,
@@ -137,9 +137,9 @@ def export(
         tell(f"{done.posts:,} posts")
     _write_unsaved(session, write, names)
     write(UPDATES, _log(session, done))
-    for name in kept.names():
+    for name in media_files.names():
         if media.is_name(name):
-            write(f"media/{name}", _parts(kept, name))
+            write(f"media/{name}", _parts(media_files, name))
             done.files += 1
             tell(f"{done.posts:,} posts, {done.files:,} files")
     site = {
@@ -225,9 +225,9 @@ def _json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, indent=1).encode()
 
 
-def _parts(kept: MediaFiles, name: str) -> Iterator[bytes]:
+def _parts(media_files: MediaFiles, name: str) -> Iterator[bytes]:
     """A file's bytes, in parts."""
-    with kept.open(name) as file:
+    with media_files.open(name) as file:
         while part := file.read(_BYTES_AT_ONCE):
             yield part
 

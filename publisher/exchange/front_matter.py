@@ -73,11 +73,11 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
     cannot be read.
     """
     fence = _FENCED.get(text[:3])
-    found = fence.match(text) if fence else None
-    if found is not None:
+    head = fence.match(text) if fence else None
+    if head is not None:
         read = yaml_in if text.startswith("---") else tomllib.loads
-        body = text[found.end() :]
-        return fields_in(read, found[1]), body.removeprefix("\n")
+        body = text[head.end() :]
+        return fields_in(read, head[1]), body.removeprefix("\n")
     if _JSON.match(text):
         return _json(text)
     return {}, text
@@ -150,7 +150,7 @@ def typed(name: str, fields: dict[str, Any], body: str, zone: tzinfo) -> TypedPo
         moment = parse_instant(date, zone) if date else None
     except InvalidInput as error:
         raise InvalidData(f"{name}: {error}") from error
-    content = Content(**{**said(fields), "source": body, "source_format": "markdown",
+    content = Content(**{**content_fields(fields), "source": body, "source_format": "markdown",
                          "kind": kind_of(fields), "title": text_of(fields, "title"),
                          "tags": tags_of(fields)})  # fmt: skip
     return TypedPost(content, tuple(list_of(fields, "author", "authors")), moment)
@@ -168,7 +168,7 @@ def tags_of(fields: dict[str, Any], spaced: bool = True) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def said(fields: dict[str, Any]) -> dict[str, Any]:
+def content_fields(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields of a content that the front matter has, under our names or those of others."""
     named = {
         field.name: fields[name]
@@ -193,12 +193,12 @@ def list_of(fields: dict[str, Any], *names: str, spaced: bool = True) -> list[st
 
     Without a comma, `tags` and `categories` are split at spaces if `spaced`, as in Jekyll.
     """
-    found = []
+    values = []
     for name in names:
         value = fields.get(name)
         if isinstance(value, list):
-            found += [str(part) for part in value if not isinstance(part, dict | list)]
+            values += [str(part) for part in value if not isinstance(part, dict | list)]
         elif value not in (None, "") and not isinstance(value, dict):
             blanks = spaced and name in ("tags", "categories") and "," not in str(value)
-            found += str(value).split(None if blanks else ",")
-    return [part.strip() for part in found if part.strip()]
+            values += str(value).split(None if blanks else ",")
+    return [part.strip() for part in values if part.strip()]

@@ -40,7 +40,7 @@ def new_name(kind: JobKind, ending: str = "") -> str:
     return f"{kind}-{secrets.token_hex(8)}{ENDINGS.get(kind, ending)}"
 
 
-def ask(
+def add(
     session: Session,
     kind: JobKind,
     author_id: int | None,
@@ -104,10 +104,10 @@ def forget_old(session: Session, environment: Environment, now: datetime) -> Non
         if job.state not in (WAITING, WORKING):
             session.delete(job)
     session.flush()
-    known = set(session.scalars(select(Job.file)))
+    files = set(session.scalars(select(Job.file)))
     for path in folder(environment).iterdir():
         old = path.stat().st_mtime < (now - KEPT).timestamp()
-        if old and path.name not in known:
+        if old and path.name not in files:
             path.unlink(missing_ok=True)
 
 
@@ -124,8 +124,8 @@ def backup_path(settings: Settings, now: datetime) -> Path:
 def _backups(settings: Settings, now: datetime) -> list[Path]:
     """The automatic backups in the folder, the oldest first. Those of the future, made while the
     clock was ahead, are passed over."""
-    found = sorted(Path(settings.backup_folder).glob(_BACKUPS))
-    return [path for path in found if path.name <= now.strftime(_NAME)]
+    files = sorted(Path(settings.backup_folder).glob(_BACKUPS))
+    return [path for path in files if path.name <= now.strftime(_NAME)]
 
 
 def newest_backup(settings: Settings, now: datetime) -> datetime | None:

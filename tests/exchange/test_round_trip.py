@@ -44,14 +44,14 @@ def write(site: Site, destination: Path) -> None:
 def take(site: Site, source: Path) -> planning.Plan:
     """Import as the command does."""
     place = sources.located(str(source), io.BytesIO(), allow_private=False)
-    batch, found = confined_reading.read_posts(
+    batch, posts = confined_reading.read_posts(
         place, None, Settings().zone, site.clock(), site.environment.instance
     )
     assert batch.site is not None
     confined_reading.store_media(place, batch.site, site.environment.media)
     with site.database.write() as db:
         writer.people_and_settings(db, batch)
-        planned = planning.make_plan(db, found, None)
+        planned = planning.make_plan(db, posts, None)
         writer.store(db, planned, site.clock(), count_updates=False)
         writer.media_rows(db, batch.site)
     writer.log_updates(site.database, batch.site)
@@ -151,10 +151,10 @@ def test_what_was_typed_and_not_saved_is_written(
     assert f"author: ada\nstate: unsaved\npublished: false\nguid: {guid}\n" in text
     assert text.endswith("---\n\nHalf a thought: more.")
     assert (tmp_path / "out/unsaved/2-new.md").read_text().endswith("\n\nA note")
-    other = fresh(tmp_path / "other", clock)
-    take(other, tmp_path / "out")
-    assert [row["source"] for row, _ in everything(other)["posts"].values()] == ["Half a"]
-    other.database.close()
+    copy = fresh(tmp_path / "other", clock)
+    take(copy, tmp_path / "out")
+    assert [row["source"] for row, _ in everything(copy)["posts"].values()] == ["Half a"]
+    copy.database.close()
 
 
 @pytest.mark.parametrize("name", ["out", "out.zip"])
@@ -162,15 +162,15 @@ def test_nothing_is_lost(site: Site, clock: FakeClock, tmp_path: Path, name: str
     """Posts in every state, revisions, redirects, log, settings, people, media: all the same."""
     fill(site, clock)
     write(site, tmp_path / name)
-    other = fresh(tmp_path / "other", clock)
-    take(other, tmp_path / name)
-    before, after = everything(site), everything(other)
+    copy = fresh(tmp_path / "other", clock)
+    take(copy, tmp_path / name)
+    before, after = everything(site), everything(copy)
     for part in before:
         assert after[part] == before[part], part
-    write(other, tmp_path / "again")
+    write(copy, tmp_path / "again")
     write(site, tmp_path / "first")
     assert tree(tmp_path / "again") == tree(tmp_path / "first")
-    other.database.close()
+    copy.database.close()
 
 
 def test_another_program_publishes_no_draft(site: Site, clock: FakeClock, tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_the_second_import_adds_nothing(site: Site, clock: FakeClock, tmp_path: 
     write(site, tmp_path / "out")
     before = everything(site)
     planned = take(site, tmp_path / "out")
-    assert (planned.new, planned.changed, planned.kept) == ([], [], 0)
+    assert (planned.new, planned.changed, planned.edited_here) == ([], [], 0)
     assert everything(site) == before
 
 
@@ -236,23 +236,23 @@ def test_an_export_that_was_tampered_with(site: Site, clock: FakeClock, tmp_path
     write(site, tmp_path / "out")
     (picture,) = [p for p in (tmp_path / "out/media").iterdir() if p.stem.count("-") == 1]
     picture.write_bytes(b"something else")
-    other = fresh(tmp_path / "other", clock)
+    copy = fresh(tmp_path / "other", clock)
     with pytest.raises(InvalidData, match="not the file it was"):
-        take(other, tmp_path / "out")
+        take(copy, tmp_path / "out")
     manifest = tmp_path / "out/publisher.json"
-    said = manifest.read_text()
+    written = manifest.read_text()
     for wrong in ('"extension": "exe"', '"width": -1', '"width": "x"'):
         key = wrong.partition(":")[0]
-        manifest.write_text(re.sub(f"{key}: [^,\n]*", wrong, said, count=1))
+        manifest.write_text(re.sub(f"{key}: [^,\n]*", wrong, written, count=1))
         with pytest.raises(InvalidData, match=r"publisher\.json"):
-            take(other, tmp_path / "out")
-    manifest.write_text(said)
+            take(copy, tmp_path / "out")
+    manifest.write_text(written)
     picture.rename(picture.with_name("evil.html"))
     with pytest.raises(InvalidData, match="evil"):
-        take(other, tmp_path / "out")
-    with other.database.read() as db:
+        take(copy, tmp_path / "out")
+    with copy.database.read() as db:
         assert _all(db, Post) == []
-    other.database.close()
+    copy.database.close()
 
 
 def test_zip_holds_what_the_folder_holds(site: Site, clock: FakeClock, tmp_path: Path) -> None:

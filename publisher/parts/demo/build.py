@@ -95,15 +95,15 @@ RATES = (
 def history(rng: random.Random, now: datetime, zone: ZoneInfo) -> list[datetime]:
     """The times of posts and edits in the last three months, oldest first, before `now`."""
     today = now.astimezone(zone).date()
-    found = []
+    moments = []
     for back in range(DAYS, -1, -1):
         day = today - timedelta(days=back)
         share = WEEKEND if day.weekday() >= 5 else 1.0
         for hour, rate in enumerate(RATES):
             start = datetime.combine(day, time(hour), zone).astimezone(UTC)
             number = _poisson(rng, rate * share)
-            found += [start + timedelta(seconds=rng.randrange(3600)) for _ in range(number)]
-    return sorted(moment for moment in found if moment < now)
+            moments += [start + timedelta(seconds=rng.randrange(3600)) for _ in range(number)]
+    return sorted(moment for moment in moments if moment < now)
 
 
 def moment(day: int, clock: str, now: datetime, zone: ZoneInfo) -> datetime:
@@ -127,11 +127,16 @@ def follow(session: Session, now: datetime) -> int:
     """Subscribe to all feeds, paused, and store their items; returns the number of feeds."""
     rows: list[item_store.NewRow] = []
     feeds = tomllib.loads(HERE.joinpath("neighbours.toml").read_text("utf-8"))["feed"]
-    for told in feeds:
+    for neighbour in feeds:
         feed = subscriptions.subscribe(
-            session, told["url"], now, now, title=told["title"], folder=told["folder"]
+            session,
+            neighbour["url"],
+            now,
+            now,
+            title=neighbour["title"],
+            folder=neighbour["folder"],
         )
-        items = tuple(_item(told["url"], item, now) for item in told["items"])
+        items = tuple(_item(neighbour["url"], item, now) for item in neighbour["items"])
         item_store.keep(session, feed, FeedDocument("rss", items=items), feed.url, now, rows)
         feed.last_new_at = max(item.published_at for item in items if item.published_at)
         subscriptions.pause(feed)
@@ -140,19 +145,19 @@ def follow(session: Session, now: datetime) -> int:
     return len(feeds)
 
 
-def _item(url: str, told: dict[str, Any], now: datetime) -> FeedItem:
-    address = f"{url.rpartition('/')[0]}/{told['hours']}"
-    at = now - timedelta(hours=told["hours"])
-    markup = f"<p>{told['text']}</p>"
-    return sanitised(FeedItem(address, address, told["title"], markup, published_at=at), address)
+def _item(url: str, item: dict[str, Any], now: datetime) -> FeedItem:
+    address = f"{url.rpartition('/')[0]}/{item['hours']}"
+    at = now - timedelta(hours=item["hours"])
+    markup = f"<p>{item['text']}</p>"
+    return sanitised(FeedItem(address, address, item["title"], markup, published_at=at), address)
 
 
 def files() -> dict[str, Accepted]:
     """The media of the demonstration by name, ready to be stored; slow, so call it outside a
     transaction."""
     pictures = HERE.joinpath("pictures").iterdir()
-    found = {path.name.removesuffix(".png"): media.accept(path.read_bytes()) for path in pictures}
-    return found | {_EPISODE: media.accept(_SILENCE)}
+    uploads = {path.name.removesuffix(".png"): media.accept(path.read_bytes()) for path in pictures}
+    return uploads | {_EPISODE: media.accept(_SILENCE)}
 
 
 def build(
@@ -174,13 +179,13 @@ def build(
     for name, upload in uploads.items():
         media.record(session, upload, name, None, now)
     addresses = {name: upload.path for name, upload in uploads.items()}
-    found = list(prepare(Batch(texts(addresses, uploads[_EPISODE], now)), now))
-    planned = planning.make_plan(session, found, None)
+    prepared = list(prepare(Batch(texts(addresses, uploads[_EPISODE], now)), now))
+    planned = planning.make_plan(session, prepared, None)
     writer.store(session, planned, now)
     past = history(rng, now, ZoneInfo(ZONE))
     update_log.record_all(session, past, "loaded")
     _correct(session, now)
-    return len(found)
+    return len(prepared)
 
 
 def check_empty(session: Session) -> None:
@@ -192,10 +197,10 @@ def check_empty(session: Session) -> None:
         )
 
 
-def store_files(kept: MediaFiles, uploads: Mapping[str, Accepted]) -> None:
+def store_files(media_files: MediaFiles, uploads: Mapping[str, Accepted]) -> None:
     """Store the files."""
     for upload in uploads.values():
-        media.store(kept, upload)
+        media.store(media_files, upload)
 
 
 def _correct(session: Session, now: datetime) -> None:

@@ -23,25 +23,25 @@ def demo(seed: int) -> None:
     from publisher.parts.demo import build, readers_week
     from publisher.publishing.rebuild import rebuild
 
-    here, rng = site(), random.Random(seed)  # noqa: S311 - a history, not a secret
-    now = here.clock()
-    with here.database.read() as db:
+    blog, rng = site(), random.Random(seed)  # noqa: S311 - a history, not a secret
+    now = blog.clock()
+    with blog.database.read() as db:
         build.check_empty(db)
     passwords = {name: authors.made_password() for name in build.PEOPLE}
     stored = {name: authors.hashed(password) for name, password in passwords.items()}
     uploads = build.files()
-    build.store_files(here.environment.media, uploads)
-    with here.database.write() as db:
+    build.store_files(blog.environment.media, uploads)
+    with blog.database.write() as db:
         number = build.build(db, uploads, stored, rng, now)
         feeds = build.follow(db, now)
-    polls = readers_week.live(here, rng, now)
-    rebuild(here)
+    polls = readers_week.live(blog, rng, now)
+    rebuild(blog)
     click.echo(
         f"{number} posts, three months of history, a week of readers ({polls:,} polls) and"
-        f" {feeds} feeds for the river are in {here.environment.instance}"
+        f" {feeds} feeds for the river are in {blog.environment.instance}"
     )
     for name, password in passwords.items():
         click.echo(f"log in as {name} with the password {password} (shown only once)")
     click.echo("Next: start it (make run, or publisher serve), log in, and look at")
     for path, what in NEXT:
-        click.echo(f"  {here.site_url}{path:20} {what}")
+        click.echo(f"  {blog.site_url}{path:20} {what}")

@@ -126,12 +126,12 @@ def _documents(site: Site, now: datetime, posts: Sequence[datetime]) -> Iterator
     """The feed's documents: one each hour of the week, one for each post."""
     with site.database.read() as session:
         settings = load_settings(session)
-        known = list(session.scalars(select(Update.at).order_by(Update.at)))
+        updates = list(session.scalars(select(Update.at).order_by(Update.at)))
     top = now.replace(minute=0, second=0, microsecond=0)
     hours = [top - HOUR * back for back in range(int(DAYS / HOUR), -1, -1)]
     decisions: dict[int, Decision] = {}
     for at in hours[-24:]:
-        activity = histogram(known, at, settings.zone.key)
+        activity = histogram(updates, at, settings.zone.key)
         decisions[at.hour] = decide(activity, at, settings.rule)
     before: ServedVersion | None = None
     for at in sorted({*hours, *posts}):
@@ -197,8 +197,8 @@ def _wait(
         return timedelta(seconds=document.max_age_seconds + rng.uniform(1, 40))
     if program.hears == "header":
         expiries = document.freshness.expiries
-        told = expiries.max_age_seconds(int(at.timestamp())) if expiries else 0
-        return timedelta(seconds=max(told, document.max_age_seconds // 4) + rng.uniform(1, 40))
+        seconds = expiries.max_age_seconds(int(at.timestamp())) if expiries else 0
+        return timedelta(seconds=max(seconds, document.max_age_seconds // 4) + rng.uniform(1, 40))
     return timedelta(minutes=program.minutes * rng.uniform(0.995, 1.005))
 
 

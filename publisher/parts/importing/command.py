@@ -40,15 +40,15 @@ FORMATS = [
 @json_option
 @progress_option
 @click.option("--author", "heir", help="account for posts whose author has none here")
-def import_(as_json: bool, **asked: Any) -> None:
+def import_(as_json: bool, **options: Any) -> None:
     """Import posts from SOURCE: a file, folder, zip, http(s) address, or - for standard input."""
-    check_source(asked["source"])
+    check_source(options["source"])
     from publisher.parts.importing.work import run
     from publisher.parts.importing.work_list import text_of
 
-    outcome = run(site(), **asked)
+    outcome = run(site(), **options)
     lines = [*outcome["facts"], *text_of(outcome["to_do"])]
-    lines += [f"the whole list is in {asked['report']}"] if asked["report"] else []
-    if asked["dry_run"]:
+    lines += [f"the whole list is in {options['report']}"] if options["report"] else []
+    if options["dry_run"]:
         lines.append("a dry run: nothing was changed")
     echo_answer(as_json, outcome, lines)

@@ -55,21 +55,21 @@ def read_posts(
     StorageUnavailable when the disk refuses.
     """
     batch, characters = Batch(), 0
-    found, updates = KeptValues[PreparedPost](folder), KeptValues[LoggedUpdate](folder)
+    posts, updates = KeptValues[PreparedPost](folder), KeptValues[LoggedUpdate](folder)
     for part in stream(_posts, LIMITS, place, format_, zone, now, language, permalink):
         if part.batch is not None:
             batch = part.batch
             if batch.site is not None:
                 batch.site = replace(batch.site, updates=updates)
         updates.extend(part.updates)
-        found.extend(part.posts)
+        posts.extend(part.posts)
         characters += sum(map(_characters, part.posts))
         if characters > MOST_CHARACTERS:
             millions = MOST_CHARACTERS // 1_000_000
             raise TooLarge(f"{place.name}: more than {millions} MB of text; import it in parts")
         if part.posts:
-            tell(f"{len(found):,} posts read")
-    return batch, found
+            tell(f"{len(posts):,} posts read")
+    return batch, posts
 
 
 def prepare(posts: Sequence[ImportedPost], now: datetime, language: str) -> Iterator[PreparedPost]:
@@ -88,10 +88,10 @@ def files(place: Located, names: Sequence[str]) -> Iterator[tuple[str, bytes | P
     return stream(_files, LIMITS, place, names)
 
 
-def store_media(place: Located, site: ImportedSite, kept: MediaFiles) -> None:
+def store_media(place: Located, site: ImportedSite, media_files: MediaFiles) -> None:
     """Keep the media of our own export; InvalidData for a file that is not what its name says."""
     for accepted in stream(_media, LIMITS, place, replace(site, updates=())):
-        media.store(kept, accepted)
+        media.store(media_files, accepted)
 
 
 @dataclass
@@ -114,9 +114,9 @@ def _posts(
     with sources.opened(place) as source:
         batch = recognition.read(source, format_, zone, permalink)
         part, characters, since = list[PreparedPost](), 0, monotonic()
-        for one in planning.prepare(batch, now, language):
-            part.append(one)
-            characters += _characters(one)
+        for post in planning.prepare(batch, now, language):
+            part.append(post)
+            characters += _characters(post)
             late = monotonic() - since > planning.SECONDS  # each part has its own time
             if characters > PART_CHARACTERS or len(part) >= PART_POSTS or late:
                 yield Part(part)
@@ -130,8 +130,8 @@ def _posts(
     yield Part(batch=Batch((), Counter(batch.notes), batch.site, *lists))
 
 
-def _characters(one: PreparedPost) -> int:
-    return len(one.post.source) + len(one.html) + len(one.words)
+def _characters(post: PreparedPost) -> int:
+    return len(post.post.source) + len(post.html) + len(post.words)
 
 
 def _instants(place: Located, zone: tzinfo) -> list[datetime]:

@@ -59,8 +59,8 @@ def _joined(blocks: list[Any], texts: list[str]) -> str:
 def _exact(block: Any, language: str, ids: set[str]) -> str:
     """One block as Markdown if that is exact, else as HTML."""
     html = _html(block)
-    found = (_text(block, special) for special in (_LIGHT, _ALL))
-    return next((text for text in found if _same(text, html, language, ids)), _flat(html))
+    texts = (_text(block, special) for special in (_LIGHT, _ALL))
+    return next((text for text in texts if _same(text, html, language, ids)), _flat(html))
 
 
 def _same(text: str, html: str, language: str, ids: set[str]) -> bool:
@@ -74,20 +74,20 @@ def _canonical(html: str, ids: set[str]) -> str:
     root.extend(_blocks(_parsed(html)))
     for element in list(root.iter(etree.Element)):
         tag = element.tag = {"b": "strong", "i": "em"}.get(element.tag, element.tag)
-        kept = {n: v for n, v in sorted(element.items()) if n not in ("loading", "tabindex")}
+        attributes = {n: v for n, v in sorted(element.items()) if n not in ("loading", "tabindex")}
         addresses = [one.get("href") for one in element]
-        if kept.get("class") == "card" and addresses == [element.text_content()]:
-            del kept["class"]
-        if re.fullmatch("h[1-6]", tag) and kept.get("id") not in ids:
-            kept.pop("id", None)
-        if tag == "figure" and [one.tag for one in element] in (["img"], ["a"]) and not kept:
+        if attributes.get("class") == "card" and addresses == [element.text_content()]:
+            del attributes["class"]
+        if re.fullmatch("h[1-6]", tag) and attributes.get("id") not in ids:
+            attributes.pop("id", None)
+        if tag == "figure" and [one.tag for one in element] in (["img"], ["a"]) and not attributes:
             element.tag = "p"
         if tag == "pre":  # its colours are no content, its white space is
             code = element.find("code")
             language = (
                 re.search(r"language-\S+", code.get("class", "")) if code is not None else None
             )
-            kept["title"] = f"{code is not None} {language and language[0]}"
+            attributes["title"] = f"{code is not None} {language and language[0]}"
             text = (
                 element.text_content().rstrip("\n").replace("\n", "\u2424").replace(" ", "\u2423")
             )
@@ -95,8 +95,8 @@ def _canonical(html: str, ids: set[str]) -> str:
             element.clear()
             element.text, element.tail = text, tail
         element.attrib.clear()
-        element.attrib.update(kept)
-        if tag == "div" and kept == {"class": "scroll"}:
+        element.attrib.update(attributes)
+        if tag == "div" and attributes == {"class": "scroll"}:
             element.drop_tag()
     text = str(lxml_html.tostring(root, encoding="unicode"))
     text = re.sub(r"\s+", " ", text.replace("<p></p>", ""))
@@ -110,8 +110,8 @@ def _parsed(html: str) -> Any:
 
 def _html(element: Any) -> str:
     """An element as HTML, without what is added to every such element anyhow."""
-    for one in element.iter("img", "pre"):
-        one.attrib.pop({"img": "loading", "pre": "tabindex"}[one.tag], None)
+    for inner in element.iter("img", "pre"):
+        inner.attrib.pop({"img": "loading", "pre": "tabindex"}[inner.tag], None)
     return str(lxml_html.tostring(element, encoding="unicode", with_tail=False))
 
 
@@ -151,9 +151,9 @@ def _text(block: Any, special: re.Pattern[str]) -> str:
 
 def _markdown(element: Any, special: re.Pattern[str]) -> str:
     """A block in Markdown's signs, as far as it has them."""
-    tag, kept = element.tag, element.keys()
+    tag, attributes = element.tag, element.keys()
     inside = list(element)
-    if tag == "p" and kept == ["class"] and element.get("class") == "video" and len(inside) == 1:
+    if tag == "p" and element.items() == [("class", "video")] and len(inside) == 1:
         return str(inside[0].get("href", ""))
     if tag == "figure" and [one.tag for one in inside] == ["img", "figcaption"]:
         picture = inside[0]
@@ -161,21 +161,21 @@ def _markdown(element: Any, special: re.Pattern[str]) -> str:
         return _sign(picture, special)
     if tag == "figure" and [one.tag for one in inside] in (["img"], ["a"]):
         return _inline(element, special)
-    if tag == "p" and not kept:
+    if tag == "p" and not attributes:
         return _begun(_inline(element, special))
-    if re.fullmatch("h[1-6]", tag) and not set(kept) - {"id"}:
+    if re.fullmatch("h[1-6]", tag) and not set(attributes) - {"id"}:
         return f"{'#' * int(tag[1])} {_inline(element, special)}"
-    if tag == "hr" and not kept:
+    if tag == "hr" and not attributes:
         return "---"
     if tag == "pre" and [one.tag for one in inside] == ["code"]:
         code = inside[0].text_content().rstrip("\n")
         language = re.search(r"language-(\S+)", inside[0].get("class", ""))
         fence = "`" * max(3, 1 + max(map(len, re.findall("`+", code)), default=0))
         return f"{fence}{language[1] if language else ''}\n{code}\n{fence}"
-    if tag == "blockquote" and not kept:
+    if tag == "blockquote" and not attributes:
         text = "\n\n".join(_markdown(one, special) for one in _blocks(element))
         return re.sub("(?m)^ ?", "> ", text).replace("> \n", ">\n")
-    if tag in ("ul", "ol") and not set(kept) - {"start"}:
+    if tag in ("ul", "ol") and not set(attributes) - {"start"}:
         return _list(element, special)
     return _flat(_html(element))
 
@@ -207,30 +207,30 @@ def _words(text: str | None, special: re.Pattern[str]) -> str:
 
 def _begun(text: str) -> str:
     """A paragraph whose first character is no sign of a list, a heading or a quotation."""
-    found = _BEGINS.match(text)
-    if found is None or text.startswith("\\"):
+    sign = _BEGINS.match(text)
+    if sign is None or text.startswith("\\"):
         return text
-    end = found.end()
-    return f"{text[:end]}\\{text[end:]}" if found[0].isdigit() else f"\\{text}"
+    end = sign.end()
+    return f"{text[:end]}\\{text[end:]}" if sign[0].isdigit() else f"\\{text}"
 
 
 def _sign(element: Any, special: re.Pattern[str]) -> str:
-    tag, kept = element.tag, set(element.keys())
+    tag, attributes = element.tag, set(element.keys())
     if tag == "br":
         return "\\\n"
-    if tag == "img" and not kept - {"src", "alt", "title", "loading"}:
+    if tag == "img" and not attributes - {"src", "alt", "title", "loading"}:
         return f"![{_words(element.get('alt'), special)}]({_target(element, 'src')})"
     if tag == "span" and element.get("class") == "more" and not element.text_content():
         return "<!--more-->"
     inside = _inline(element, special)
-    if tag == "a" and "href" in kept and not kept - {"href", "title"}:
+    if tag == "a" and "href" in attributes and not attributes - {"href", "title"}:
         return _apart(element, f"[{inside}]({_target(element, 'href')})")
-    if tag == "code" and not kept and not len(element):
+    if tag == "code" and not attributes and not len(element):
         code = element.text or ""
         fence = "`" * (1 + max(map(len, re.findall("`+", code)), default=0))
         space = " " if code[:1] == "`" or code[-1:] == "`" else ""
         return f"{fence}{space}{code}{space}{fence}"
-    if tag in _SIGNS and not kept and inside:
+    if tag in _SIGNS and not attributes and inside:
         return _apart(element, f"{_SIGNS[tag]}{inside}{_SIGNS[tag]}")
     return _flat(_html(element))
 

@@ -39,7 +39,7 @@ Beside = Callable[[Sequence[str]], Iterable[tuple[str, bytes | PublisherError]]]
 Keep = Callable[[bytes, str], str]
 
 
-def bring(
+def copy(
     wanted_names: Iterable[str], fetch: Fetch, beside: Beside, keep: Keep, notes: Counter[str]
 ) -> dict[str, str]:
     """Our addresses of the pictures that could be copied.
@@ -48,14 +48,14 @@ def bring(
     addresses; `keep` stores bytes under the file's name and returns our address.
     """
     names, local = sorted(wanted_names), set[str]()
-    found, problems = dict[str, str](), list[str]()
+    addresses, problems = dict[str, str](), list[str]()
 
     def take(name: str, data: bytes | PublisherError | None = None) -> None:
         try:
             if isinstance(data, PublisherError):
                 raise data
             file = PurePosixPath(unquote(name.partition("?")[0])).name
-            found[name] = keep(fetch(name) if data is None else data, file)
+            addresses[name] = keep(fetch(name) if data is None else data, file)
         except PublisherError as error:
             problems.append(str(error))
 
@@ -65,12 +65,12 @@ def bring(
             take(name, data)
     with ThreadPoolExecutor(AT_ONCE) as threads:
         list(threads.map(take, (name for name in names if name not in local)))
-    if found:
-        notes["picture copied here"] += len(found)
+    if addresses:
+        notes["picture copied here"] += len(addresses)
     if problems:
         example = f"(for example: {problems[0]})"
         notes[f"picture could not be downloaded and keeps its address {example}"] += len(problems)
-    return found
+    return addresses
 
 
 def wanted(post: ImportedPost) -> set[str]:
@@ -85,7 +85,7 @@ def fetcher(allow_private: bool) -> Fetch:
 
 
 def without_addresses(source: str) -> str:
-    """A source without its pictures' addresses, which `bring` changes, to compare two of them."""
+    """A source without its pictures' addresses, which `copy` changes, to compare two of them."""
     source = _IN_HTML.sub(r"\g<before>\g<after>", _without_srcset(source))
     return _IN_MARKDOWN.sub(r"\g<before>\g<after>", source)
 
@@ -117,11 +117,11 @@ def name_of(post: ImportedPost, address: str) -> str:
     return "/".join(parts)
 
 
-def with_ours(post: ImportedPost, found: Mapping[str, str]) -> ImportedPost:
+def with_ours(post: ImportedPost, addresses: Mapping[str, str]) -> ImportedPost:
     """The post with our addresses in place of those that were found."""
 
     def change(match: re.Match[str]) -> str:
-        ours = found.get(name_of(post, html.unescape(match["address"])))
+        ours = addresses.get(name_of(post, html.unescape(match["address"])))
         return match[0] if ours is None else f"{match['before']}{ours}{match['after']}"
 
     source = _IN_HTML.sub(change, post.source)
@@ -129,7 +129,7 @@ def with_ours(post: ImportedPost, found: Mapping[str, str]) -> ImportedPost:
         source = _IN_MARKDOWN.sub(change, source)
     if source != post.source:
         source = _without_srcset(source)  # browsers would prefer these addresses to ours
-    picture = found.get(name_of(post, post.image), post.image) if post.image else ""
+    picture = addresses.get(name_of(post, post.image), post.image) if post.image else ""
     return replace(post, source=source, image=picture)
 
 

@@ -66,9 +66,9 @@ def _report(folder: Path, number: int) -> Path:
 def report(number: int) -> Any:
     """Download the whole list of what needs a hand after an import."""
     with site().database.read() as db:
-        found = jobs.get(db, number)
+        job = jobs.get(db, number)
     place = _report(jobs.folder(site().environment), number)
-    if found.kind != "import" or found.state != jobs.DONE or not place.is_file():
+    if job.kind != "import" or job.state != jobs.DONE or not place.is_file():
         raise NotFound("there is no such list, or it has been deleted")
     answer = send_file(place, "text/plain; charset=utf-8", True, f"import-{number}.txt")
     answer.headers["Cache-Control"] = "private, no-store"
@@ -84,14 +84,14 @@ def try_import() -> Any:
         "images": bool(request.form.get("images")),
         "heir": request.form.get("heir", ""),
     }
-    name = _kept(file) if file is not None and file.filename else ""
+    name = _stored(file) if file is not None and file.filename else ""
     if not name:
         options["address"] = _checked(address)
     options["source"] = (file.filename or "")[-100:] if file and name else address
     with site().database.write() as db:
         if options["heir"]:
             authors.named(db, options["heir"])
-        number = jobs.ask(db, "import", me().id, now(), options, name).id
+        number = jobs.add(db, "import", me().id, now(), options, name).id
     return to_job(number)
 
 
@@ -103,11 +103,11 @@ def go(number: int) -> Any:
         if tried.kind != "import" or tried.state != jobs.DONE or not tried.options.get("dry_run"):
             raise NotFound("there is nothing to import here")
         options = {**tried.options, "dry_run": False}
-        number = jobs.ask(db, "import", me().id, now(), options, tried.file).id
+        number = jobs.add(db, "import", me().id, now(), options, tried.file).id
     return to_job(number)
 
 
-def _kept(file: FileStorage) -> str:
+def _stored(file: FileStorage) -> str:
     """Store an upload for the import job; returns its name."""
     ending = _ENDING.search((file.filename or "")[-12:])
     if ending is None:

@@ -67,10 +67,10 @@ class PreparedPost:
     @property
     def old_paths(self) -> list[str]:
         """The former addresses of the post, as paths on this site."""
-        found = (
+        paths = (
             old_path(address) for address in (self.post.address, *self.post.aliases) if address
         )
-        return list(dict.fromkeys(path for path in found if path))
+        return list(dict.fromkeys(path for path in paths if path))
 
 
 def prepare(batch: Batch, now: datetime, language: str = "en") -> Iterator[PreparedPost]:
@@ -80,15 +80,15 @@ def prepare(batch: Batch, now: datetime, language: str = "en") -> Iterator[Prepa
 
     What cannot be a post at all is named in `left_out`.
     """
-    known: dict[str, tuple[str, bytes]] = {}
+    texts: dict[str, tuple[str, bytes]] = {}
     for post in batch.posts:
-        if (alone := _told_apart(post, known)) is None:
+        if (alone := _with_own_guid(post, texts)) is None:
             batch.left_out.append((_name(post), "it is in the source twice; the first is used"))
         else:
-            yield from _checked(_settled(alone, batch.notes, now), batch, language)
+            yield from _checked(_with_fitting_state(alone, batch.notes, now), batch, language)
 
 
-def _told_apart(post: ImportedPost, known: dict[str, tuple[str, bytes]]) -> ImportedPost | None:
+def _with_own_guid(post: ImportedPost, texts: dict[str, tuple[str, bytes]]) -> ImportedPost | None:
     """The post with a guid that no other has; None for one that was there already.
 
     Programs that copy posts copy their guids: only the same address or text is the same post.
@@ -96,9 +96,9 @@ def _told_apart(post: ImportedPost, known: dict[str, tuple[str, bytes]]) -> Impo
     text = hashlib.sha256(f"{post.title}\0{post.source}".encode("utf-8", "replace")).digest()[:12]
     address = post.address if is_web_address(post.address) else ""
     for guid in (post.guid, identity("", address, post.title + post.source)):
-        first = known.get(guid)
+        first = texts.get(guid)
         if first is None:
-            known[guid] = address, text
+            texts[guid] = address, text
             return replace(
                 post, guid=guid, guid_is_permalink=post.guid_is_permalink and guid == post.guid
             )
@@ -112,7 +112,7 @@ def _name(post: ImportedPost) -> str:
     return post.title[:80] or post.where
 
 
-def _settled(post: ImportedPost, notes: Counter[str], now: datetime) -> ImportedPost:
+def _with_fitting_state(post: ImportedPost, notes: Counter[str], now: datetime) -> ImportedPost:
     """The post with a state that fits its date: a draft without one, scheduled if it is to come.
 
     A scheduled post whose date is past stays scheduled: it is due, and published as usual.
@@ -135,14 +135,14 @@ def _checked(post: ImportedPost, batch: Batch, language: str) -> Iterator[Prepar
     """The post's content, checked, and its HTML; nothing when it is empty or beyond our limits."""
     try:
         with at_most(SECONDS):
-            found = _rendered(post, batch.notes, language)
+            prepared = _rendered(post, batch.notes, language)
     except (FieldErrors, InvalidData) as error:
         batch.left_out.append((_name(post), str(error)))
         return
-    if found is None:
+    if prepared is None:
         batch.notes["empty post is left out"] += 1
     else:
-        yield found
+        yield prepared
 
 
 def _rendered(post: ImportedPost, notes: Counter[str], language: str) -> PreparedPost | None:
@@ -196,22 +196,22 @@ def manual_steps(
 
     `pictures`: whether each picture that was looked for was found; None if none was looked for.
     """
-    known = set[str]()
+    paths = set[str]()
     for some in _some(posts(), _AT_ONCE):
-        found = list[tuple[str, str, str]]()
-        for one in some:
-            needs, links = [*_of_post(one, pictures)], [*_local_links(one)]
-            if links and not known:  # all addresses, only where somebody asks
-                known = _known_paths(session, [] if stored else posts())
+        lines = list[tuple[str, str, str]]()
+        for prepared in some:
+            needs, links = [*_of_post(prepared, pictures)], [*_local_links(prepared)]
+            if links and not paths:  # all addresses, only where somebody asks
+                paths = _known_paths(session, [] if stored else posts())
             needs += [
-                f"a link leads nowhere here: {link}" for link, path in links if path not in known
+                f"a link leads nowhere here: {link}" for link, path in links if path not in paths
             ]
-            found += [(one.post.guid, one.label, what) for what in needs]
-        guids = {guid for guid, *_ in found} if stored else set()
+            lines += [(prepared.post.guid, prepared.label, what) for what in needs]
+        guids = {guid for guid, *_ in lines} if stored else set()
         ids: dict[str, int] = dict(
             session.execute(select(Post.guid, Post.id).where(Post.guid.in_(guids))).all()
         )
-        for guid, label, what in found:
+        for guid, label, what in lines:
             yield guid, label, what, f"/studio/posts/{ids[guid]}" if guid in ids else ""
 
 
@@ -225,21 +225,21 @@ def _known_paths(session: Session, posts: Iterable[PreparedPost]) -> set[str]:
     """The paths of all posts and pages, and of what redirects; of `posts` those to come."""
     paths = {path_of(kind, slug) for kind, slug in session.execute(select(Post.kind, Post.slug))}
     paths |= {*session.scalars(select(Redirect.path))}
-    for one in posts:
-        paths |= {path_of(one.content.kind, one.wanted_slug), *one.old_paths}
+    for prepared in posts:
+        paths |= {path_of(prepared.content.kind, prepared.wanted_slug), *prepared.old_paths}
     return {path.rstrip("/") for path in paths}
 
 
-def _of_post(one: PreparedPost, pictures: Mapping[str, bool] | None) -> Iterator[str]:
-    yield from one.post.needs
-    if not one.content.source.strip() and one.content.enclosure is None:
+def _of_post(prepared: PreparedPost, pictures: Mapping[str, bool] | None) -> Iterator[str]:
+    yield from prepared.post.needs
+    if not prepared.content.source.strip() and prepared.content.enclosure is None:
         yield "it has no text"
-    if _NO_SOURCE.search(one.html):
+    if _NO_SOURCE.search(prepared.html):
         yield "a picture has no address"
-    if one.post.image and not one.content.image:
-        yield f"its picture is not here: {one.post.image}"
-    for address in dict.fromkeys(map(unescape, _PICTURE.findall(one.html))):
-        name = images.name_of(one.post, address)
+    if prepared.post.image and not prepared.content.image:
+        yield f"its picture is not here: {prepared.post.image}"
+    for address in dict.fromkeys(map(unescape, _PICTURE.findall(prepared.html))):
+        name = images.name_of(prepared.post, address)
         if is_web_address(name):
             if pictures is not None and not pictures.get(name, True):
                 yield f"a picture could not be copied and is shown from its old address: {address}"
@@ -250,10 +250,10 @@ def _of_post(one: PreparedPost, pictures: Mapping[str, bool] | None) -> Iterator
                 yield f"a picture was not in the source: {address}"
 
 
-def _local_links(one: PreparedPost) -> Iterator[tuple[str, str]]:
+def _local_links(prepared: PreparedPost) -> Iterator[tuple[str, str]]:
     """The links to posts and pages of this site, as they are written, and their paths."""
-    address = path_of(one.content.kind, one.wanted_slug)
-    for link in dict.fromkeys(map(unescape, _LINK.findall(one.html))):
+    address = path_of(prepared.content.kind, prepared.wanted_slug)
+    for link in dict.fromkeys(map(unescape, _LINK.findall(prepared.html))):
         try:
             parts = urlsplit(link)
             path = unquote(urlsplit(urljoin(address, link)).path).rstrip("/")
@@ -272,21 +272,21 @@ _UNDATED = datetime.max.replace(tzinfo=UTC)  # drafts come last
 
 @dataclass
 class Plan:
-    """New posts, oldest first; changed ones with our post id; how many are known or kept.
+    """New posts, oldest first; changed ones with our post id; how many stay as they are here.
 
-    `new` and `changed` have indices in `found`. `kept` are changed in the source and were edited
-    here since: ours stay. `author_ids` maps a name in the source to one of our authors, "" to the
-    author of all other posts. `counted`: instants of loaded history; a post of the same second was
-    counted already. Of the new posts: how many there are by state, how many former `addresses` and
-    `updates` they have, and the first and last moment of these; how many are public and `lost`
-    their address, as the source does not say it.
+    `new` and `changed` have indices in `posts`. `edited_here` are changed in the source and were
+    edited here since: ours stay. `author_ids` maps a name in the source to one of our authors, ""
+    to the author of all other posts. `counted`: instants of loaded history; a post of the same
+    second was counted already. Of the new posts: how many there are by state, how many former
+    `addresses` and `updates` they have, and the first and last moment of these; how many are public
+    and `lost` their address, as the source does not say it.
     """
 
-    found: Sequence[PreparedPost] = ()
+    posts: Sequence[PreparedPost] = ()
     new: list[int] = field(default_factory=list)
     changed: list[tuple[int, int]] = field(default_factory=list)
-    known: int = 0
-    kept: int = 0
+    unchanged: int = 0
+    edited_here: int = 0
     author_ids: dict[str, int] = field(default_factory=dict)
     strangers: Counter[str] = field(default_factory=Counter)
     counted: set[datetime] = field(default_factory=set)
@@ -298,21 +298,21 @@ class Plan:
 
     def new_posts(self) -> Iterator[PreparedPost]:
         """The new posts, read again one by one."""
-        return (self.found[place] for place in self.new)
+        return (self.posts[place] for place in self.new)
 
-    def update_at(self, one: PreparedPost) -> datetime | None:
+    def update_at(self, prepared: PreparedPost) -> datetime | None:
         """When a new post is an update; None if it is none, or the log has counted it already."""
-        return None if one.shown_at in self.counted else one.shown_at
+        return None if prepared.shown_at in self.counted else prepared.shown_at
 
     def author_id(self, names: Iterable[str]) -> int | None:
         """Our author for the first of `names` that we know."""
-        known = (self.author_ids.get(name.casefold()) for name in [*names, ""])
-        return next((author_id for author_id in known if author_id is not None), None)
+        ids = (self.author_ids.get(name.casefold()) for name in [*names, ""])
+        return next((author_id for author_id in ids if author_id is not None), None)
 
 
 def make_plan(
     session: Session,
-    found: Sequence[PreparedPost],
+    posts: Sequence[PreparedPost],
     everybody_else: Author | None,
     coming: Iterable[str] = (),
 ) -> Plan:
@@ -321,26 +321,30 @@ def make_plan(
     Posts whose author we do not know go to `everybody_else`, or to nobody. `coming` are names of
     authors that the import will add, for a plan that is made before that.
     """
-    plan = Plan(found, author_ids=_authors(session))
+    plan = Plan(posts, author_ids=_authors(session))
     fresh = session.scalar(select(Post.id).limit(1)) is None
     dates: dict[int, datetime] = {}
-    for start in range(0, len(found), _AT_ONCE):
-        some = found[start : start + _AT_ONCE]
-        guids = [guid for one in some for guid in (one.post.guid, *one.post.formerly)]
-        here = {} if fresh else _known(session, guids)
-        plan.counted |= _counted(session, {one.shown_at for one in some if one.shown_at})
-        for place, one in enumerate(some, start):
-            former = (here[guid] for guid in one.post.formerly if guid in here)
-            ours = here.get(one.post.guid) or next(former, None)
+    for start in range(0, len(posts), _AT_ONCE):
+        some = posts[start : start + _AT_ONCE]
+        guids = [
+            guid for prepared in some for guid in (prepared.post.guid, *prepared.post.formerly)
+        ]
+        by_guid = {} if fresh else _stored_posts(session, guids)
+        plan.counted |= _counted(
+            session, {prepared.shown_at for prepared in some if prepared.shown_at}
+        )
+        for place, prepared in enumerate(some, start):
+            former = (by_guid[guid] for guid in prepared.post.formerly if guid in by_guid)
+            ours = by_guid.get(prepared.post.guid) or next(former, None)
             if ours is None:
-                dates[place] = one.post.published_at or _UNDATED
-                _count_new(plan, one, coming)
+                dates[place] = prepared.post.published_at or _UNDATED
+                _count_new(plan, prepared, coming)
                 continue
             post_id, value, stays = ours
-            if same(value, one.content):
-                plan.known += 1
+            if same(value, prepared.content):
+                plan.unchanged += 1
             elif stays:
-                plan.kept += 1
+                plan.edited_here += 1
             else:
                 plan.changed.append((post_id, place))
     plan.new = sorted(dates, key=dates.__getitem__)
@@ -349,20 +353,20 @@ def make_plan(
     return plan
 
 
-def is_lost(one: PreparedPost) -> bool:
+def is_lost(prepared: PreparedPost) -> bool:
     """Whether a post is public and its old address is not known."""
-    return one.post.status == "published" and not one.old_paths
+    return prepared.post.status == "published" and not prepared.old_paths
 
 
-def _count_new(plan: Plan, one: PreparedPost, coming: Iterable[str]) -> None:
-    out = one.post.status == "published"
-    plan.states["page" if out and one.content.kind == "page" else one.post.status] += 1
-    plan.addresses += len(one.old_paths)
-    plan.lost += is_lost(one)
-    if at := plan.update_at(one):
+def _count_new(plan: Plan, prepared: PreparedPost, coming: Iterable[str]) -> None:
+    out = prepared.post.status == "published"
+    plan.states["page" if out and prepared.content.kind == "page" else prepared.post.status] += 1
+    plan.addresses += len(prepared.old_paths)
+    plan.lost += is_lost(prepared)
+    if at := plan.update_at(prepared):
         first, last = plan.span or (at, at)
         plan.updates, plan.span = plan.updates + 1, (min(first, at), max(last, at))
-    names = [name for name in one.post.by if name]
+    names = [name for name in prepared.post.by if name]
     if names and plan.author_id(names) is None and not set(names) & set(coming):
         plan.strangers[names[-1]] += 1
 
@@ -378,17 +382,17 @@ def same(here: Content, there: Content) -> bool:
     return ours == theirs
 
 
-def _known(session: Session, guids: Sequence[str]) -> dict[str, tuple[int, Content, bool]]:
+def _stored_posts(session: Session, guids: Sequence[str]) -> dict[str, tuple[int, Content, bool]]:
     """Those of our posts that have one of `guids`, some hundreds of them: number, content, and
     whether ours stays, as a person has saved or deleted it here."""
     by_person = exists().where(Revision.post_id == Post.id, Revision.author_id.is_not(None))
-    found = {}
+    by_guid = {}
     query = select(Post, by_person).where(Post.guid.in_(guids)).options(selectinload(Post.tags))
     for post, edited in session.execute(query):
         value = content.of_post(post, tuple(tag.name for tag in post.tags))
-        found[post.guid] = post.id, value, edited or post.status == "deleted"
+        by_guid[post.guid] = post.id, value, edited or post.status == "deleted"
     session.expunge_all()
-    return found
+    return by_guid
 
 
 def _authors(session: Session) -> dict[str, int]:
@@ -399,21 +403,21 @@ def _authors(session: Session) -> dict[str, int]:
 
 
 def _counted(session: Session, instants: set[datetime]) -> set[datetime]:
-    known = select(Update.at).where(Update.kind == "loaded", Update.at.in_(instants))
-    return set(session.scalars(known)) if instants else set()
+    loaded = select(Update.at).where(Update.kind == "loaded", Update.at.in_(instants))
+    return set(session.scalars(loaded)) if instants else set()
 
 
 def sentences(plan: Plan, batch: Batch) -> Iterator[str]:
     """One line per fact, its number first; facts with the number 0 are left out."""
     states = ", ".join(f"{number} {state}" for state, number in plan.states.most_common())
     yield f"{counted(len(plan.new), 'new post')}{f' ({states})' if states else ''}"
-    if plan.known:
-        yield f"{counted(plan.known, 'known post')}, unchanged"
+    if plan.unchanged:
+        yield f"{counted(plan.unchanged, 'known post')}, unchanged"
     if plan.changed:
         changed = counted(len(plan.changed), "known post")
         yield f"{changed}, changed in the source: a minor edit here"
-    if plan.kept:
-        yield f"{counted(plan.kept, 'known post')}, edited or deleted here since: left alone"
+    if plan.edited_here:
+        yield f"{counted(plan.edited_here, 'known post')}, edited or deleted here since: left alone"
     if batch.site is not None:
         yield f"{counted(len(batch.site.updates), 'update')} in the log of the export"
     elif plan.span:

@@ -30,7 +30,7 @@ AT_ONCE = 200  # posts in memory, and in one transaction
 
 
 def run(
-    here: Site,
+    site: Site,
     source: str,
     format_: str | None,
     dry_run: bool,
@@ -47,29 +47,31 @@ def run(
     Raises InvalidData where there were files, but no post in them.
     """
     tell("reading")
-    now = here.clock()
-    with here.database.read() as db:
+    now = site.clock()
+    with site.database.read() as db:
         zone, language = load_settings(db).zone, load_settings(db).language
         author = authors.named(db, heir) if heir else None
-    place = sources.located(source, sys.stdin.buffer, here.environment.allow_private)
-    folder = here.environment.instance
-    batch, found = confined_reading.read_posts(
+    place = sources.located(source, sys.stdin.buffer, site.environment.allow_private)
+    folder = site.environment.instance
+    batch, posts = confined_reading.read_posts(
         place, format_, zone, now, folder, language, tell, permalink
     )
-    if not len(found) and (batch.notes or batch.left_out):
+    if not len(posts) and (batch.notes or batch.left_out):
         raise InvalidData(_nothing(place.name, batch))
     pictures: dict[str, bool] | None = None
     if with_images and not dry_run:
-        found, pictures = _with_images(here, batch, found, place, now, language, tell)
+        posts, pictures = _with_images(site, batch, posts, place, now, language, tell)
     if batch.site and not dry_run:
-        confined_reading.store_media(place, batch.site, here.environment.media)
+        confined_reading.store_media(place, batch.site, site.environment.media)
     if dry_run:
-        with here.database.read() as db:
-            planned = planning.make_plan(db, found, author, writer.author_names(batch))
+        with site.database.read() as db:
+            planned = planning.make_plan(db, posts, author, writer.author_names(batch))
             redirects = list(islice(writer.moved(db, planned), MOST_LISTED))
             writer.author_pages(db, planned, batch, stored=False)
         if with_images:
-            wanted = {name for one in planned.new_posts() for name in images.wanted(one.post)}
+            wanted = {
+                name for prepared in planned.new_posts() for name in images.wanted(prepared.post)
+            }
             batch.notes += Counter({"picture to download": len(wanted)})
             beside = sorted(name for name in wanted if not is_web_address(name))
             pictures = dict.fromkeys(wanted, True) | {
@@ -78,22 +80,22 @@ def run(
             }
     else:
         confined.pool().close()  # frees the memory of its processes before the posts are stored
-        tell(f"storing {counted(len(found), 'post')}")
-        planned, redirects = _store(here, batch, found, author, now, tell)
-    last = (found[place] for place in planned.new[-MOST_LISTED:])
+        tell(f"storing {counted(len(posts), 'post')}")
+        planned, redirects = _store(site, batch, posts, author, now, tell)
+    last = (posts[place] for place in planned.new[-MOST_LISTED:])
     concerned = [*planned.new, *(number for _, number in planned.changed)]
     tell("looking for what needs a hand")
 
-    def posts() -> Iterator[PreparedPost]:
-        return (found[number] for number in concerned)
+    def stored() -> Iterator[PreparedPost]:
+        return (posts[number] for number in concerned)
 
     to_do = WorkList(report)
-    with here.database.read() as db:
-        for line in planning.manual_steps(db, posts, pictures, stored=not dry_run):
+    with site.database.read() as db:
+        for line in planning.manual_steps(db, stored, pictures, stored=not dry_run):
             to_do.add(*line)
-    for one in posts() if planned.lost and batch.site is None else ():
-        if planning.is_lost(one):
-            to_do.add(one.post.guid, one.label, NO_ADDRESS, needs=False)
+    for prepared in stored() if planned.lost and batch.site is None else ():
+        if planning.is_lost(prepared):
+            to_do.add(prepared.post.guid, prepared.label, NO_ADDRESS, needs=False)
     for place_, reason in batch.left_out:
         to_do.add(place_, place_, f"it was not imported: {reason}")
     to_do.save()
@@ -102,7 +104,7 @@ def run(
         "to_do": to_do.groups(),
         "new": len(planned.new),
         "redirects": redirects,
-        "titles": [one.label for one in last],
+        "titles": [prepared.label for prepared in last],
     }
 
 
@@ -117,9 +119,9 @@ def _nothing(name: str, batch: Batch) -> str:
 
 
 def _store(
-    here: Site,
+    site: Site,
     batch: Batch,
-    found: Sequence[PreparedPost],
+    posts: Sequence[PreparedPost],
     heir: Author | None,
     now: datetime,
     tell: Callable[[str], None],
@@ -133,16 +135,16 @@ def _store(
         rebuild,
     )
 
-    database, done = here.database, 0
+    database, done = site.database, 0
     with database.write() as db:
         writer.people_and_settings(db, batch)
         batch.old_feeds[:] = writer.old_feeds(db, batch.old_feeds, ADDRESSES.values())
     with database.read() as db:
-        planned, pool = planning.make_plan(db, found, heir), SlugPool(db)
+        planned, pool = planning.make_plan(db, posts, heir), SlugPool(db)
         redirects = list(islice(writer.moved(db, planned), MOST_LISTED))
     places = iter([*planned.new, *(place for _, place in planned.changed)])
     try:
-        while some := [found[place] for place in islice(places, AT_ONCE)]:
+        while some := [posts[place] for place in islice(places, AT_ONCE)]:
             with database.write() as db:  # plan again: posts may have changed since the first plan
                 writer.store(db, planning.make_plan(db, some, heir), now, batch.site is None, pool)
             done += len(some)
@@ -156,20 +158,22 @@ def _store(
         with database.write() as db:
             writer.author_pages(db, planned, batch)
             writer.moved_lists(db, batch.moved)
-        rebuild(here)
+        rebuild(site)
     except StorageUnavailable as error:
         if not done:
             raise
-        rest = f"{counted(done, 'post')} of {len(planned.new) + len(planned.changed):,} are stored"
+        stored = (
+            f"{counted(done, 'post')} of {len(planned.new) + len(planned.changed):,} are stored"
+        )
         why = str(error).removesuffix("; nothing was changed")
-        raise StorageUnavailable(f"{why}; {rest}: import it again for the others") from error
+        raise StorageUnavailable(f"{why}; {stored}: import it again for the others") from error
     return planned, redirects
 
 
 def _with_images(
-    here: Site,
+    site: Site,
     batch: Batch,
-    found: Sequence[PreparedPost],
+    posts: Sequence[PreparedPost],
     place: sources.Located,
     now: datetime,
     language: str,
@@ -178,28 +182,28 @@ def _with_images(
     """Fetch the pictures of new and changed posts, and check those posts again; says of each
     picture whether it was found."""
 
-    kept = 0
+    count = 0
 
     def keep(data: bytes, name: str) -> str:
-        nonlocal kept
-        kept += 1
-        tell(f"{counted(kept, 'picture')} fetched")
+        nonlocal count
+        count += 1
+        tell(f"{counted(count, 'picture')} fetched")
         accepted = media.accept(data)
-        media.store(here.environment.media, accepted)
-        with here.database.write() as db:
+        media.store(site.environment.media, accepted)
+        with site.database.write() as db:
             media.record(db, accepted, name, None, now)
         return accepted.path
 
-    with here.database.read() as db:
-        planned = planning.make_plan(db, found, None)
+    with site.database.read() as db:
+        planned = planning.make_plan(db, posts, None)
         concerned = {*planned.new, *(number for _, number in planned.changed)}
-    fetch = images.fetcher(here.environment.allow_private)
+    fetch = images.fetcher(site.environment.allow_private)
     beside = partial(confined_reading.files, place)
-    names = {name for number in concerned for name in images.wanted(found[number].post)}
-    ours = images.bring(names, fetch, beside, keep, batch.notes)
-    brought = KeptValues[PreparedPost](here.environment.instance)
-    for start in range(0, len(found), AT_ONCE):
-        some = dict(enumerate(found[start : start + AT_ONCE], start))
+    names = {name for number in concerned for name in images.wanted(posts[number].post)}
+    ours = images.copy(names, fetch, beside, keep, batch.notes)
+    brought = KeptValues[PreparedPost](site.environment.instance)
+    for start in range(0, len(posts), AT_ONCE):
+        some = dict(enumerate(posts[start : start + AT_ONCE], start))
         changed = [images.with_ours(one.post, ours) for n, one in some.items() if n in concerned]
         again = {one.post.guid: one for one in confined_reading.prepare(changed, now, language)}
         brought.extend(again.get(one.post.guid, one) for one in some.values())

@@ -67,16 +67,16 @@ def store(
         update_log.record_rows(session, list(_updates(plan, ids)))
     for post_id, place in plan.changed:
         post = posts.get(session, post_id)
-        value = replace(plan.found[place].content, slug="")
+        value = replace(plan.posts[place].content, slug="")
         posts.save(session, post_id, value, post.version, None, now, minor=True)
 
 
 def moved(session: Session, plan: Plan) -> Iterator[tuple[str, str]]:
     """Each old address of a new post, and where it will lead; reads only."""
     pool = SlugPool(session)
-    for one in plan.new_posts():
-        new = posts.path_of(one.content.kind, pool.take(_wanted(one)))
-        yield from ((old, new) for old in one.old_paths)
+    for prepared in plan.new_posts():
+        new = posts.path_of(prepared.content.kind, pool.take(_wanted(prepared)))
+        yield from ((old, new) for old in prepared.old_paths)
 
 
 def _some(values: Iterable[T]) -> Iterator[list[T]]:
@@ -87,8 +87,8 @@ def _some(values: Iterable[T]) -> Iterator[list[T]]:
 
 def _updates(plan: Plan, ids: Sequence[int]) -> Iterator[tuple[datetime, UpdateKind, int | None]]:
     """The rows that new posts add to the update log, each at its own date."""
-    for post_id, one in zip(ids, plan.new_posts(), strict=True):
-        if at := plan.update_at(one):
+    for post_id, prepared in zip(ids, plan.new_posts(), strict=True):
+        if at := plan.update_at(prepared):
             yield at, UPDATE_KIND, post_id
 
 
@@ -113,14 +113,14 @@ def _insert(
     return ids
 
 
-def _wanted(one: PreparedPost) -> str:
+def _wanted(prepared: PreparedPost) -> str:
     """The slug it should have; of a post without a usable word the same at every import."""
-    guid = one.post.guid.encode("utf-8", "replace")
-    return one.wanted_slug or f"note-{hashlib.sha256(guid).hexdigest()[:8]}"
+    guid = prepared.post.guid.encode("utf-8", "replace")
+    return prepared.wanted_slug or f"note-{hashlib.sha256(guid).hexdigest()[:8]}"
 
 
-def _row(one: PreparedPost, plan: Plan, slug: str, now: datetime) -> dict[str, Any]:
-    post, value = one.post, one.content
+def _row(prepared: PreparedPost, plan: Plan, slug: str, now: datetime) -> dict[str, Any]:
+    post, value = prepared.post, prepared.content
     date = post.published_at
     out = post.status in ("published", "deleted")
     return {
@@ -131,7 +131,7 @@ def _row(one: PreparedPost, plan: Plan, slug: str, now: datetime) -> dict[str, A
         "guid_is_permalink": post.guid_is_permalink,
         "slug": slug,
         "author_id": plan.author_id(post.by),
-        "html": one.html,
+        "html": prepared.html,
         "preview_token": secrets.token_urlsafe(24),
         "created_at": post.created_at or date or now,
         "changed_at": min(post.changed_at or date or now, now),
@@ -143,11 +143,13 @@ def _row(one: PreparedPost, plan: Plan, slug: str, now: datetime) -> dict[str, A
 
 
 def _revisions(
-    post_id: int, one: PreparedPost, slug: str, plan: Plan, now: datetime
+    post_id: int, prepared: PreparedPost, slug: str, plan: Plan, now: datetime
 ) -> Iterator[dict[str, Any]]:
     """The imported revisions; without any, one of the post as it is now, without an author."""
-    content = to_plain(replace(one.content, slug=slug))
-    for revision in one.post.revisions or [ImportedRevision(one.post.version, now, content)]:
+    content = to_plain(replace(prepared.content, slug=slug))
+    for revision in prepared.post.revisions or [
+        ImportedRevision(prepared.post.version, now, content)
+    ]:
         yield {
             "post_id": post_id,
             "version": revision.version,
@@ -164,11 +166,11 @@ MOST_FEEDS = 200
 def old_feeds(session: Session, paths: Sequence[str], ours: Container[str]) -> list[str]:
     """Lead the addresses of the old blog's feed to our feed; those that are new, and not `ours`.
     At most 200 of one import."""
-    known = load_settings(session).old_feeds.split()
-    fits = (path for path in dict.fromkeys(paths) if path not in known and _is_path(path))
+    addresses = load_settings(session).old_feeds.split()
+    fits = (path for path in dict.fromkeys(paths) if path not in addresses and _is_path(path))
     new = [path for path in islice(fits, MOST_FEEDS) if path.rstrip("/") not in ours]
     if new:
-        store_setting(session, "old_feeds", " ".join([*known, *new]))
+        store_setting(session, "old_feeds", " ".join([*addresses, *new]))
     return new
 
 
@@ -177,10 +179,10 @@ def author_pages(session: Session, plan: Plan, batch: Batch, stored: bool = True
     author to all posts where no post here names one; the batch keeps the others."""
     writers = published.authors(session)
     people = writers if stored else authors.everyone(session)
-    here = {author.id: author.name for author in people}
+    names_by_id = {author.id: author.name for author in people}
     alone = not writers and len({*batch.author_pages.values()}) == 1
     for old, names in [*batch.author_pages.items()]:
-        name = here.get(plan.author_id(names) or 0)
+        name = names_by_id.get(plan.author_id(names) or 0)
         if name or alone:
             batch.moved.setdefault(old, f"/authors/{name}" if name else "/")
             del batch.author_pages[old]
@@ -198,9 +200,9 @@ def moved_lists(session: Session, moved: Mapping[str, str]) -> None:
         if old.rstrip("/") != new and paths.fullmatch(old) and paths.fullmatch(new)
     }
     for some in _some(wanted):
-        known = {*session.scalars(select(MovedList.path).where(MovedList.path.in_(some)))}
-        known |= {*session.scalars(select(Redirect.path).where(Redirect.path.in_(some)))}
-        rows = [{"path": old, "target": wanted[old]} for old in some if old not in known]
+        taken = {*session.scalars(select(MovedList.path).where(MovedList.path.in_(some)))}
+        taken |= {*session.scalars(select(Redirect.path).where(Redirect.path.in_(some)))}
+        rows = [{"path": old, "target": wanted[old]} for old in some if old not in taken]
         if rows:
             session.execute(insert(MovedList), rows)
 
@@ -239,9 +241,9 @@ def people_and_settings(session: Session, batch: Batch) -> None:
             store_setting(session, name, value)
         except InvalidInput as error:
             raise InvalidData(f"publisher.json: {error}") from error
-    here = {author.name for author in authors.everyone(session)}
+    names = {author.name for author in authors.everyone(session)}
     for row in batch.site.authors:
-        if str(row.get("name")) not in here:
+        if str(row.get("name")) not in names:
             _add_author(session, row)
             batch.notes["author imported; set a password with `author password NAME`"] += 1
     update_log.settle(session)
@@ -257,21 +259,21 @@ def log_updates(database: Database, site: ImportedSite) -> None:
 def _missing(session: Session, site: ImportedSite) -> Iterator[update_log.Row]:
     ids = {guid: id_ for id_, guid in session.execute(select(Post.id, Post.guid))}
     rows = session.execute(select(Update.at, Update.kind, Update.post_id))
-    here = Counter((at, kind, post_id) for at, kind, post_id in rows)
+    logged = Counter((at, kind, post_id) for at, kind, post_id in rows)
     for at, kind, guid in site.updates:
         row = (at, kind, ids.get(guid))
-        if here[row]:
-            here[row] -= 1
+        if logged[row]:
+            logged[row] -= 1
         else:
             yield row
 
 
 def media_rows(session: Session, site: ImportedSite) -> None:
     """Add the descriptions of the media that are not here yet."""
-    known = set(session.scalars(select(Media.digest)))
+    digests = set(session.scalars(select(Media.digest)))
     people = {author.name: author.id for author in authors.everyone(session)}
     for row in site.media:
-        if row["digest"] not in known:
+        if row["digest"] not in digests:
             same = ("digest", "extension", "bytes", "width", "height", "widths")
             session.add(
                 Media(

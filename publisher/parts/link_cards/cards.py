@@ -21,12 +21,12 @@ def request_of(session: Session, post: Post) -> None:
 def request(session: Session, html: str, again: bool = False) -> None:
     """Have the cards of these addresses fetched: those never tried, or all of them again."""
     addresses = [unescape(address) for _, address in ALONE.findall(html)][:MOST]
-    known = set(session.scalars(select(LinkCard.url).where(LinkCard.url.in_(addresses))))
+    tried = set(session.scalars(select(LinkCard.url).where(LinkCard.url.in_(addresses))))
     for address in dict.fromkeys(addresses):
-        if address not in known and address.isascii():
+        if address not in tried and address.isascii():
             session.add(LinkCard(url=address, wanted=True))
-    if again and known:
-        session.execute(update(LinkCard).where(LinkCard.url.in_(known)).values(wanted=True))
+    if again and tried:
+        session.execute(update(LinkCard).where(LinkCard.url.in_(tried)).values(wanted=True))
 
 
 def with_cards(session: Session, html: str) -> str:
@@ -35,11 +35,11 @@ def with_cards(session: Session, html: str) -> str:
     if not addresses:
         return html
     rows = select(LinkCard).where(LinkCard.url.in_(addresses), LinkCard.title != "")
-    known = {row.url: row for row in session.scalars(rows)}
+    rows_by_url = {row.url: row for row in session.scalars(rows)}
 
-    def card(found: re.Match[str]) -> str:
-        row = known.get(unescape(found[2]))
-        return _card(row, "▶ " if found[1] == "video" else "") if row else found[0]
+    def card(match: re.Match[str]) -> str:
+        row = rows_by_url.get(unescape(match[2]))
+        return _card(row, "▶ " if match[1] == "video" else "") if row else match[0]
 
     return ALONE.sub(card, html)
 

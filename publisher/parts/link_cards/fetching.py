@@ -47,15 +47,15 @@ def fetch_link_cards(site: Site) -> float:
         wanted = select(LinkCard.url).where(LinkCard.wanted).limit(_AT_ONCE)
         due = session.scalars(wanted).all()
     for url in due:
-        found = _fetched(site, url)
-        picture = _picture(site, found.picture) if found and found.picture else None
+        page = _fetched(site, url)
+        picture = _picture(site, page.picture) if page and page.picture else None
         with site.database.write() as session:
             row = session.get(LinkCard, url)
             if row is None:
                 continue
             row.wanted = False
-            if found is not None:
-                row.title, row.description, row.site = found.title, found.description, found.site
+            if page is not None:
+                row.title, row.description, row.site = page.title, page.description, page.site
                 row.picture = picture.path if picture else ""
             if picture is not None:
                 media.record(session, picture, f"card of {url}", None, site.clock())

@@ -24,7 +24,7 @@ _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 
 
-def asked(client_id: str, redirect_uri: str, scope: str, challenge: str) -> AuthorizationCode:
+def requested(client_id: str, redirect_uri: str, scope: str, challenge: str) -> AuthorizationCode:
     """What a program asks for, before somebody agrees; InvalidInput unless the challenge, made from
     its secret, is a SHA-256 in base64url."""
     if not _CHALLENGE.fullmatch(challenge):
@@ -35,7 +35,7 @@ def asked(client_id: str, redirect_uri: str, scope: str, challenge: str) -> Auth
 
 
 def grant(session: Session, author_id: int, wanted: AuthorizationCode, now: datetime) -> str:
-    """A new code for the author's consent to `wanted` (see `asked`); only its hash is stored."""
+    """A new code for the author's consent to `wanted`; only its hash is stored."""
     session.execute(delete(AuthorizationCode).where(AuthorizationCode.expires_at <= now))
     code = secrets.token_urlsafe(32)
     wanted.code_hash, wanted.author_id = hash_token(code), author_id
@@ -64,8 +64,8 @@ def _fits(verifier: str, challenge: str) -> bool:
     if not _VERIFIER.fullmatch(verifier):
         return False
     digest = hashlib.sha256(verifier.encode()).digest()
-    found = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
-    return hmac.compare_digest(found, challenge)
+    encoded = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+    return hmac.compare_digest(encoded, challenge)
 
 
 def remove_all(session: Session, author: Author) -> None:

@@ -83,17 +83,17 @@ def changed(properties: Properties, request: Mapping[str, Any]) -> Properties:
     """
     if not request.keys() & {"replace", "add", "delete"}:
         raise InvalidInput("an update needs replace, add or delete")
-    result = {name: list(values) for name, values in properties.items()}
-    result |= from_json(request.get("replace", {}))
+    after = {name: list(values) for name, values in properties.items()}
+    after |= from_json(request.get("replace", {}))
     for name, values in from_json(request.get("add", {})).items():
-        present = result.setdefault(name, [])
+        present = after.setdefault(name, [])
         present.extend(value for value in values if value not in present)
     removal = request.get("delete", {})
     if isinstance(removal, list) and all(isinstance(name, str) for name in removal):
-        return {name: values for name, values in result.items() if name not in removal}
+        return {name: values for name, values in after.items() if name not in removal}
     for name, values in from_json(removal).items():
-        result[name] = [value for value in result.get(name, []) if value not in values]
-    return result
+        after[name] = [value for value in after.get(name, []) if value not in values]
+    return after
 
 
 def localised(value: Any, site_url: str) -> Any:
@@ -164,8 +164,8 @@ def split_photos(source: str, source_format: str) -> tuple[str, list[Photo]]:
         last = paragraphs[-1].strip()
         if source_format == "html" and last.startswith(_ROW[0]):
             last = last.removeprefix(_ROW[0]).removesuffix(_ROW[1])
-        found = [read(line) for line in last.split("\n")]
-        if not (read_ones := [photo for photo in found if photo]) or None in found:
+        lines = [read(line) for line in last.split("\n")]
+        if not (read_ones := [photo for photo in lines if photo]) or None in lines:
             break
         photos = [*read_ones, *photos]
         paragraphs.pop()
@@ -241,10 +241,10 @@ def _markdown_photo(photo: Photo) -> str:
 
 
 def _read_markdown_photo(paragraph: str) -> Photo | None:
-    found = _MARKDOWN_PHOTO.fullmatch(paragraph)
-    if found is None:
+    match = _MARKDOWN_PHOTO.fullmatch(paragraph)
+    if match is None:
         return None
-    return Photo(found[2] or found[3], re.sub(r"\\(.)", r"\1", found[1]))
+    return Photo(match[2] or match[3], re.sub(r"\\(.)", r"\1", match[1]))
 
 
 def _html_photos(photos: list[Photo]) -> list[str]:
@@ -261,8 +261,8 @@ def _html_photo(photo: Photo, tag: str) -> str:
 
 
 def _read_html_photo(paragraph: str) -> Photo | None:
-    found = _HTML_PHOTO.fullmatch(paragraph)
-    return Photo(html.unescape(found[2]), html.unescape(found[3])) if found else None
+    match = _HTML_PHOTO.fullmatch(paragraph)
+    return Photo(html.unescape(match[2]), html.unescape(match[3])) if match else None
 
 
 _LABELS = {
@@ -304,32 +304,32 @@ def kept_paragraphs(properties: dict[str, list[Any]], handled: frozenset[str]) -
     """
     paragraphs = []
     for name, values in properties.items():
-        given = [value for value in values if value not in ("", None)]
-        if name in handled or not given or given == _ALLOWED_VALUES.get(name):
+        filled = [value for value in values if value not in ("", None)]
+        if name in handled or not filled or filled == _ALLOWED_VALUES.get(name):
             continue
         if name in _REFUSED:
             raise InvalidInput(f"{name}: cannot be kept: {_REFUSED[name]}")
         if not name.startswith("mp-"):
-            found = [f"<p>{_label(name)}: {_value(name, value)}</p>" for value in given]
-            if name in _ADDRESSES and not all('href="' in one for one in found):
+            lines = [f"<p>{_label(name)}: {_value(name, value)}</p>" for value in filled]
+            if name in _ADDRESSES and not all('href="' in one for one in lines):
                 raise InvalidInput(f"{name}: an http(s) address is needed")
-            paragraphs += found
+            paragraphs += lines
     return paragraphs
 
 
 def split_kept(source: str) -> tuple[str, dict[str, list[Any]]]:
     """The text without the paragraphs that `kept_paragraphs` wrote, and their properties."""
     paragraphs, properties = source.split("\n\n"), dict[str, list[Any]]()
-    while paragraphs and (found := _PARAGRAPH.fullmatch(paragraphs[0])):
+    while paragraphs and (match := _PARAGRAPH.fullmatch(paragraphs[0])):
         value: Any
-        if found["alone"]:
-            name, value = next(_read_parts(found["alone"]))
+        if match["alone"]:
+            name, value = next(_read_parts(match["alone"]))
         else:
-            name, inner = found["object"], dict[str, list[str]]()
-            for part, text in _read_parts(found["parts"]):
+            name, inner = match["object"], dict[str, list[str]]()
+            for part, text in _read_parts(match["parts"]):
                 inner.setdefault(part, []).append(text)
-            value = {"type": [found["type"]], "properties": inner}
-        if found["label"] != html.escape(_label(name)):
+            value = {"type": [match["type"]], "properties": inner}
+        if match["label"] != html.escape(_label(name)):
             break
         properties.setdefault(name, []).append(value)
         paragraphs.pop(0)
@@ -347,8 +347,8 @@ def _value(name: str, value: Any) -> str:
         return _part(name, value, name)
     types, inner = value.get("type"), value.get("properties")
     kind = types[0] if isinstance(types, list) and len(types) == 1 else None
-    known = isinstance(kind, str) and re.fullmatch(_TYPE, kind)
-    if not known or not isinstance(inner, dict):
+    is_type = isinstance(kind, str) and re.fullmatch(_TYPE, kind)
+    if not is_type or not isinstance(inner, dict):
         raise InvalidInput(f"{name}: cannot be kept: a text, or an object with type and properties")
     if not re.fullmatch(_NAME, name):
         raise InvalidInput(f"{name[:40]}: cannot be kept: no such property is known")
@@ -374,5 +374,5 @@ def _part(name: str, value: Any, where: str) -> str:
 
 
 def _read_parts(parts: str) -> Iterator[tuple[str, str]]:
-    for found in _ONE.finditer(parts):
-        yield found["link"] or found["name"], html.unescape(found["href"] or found["text"] or "")
+    for match in _ONE.finditer(parts):
+        yield match["link"] or match["name"], html.unescape(match["href"] or match["text"] or "")

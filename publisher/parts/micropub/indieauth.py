@@ -85,7 +85,7 @@ def consent() -> Any:
     if not request.form.get("agree"):
         return _answer(request.form, asking, {"error": "access_denied"})
     chosen = " ".join(scope for scope in tokens.SCOPES if scope in request.form.getlist("scope"))
-    wanted = codes.asked(
+    wanted = codes.requested(
         asking.address, request.form["redirect_uri"], chosen, request.form.get("challenge", "")
     )
     with site().database.write() as db:
@@ -112,13 +112,13 @@ def _asking(values: Any) -> ClientApp:
     """The program, if its two addresses belong together; InvalidInput otherwise."""
     address = checked_id(values.get("client_id", ""))
     place = checked_redirect(values.get("redirect_uri", ""))
-    found = look_up(address)
-    if not found.may_be_answered_at(place):
+    client = look_up(address)
+    if not client.may_be_answered_at(place):
         raise InvalidInput(
-            f"{found.host} asks for an answer at {place[:80]}, an address that is not its own and "
+            f"{client.host} asks for an answer at {place[:80]}, an address that is not its own and "
             "not named on its page: nothing was done"
         )
-    return found
+    return client
 
 
 def _wanted(values: Any, asking: ClientApp) -> AuthorizationCode:
@@ -130,7 +130,7 @@ def _wanted(values: Any, asking: ClientApp) -> AuthorizationCode:
         raise InvalidInput("state: it is too long")
     scope = " ".join(offered(values.get("scope", "")))
     place, challenge = values["redirect_uri"], values.get("code_challenge", "")
-    return codes.asked(asking.address, place, scope, challenge)
+    return codes.requested(asking.address, place, scope, challenge)
 
 
 def _answer(values: Any, asking: ClientApp, answer: dict[str, str]) -> Response:
@@ -161,13 +161,13 @@ blueprint = Blueprint("indieauth", __name__)
 @blueprint.get("/indieauth/metadata")
 def metadata() -> Response:
     """The addresses of all endpoints (RFC 8414, as IndieAuth requires)."""
-    here = own_address()
+    address = own_address()
     return jsonify(
-        issuer=f"{here}/",
-        authorization_endpoint=f"{here}/indieauth/auth",
-        token_endpoint=f"{here}/indieauth/token",
-        introspection_endpoint=f"{here}/indieauth/introspect",
-        revocation_endpoint=f"{here}/indieauth/revoke",
+        issuer=f"{address}/",
+        authorization_endpoint=f"{address}/indieauth/auth",
+        token_endpoint=f"{address}/indieauth/token",
+        introspection_endpoint=f"{address}/indieauth/introspect",
+        revocation_endpoint=f"{address}/indieauth/revoke",
         revocation_endpoint_auth_methods_supported=["none"],
         scopes_supported=[*tokens.SCOPES, "undelete", "profile"],
         response_types_supported=["code"],
@@ -266,7 +266,7 @@ def _refusal(code: str, words: str, status: int = 400) -> Response:
 
 
 @blueprint.errorhandler(PublisherError)
-def _known(error: PublisherError) -> Response:
+def _error_answer(error: PublisherError) -> Response:
     """An error in OAuth's form."""
     response = _refusal("invalid_request", str(error))
     if isinstance(error, program_posts.Unauthorized):

@@ -98,13 +98,13 @@ def _accepted(alts: list[Any]) -> tuple[list[Upload], list[Upload]]:
     """
     photos, sounds = list[Upload](), list[Upload]()
     for sent_as, file in request.files.items(multi=True):
-        found, name = media.accept(file.stream.read()), sent_as.removesuffix("[]")
-        is_sound = found.content_type.startswith("audio/")
+        accepted, name = media.accept(file.stream.read()), sent_as.removesuffix("[]")
+        is_sound = accepted.content_type.startswith("audio/")
         if name == "photo" and not is_sound:
             alt = "".join(map(str, alts[len(photos) : len(photos) + 1]))
-            photos.append(Upload(found, file.filename or "", alt))
+            photos.append(Upload(accepted, file.filename or "", alt))
         elif name == "audio" and is_sound:
-            sounds.append(Upload(found, file.filename or ""))
+            sounds.append(Upload(accepted, file.filename or ""))
         else:
             raise InvalidInput(f"{name[:40]}: a picture as photo or a sound as audio is needed")
     if len(sounds) > 1:
@@ -121,8 +121,8 @@ def own_enclosure(session: Session, place: MediaFiles, address: str) -> Attachme
     if row is None or not row.content_type.startswith("audio/"):
         return None
     with place.open(name) as file:
-        found = file_kinds.recognise_sound(file.read())
-    return Attachment(address, row.content_type, row.bytes, found.seconds if found else 0)
+        sound = file_kinds.recognise_sound(file.read())
+    return Attachment(address, row.content_type, row.bytes, sound.seconds if sound else 0)
 
 
 blueprint = Blueprint("micropub", __name__)
@@ -193,14 +193,14 @@ def query() -> Response:
 def _create() -> Response:
     properties, photos, sounds = _sent()
     token, uploads = may_write("create"), [*photos, *sounds]
-    for one in uploads:
-        media.store(site().environment.media, one.accepted)
+    for upload in uploads:
+        media.store(site().environment.media, upload.accepted)
     with site().database.write() as db:
-        for one in uploads:
-            media.record(db, one.accepted, one.name, token.author_id, now(), one.alt)
-        shown = [{"value": one.accepted.path, "alt": one.alt} for one in photos]
+        for upload in uploads:
+            media.record(db, upload.accepted, upload.name, token.author_id, now(), upload.alt)
+        shown = [{"value": upload.accepted.path, "alt": upload.alt} for upload in photos]
         properties["photo"] = [*properties["photo"], *shown]
-        heard = [one.accepted.path for one in sounds]
+        heard = [upload.accepted.path for upload in sounds]
         properties["audio"] = [*properties.get("audio", []), *heard]
         value = entry.to_content(properties)
         if sounds:
@@ -218,12 +218,12 @@ def _create() -> Response:
 def _update() -> Response:
     if (body := _json()) is None:
         raise InvalidInput("an update is sent as JSON")
-    url, asked = _url(), entry.localised(body, site().site_url)
+    url, changes = _url(), entry.localised(body, site().site_url)
     token = may_write("update")
     with site().database.write() as db:
         post = _own(db, token, url)
         before = _entry_of(db, post)
-        after = entry.changed(before, asked)
+        after = entry.changed(before, changes)
         post_addresses.given_out(db, post)  # it is how the program knows the post
         address, old = posts.path(post), posts.content(db, post)
         value = entry.to_content(after, old)
@@ -388,9 +388,9 @@ _QUERIES: dict[str, Callable[[ApiToken], dict[str, Any]]] = {
 
 def _after() -> overview.Cursor | None:
     """The place named by `after`, as `_sources` gave it out."""
-    given = request.args.get("after", "")
-    place = place_in_list(given)
-    if given and place is None:
+    cursor = request.args.get("after", "")
+    place = place_in_list(cursor)
+    if cursor and place is None:
         raise InvalidInput("after: take it from paging of the page before")
     return place
 
@@ -410,7 +410,7 @@ def _at(db: Session, post: Post, status: int) -> Response:
 
 
 @blueprint.errorhandler(PublisherError)
-def _known(error: PublisherError) -> tuple[Response, int]:
+def _error_answer(error: PublisherError) -> tuple[Response, int]:
     """An error in Micropub's form: `error` for programs, `error_description` for people."""
     if isinstance(error, Unauthorized):
         code, status = error.code, 401

@@ -111,7 +111,7 @@ def add(
         )
     except (WebAuthnException, ValueError, TypeError, KeyError) as error:
         raise FieldErrors({"passkey": "the device's answer is not valid; try again"}) from error
-    if _known(session, made.credential_id) is not None:
+    if _with_id(session, made.credential_id) is not None:
         raise FieldErrors({"passkey": "this passkey has been added already"})
     row = Passkey(
         author_id=author.id,
@@ -155,7 +155,7 @@ def log_in(
     from webauthn.helpers.exceptions import WebAuthnException
 
     try:
-        row = _known(session, base64url_to_bytes(str(credential["rawId"])))
+        row = _with_id(session, base64url_to_bytes(str(credential["rawId"])))
         if row is None or row.author.disabled_at is not None:
             raise Forbidden(REFUSED)
         if row.used_at is not None and row.used_at > asked_at:  # many devices keep no counter
@@ -178,12 +178,12 @@ def log_in(
 def credential_in(text: str) -> Any:
     """A device's answer, parsed; InvalidInput unless it is a JSON object."""
     try:
-        found = json.loads(text)
+        credential = json.loads(text)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        credential = None
+    if not isinstance(credential, dict):
         raise InvalidInput("a passkey's answer is a JSON object")
-    return found
+    return credential
 
 
 def listed(session: Session, author: Author) -> Sequence[Passkey]:
@@ -214,7 +214,7 @@ def _own(session: Session, author: Author, number: int) -> Passkey:
     return row
 
 
-def _known(session: Session, credential_id: bytes) -> Passkey | None:
+def _with_id(session: Session, credential_id: bytes) -> Passkey | None:
     return session.scalar(select(Passkey).where(Passkey.credential_id == credential_id))
 
 

@@ -21,31 +21,31 @@ from publisher.web.context import done, login_required, me, my_row, now, site
 from publisher.web.studio.account_pages import login
 
 blueprint = Blueprint("passkeys", __name__)
-_KEPT = "passkey_challenge"
+_IN_COOKIE = "passkey_challenge"
 _LIFE = timedelta(minutes=5)
 
 
 def _possible_place(db: Session) -> keys.Place | None:
     """The `Place` of this site's passkeys; None if it can have none."""
-    here = keys.place_of(site().site_url, load_settings(db).title)
-    return here if keys.installed() else None
+    place = keys.place_of(site().site_url, load_settings(db).title)
+    return place if keys.installed() else None
 
 
 @blueprint.post("/studio/login/passkey/options")
 def ask_to_log_in() -> Response:
     """The options for the browser to log in with a passkey, with the challenge."""
     with site().database.read() as db:
-        return _asked(keys.ask_to_log_in(_place(db)))
+        return _with_challenge(keys.ask_to_log_in(_place(db)))
 
 
 @blueprint.post("/studio/login/passkey")
 def log_in() -> Response:
     """Log in the author whose passkey signed; the answer has the address of the next page."""
-    credential, challenge, asked_at = _sent()
+    credential, challenge, asked_at = _device_answer()
     with site().database.write() as db:
-        known = keys.log_in(db, _place(db), challenge, credential, asked_at, now())
-        throttle.know(db, login.visitor(known.name), known, now())
-        token = authors.open_session(db, known, request.user_agent.string, now())
+        author = keys.log_in(db, _place(db), challenge, credential, asked_at, now())
+        throttle.know(db, login.visitor(author.name), author, now())
+        token = authors.open_session(db, author, request.user_agent.string, now())
     login.remember(token)
     wanted = login.local_address(request.form.get("next", ""))
     return jsonify(location=wanted or url_for("studio.home.page"))
@@ -63,18 +63,20 @@ def ask_to_make() -> Response:
     with site().database.write() as db:
         reserved = throttle.reserve(db, [visitor.purse("change")], now())
     with site().database.read() as db:
-        known = my_row(db)
-        authors.confirm(db, known, request.form.get("old_password", "")[:1000], "passkey")
+        author = my_row(db)
+        authors.confirm(db, author, request.form.get("old_password", "")[:1000], "passkey")
     with site().database.write() as db:
         throttle.release(db, reserved)
-        return _asked(keys.ask_to_make(db, _place(db), authors.still_same(db, known)), known.id)
+        return _with_challenge(
+            keys.ask_to_make(db, _place(db), authors.still_same(db, author)), author.id
+        )
 
 
 @blueprint.post("/studio/account/passkeys")
 @login_required
 def add() -> Response:
     """Store the passkey that the device created."""
-    credential, challenge, _ = _sent(me().id)
+    credential, challenge, _ = _device_answer(me().id)
     with site().database.write() as db:
         label = request.form.get("label", "")
         row = keys.add(db, _place(db), my_row(db), challenge, credential, label, now())
@@ -142,26 +144,26 @@ def on_person_page(person: Author) -> str:
 def _place(db: Session) -> keys.Place:
     if not keys.installed():
         raise InvalidInput(keys.MISSING)
-    if (found := _possible_place(db)) is None:
+    if (place := _possible_place(db)) is None:
         raise InvalidInput("passkeys need an address with a name and https")
-    return found
+    return place
 
 
-def _asked(asked: tuple[str, bytes], maker: int = 0) -> Response:
+def _with_challenge(asked: tuple[str, bytes], maker: int = 0) -> Response:
     """`maker`: whose password was checked to make a passkey; 0 for a login, which needs none."""
     options, challenge = asked
     until = (now() + _LIFE).timestamp()
-    session[_KEPT] = [base64.b64encode(challenge).decode(), until, maker]
+    session[_IN_COOKIE] = [base64.b64encode(challenge).decode(), until, maker]
     return Response(options, content_type="application/json")
 
 
-def _sent(maker: int = 0) -> tuple[Any, bytes, datetime]:
+def _device_answer(maker: int = 0) -> tuple[Any, bytes, datetime]:
     """The device's answer, the challenge that this browser was given for the same, and when.
 
     The challenge is removed from the cookie, but a copied cookie still has it.
     """
-    kept = session.pop(_KEPT, None)
+    stored = session.pop(_IN_COOKIE, None)
     credential = keys.credential_in(request.form.get("credential", ""))
-    if kept is None or kept[1] < now().timestamp() or kept[2:] != [maker]:
+    if stored is None or stored[1] < now().timestamp() or stored[2:] != [maker]:
         raise InvalidInput("that took too long; try again")
-    return credential, base64.b64decode(kept[0]), datetime.fromtimestamp(kept[1], UTC) - _LIFE
+    return credential, base64.b64decode(stored[0]), datetime.fromtimestamp(stored[1], UTC) - _LIFE

@@ -38,12 +38,12 @@ def _only_if_on() -> None:
 
 def _testers() -> ReaderTests:
     """Those of this application: they count what each tester asks within a second."""
-    known = current_app.extensions
-    if "reader_tests" not in known:
+    extensions = current_app.extensions
+    if "reader_tests" not in extensions:
         folder = site().environment.instance / "reader-test"
-        known["reader_tests"] = ReaderTests(folder, site().clock)
-    found: ReaderTests = known["reader_tests"]
-    return found
+        extensions["reader_tests"] = ReaderTests(folder, site().clock)
+    testers: ReaderTests = extensions["reader_tests"]
+    return testers
 
 
 def _base() -> str:
@@ -69,10 +69,10 @@ def begin() -> AnyResponse:
 def card(word: str) -> Response:
     """The address to subscribe to, and the score so far."""
     tester, address = _testers().named(word), f"{_base()}/{word}"
-    found = _testers().card(_base(), word)
+    score = _testers().card(_base(), word)
     page = render_template(
         "reader_test_page/score.html", feed=f"{address}/feed.xml", tester=tester,
-        verdicts=Markup(scorecard.fragment(found)),  # noqa: S704  # nosec B704
+        verdicts=Markup(scorecard.fragment(score)),  # noqa: S704  # nosec B704
         badge=f"{address}/badge.svg",
     )  # fmt: skip
     return _fresh(page, "text/html; charset=utf-8")

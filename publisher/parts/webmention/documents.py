@@ -19,7 +19,7 @@ _LINKS = (
     "//a/@href | //area/@href | //link/@href | //img/@src | //video/@src | //audio/@src"
     " | //source/@src | //iframe/@src | //blockquote/@cite | //q/@cite"
 )
-_SAID = {"u-in-reply-to": "reply", "u-like-of": "like", "u-repost-of": "share"}
+_KINDS = {"u-in-reply-to": "reply", "u-like-of": "like", "u-repost-of": "share"}
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,12 @@ def endpoint_in_page(body: bytes, base: str) -> str | None:
     return None
 
 
-def told_by(body: bytes, content_type: str, base: str, target: str) -> MentionText | None:
+def mention_in(body: bytes, content_type: str, base: str, target: str) -> MentionText | None:
     """What a document says about `target`; None if it does not contain exactly that address."""
     kind = content_type.partition(";")[0].strip().lower()
     if kind in ("text/html", "application/xhtml+xml", ""):
         page = tree_of(body)
-        return None if page is None else _told_in_page(page, base, target)
+        return None if page is None else _mention_in_page(page, base, target)
     text = body.decode("utf-8", "replace")
     if kind == "application/json" or kind.endswith("+json"):
         try:
@@ -69,13 +69,13 @@ def told_by(body: bytes, content_type: str, base: str, target: str) -> MentionTe
     return MentionText() if named else None
 
 
-def _told_in_page(page: Any, base: str, target: str) -> MentionText | None:
+def _mention_in_page(page: Any, base: str, target: str) -> MentionText | None:
     links = [link for link in page.xpath(_LINKS) if joined(base, link.strip()) == target]
     if not links:
         return None
     entry = next(iter(page.xpath(having("h-entry"))), None)
     around = entry if entry is not None else page
-    said = next((s for link in links for s in _said(link.getparent(), around)), "mention")
+    kind = next((s for link in links for s in _kinds(link.getparent(), around)), "mention")
     title = _first(around, "p-name") if entry is not None else ""
     if not title:
         title = _line(" ".join(page.xpath("//head/title[1]//text()")))
@@ -83,16 +83,16 @@ def _told_in_page(page: Any, base: str, target: str) -> MentionText | None:
     if words.startswith(title.rstrip(" ….")):  # a note's p-name repeats its text
         title = ""
     return MentionText(
-        said, _author(around), title, words or _first(around, "p-summary", MAX_WORDS)
+        kind, _author(around), title, words or _first(around, "p-summary", MAX_WORDS)
     )
 
 
-def _said(element: Any, around: Any) -> Iterator[str]:
+def _kinds(element: Any, around: Any) -> Iterator[str]:
     """The kinds of mention in the classes of a link and of the elements around it."""
     while element is not None and element is not around:
         for name in element.get("class", "").split():
-            if name in _SAID:
-                yield _SAID[name]
+            if name in _KINDS:
+                yield _KINDS[name]
         element = element.getparent()
 
 

@@ -32,7 +32,7 @@ from publisher.parts.webmention.documents import (
     MentionText,
     endpoint_in_header,
     endpoint_in_page,
-    told_by,
+    mention_in,
 )
 from publisher.parts.webmention.settings import WebmentionSettings
 from publisher.parts.webmention.tables import Mention
@@ -55,7 +55,7 @@ _LINK = re.compile(r'<a\s(?:[^<>]*\s)?href="(https?://[^"\s]+)"', re.IGNORECASE)
 
 
 def receive(session: Session, site_url: str, source: str, target: str, now: datetime) -> Mention:
-    """Store the claim that `source` links to `target`; `look` fetches `source` soon.
+    """Store the claim that `source` links to `target`; `fetch_due` fetches `source` soon.
 
     Raises FieldErrors for invalid addresses, InvalidInput for a target that is no published post or
     page, TooMany when too many wait.
@@ -67,19 +67,19 @@ def receive(session: Session, site_url: str, source: str, target: str, now: date
     if source.startswith(f"{site_url}/"):
         raise InvalidInput("source: this blog does not mention itself")
     post = _post_at(session, site_url, target)
-    known = session.scalar(
+    mention = session.scalar(
         select(Mention).where(Mention.source == source, Mention.post_id == post.id)
     )
-    if known is None:
+    if mention is None:
         _check_room(session, source, post)
-        known = Mention(post_id=post.id, source=source, received_at=now)
-        session.add(known)
-    known.target, known.next_at, known.attempts = target, now, 0
+        mention = Mention(post_id=post.id, source=source, received_at=now)
+        session.add(mention)
+    mention.target, mention.next_at, mention.attempts = target, now, 0
     session.flush()
-    return known
+    return mention
 
 
-def look(site: Site, now: datetime, limit: int = 16) -> datetime | None:
+def fetch_due(site: Site, now: datetime, limit: int = 16) -> datetime | None:
     """Fetch the pages that are due, several at once; returns when the next one is due."""
     # What waits for longer than anything may was planned while the clock was ahead.
     wanted = or_(
@@ -91,19 +91,19 @@ def look(site: Site, now: datetime, limit: int = 16) -> datetime | None:
         ).all()
     if due:
         with ThreadPoolExecutor(min(AT_ONCE, len(due)), thread_name_prefix="mentions") as pool:
-            found = list(pool.map(lambda row: _looked_at(site, row), due))
+            pages = list(pool.map(lambda row: _fetched(site, row), due))
         with site.database.write() as session:
-            for before, told in zip(due, found, strict=True):
+            for before, page in zip(due, pages, strict=True):
                 row = session.get(Mention, before.id)
                 if row is not None and row.next_at == before.next_at:
-                    _settle(session, row, told, now)
+                    _store_result(session, row, page, now)
     with site.database.read() as session:
         return session.scalar(select(func.min(Mention.next_at)))
 
 
 def look_at_mentions(site: Site) -> float:
     """Fetch the pages that are said to link to a post; returns the seconds until the next look."""
-    due = look(site, site.clock())
+    due = fetch_due(site, site.clock())
     return math.inf if due is None else (due - site.clock()).total_seconds()
 
 
@@ -183,34 +183,34 @@ def _check_room(session: Session, source: str, post: Post) -> None:
             raise TooMany("too many mentions wait here; try again in an hour", 3600)
 
 
-def _looked_at(site: Site, row: Mention) -> MentionText | bool:
+def _fetched(site: Site, row: Mention) -> MentionText | bool:
     """What the page says; False if it is gone or has no link; True if it did not answer."""
     try:
         page = _page(site, row.source)
         if page.status != 200:
             return False
         kind = page.headers.get("content-type", "")
-        return read(told_by, READING, page.body, kind, page.url, row.target) or False
+        return read(mention_in, READING, page.body, kind, page.url, row.target) or False
     except OutgoingError:
         return True
     except Unreadable:
         return False
 
 
-def _settle(session: Session, row: Mention, told: MentionText | bool, now: datetime) -> None:
+def _store_result(session: Session, row: Mention, page: MentionText | bool, now: datetime) -> None:
     """Store the result. A shown mention whose text has changed waits for the author again."""
     row.next_at = None
     was_shown = row.state == "shown"
-    if told is True:
+    if page is True:
         if row.attempts < len(PAUSES_MINUTES):
             row.next_at = now + timedelta(minutes=PAUSES_MINUTES[row.attempts])
             row.attempts += 1
         elif row.state == "new":
             session.delete(row)
-    elif isinstance(told, MentionText):
+    elif isinstance(page, MentionText):
         before = MentionText(row.said, row.author, row.title, row.words)
-        row.said, row.author, row.title, row.words = told.said, told.author, told.title, told.words
-        if row.state == "new" or (row.state == "shown" and told != before):
+        row.said, row.author, row.title, row.words = page.said, page.author, page.title, page.words
+        if row.state == "new" or (row.state == "shown" and page != before):
             row.state = "waiting"
     elif row.state != "refused":
         session.delete(row)
@@ -251,14 +251,14 @@ def send(site: Site, row: Delivery) -> Reply | None:
 
 def endpoint_of(page: Reply) -> str | None:
     """A page's Webmention endpoint: from its Link header, else from its first such element."""
-    found = endpoint_in_header(page.headers.get("link", ""))
+    address = endpoint_in_header(page.headers.get("link", ""))
     try:
-        if found is not None:
-            return check_url(urljoin(page.url, found))
+        if address is not None:
+            return check_url(urljoin(page.url, address))
         if "html" not in page.headers.get("content-type", "html"):
             return None
-        found = read(endpoint_in_page, READING, page.body, page.url)
-        return None if found is None else check_url(found)
+        address = read(endpoint_in_page, READING, page.body, page.url)
+        return None if address is None else check_url(address)
     except (ValueError, Unreadable):
         return None
 

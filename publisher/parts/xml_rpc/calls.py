@@ -118,19 +118,19 @@ def _all_called(parameters: list[Any]) -> list[Any]:
     After one that is forbidden no further call is tried: tokens could be guessed many at a time.
     """
     calls = parameters[0] if parameters else None
-    if not isinstance(calls, list) or not all(isinstance(one, dict) for one in calls):
+    if not isinstance(calls, list) or not all(isinstance(call, dict) for call in calls):
         raise InvalidInput(f"{MULTICALL} needs a list of structs")
     if len(calls) > MOST_CALLS:
         raise InvalidInput(f"{MULTICALL} takes at most {MOST_CALLS} calls")
     answers: list[Any] = []
     refused: Forbidden | None = None
-    for one in calls:
+    for call in calls:
         try:
             if refused is not None:
                 raise refused
-            given = one.get("params")
-            name = str(one.get("methodName"))
-            answers.append([_called(name, given if isinstance(given, list) else [])])
+            arguments = call.get("params")
+            name = str(call.get("methodName"))
+            answers.append([_called(name, arguments if isinstance(arguments, list) else [])])
         except PublisherError as error:
             refused = error if isinstance(error, Forbidden) else None
             answers.append({"faultCode": error.http_status, "faultString": str(error)})

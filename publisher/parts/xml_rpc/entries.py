@@ -61,7 +61,7 @@ def number(post: Post, form: Form) -> str:
     return f"{_MARK[form]}{post.id}"
 
 
-def known_by(post_id: object) -> tuple[int, Form]:
+def parse_id(post_id: object) -> tuple[int, Form]:
     """The post's number and form in an id that `number` made; NotFound for any other."""
     text = str(post_id).strip()
     form: Form = "markdown" if text.startswith("m") else "html"
@@ -185,8 +185,8 @@ def _tags(struct: Struct, before: tuple[str, ...]) -> tuple[str, ...]:
     if not isinstance(named, list):
         raise InvalidInput("categories: a list of names is needed")
     keywords = _text(struct, "mt_keywords").split(",")
-    found = [str(one).strip() for one in [*named, *keywords]]
-    return tuple(dict.fromkeys(one for one in found if one))
+    names = [str(one).strip() for one in [*named, *keywords]]
+    return tuple(dict.fromkeys(one for one in names if one))
 
 
 def _text(struct: Struct, name: str) -> str:

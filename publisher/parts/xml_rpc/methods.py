@@ -102,7 +102,7 @@ def new(token: ApiToken, blog_id: object, sent: Any, publish: object, kind: Post
 
 def edit(token: ApiToken, post_id: object, sent: Any, publish: object = True) -> bool:
     """Change a post, and publish a draft if asked to."""
-    number, form = entries.known_by(post_id)
+    number, form = entries.parse_id(post_id)
     fields = struct(sent)
     with site().database.write() as db:
         post = _own(db, token, number)
@@ -122,13 +122,13 @@ def edit(token: ApiToken, post_id: object, sent: Any, publish: object = True) ->
 def delete(token: ApiToken, post_id: object) -> bool:
     """Delete a post; the studio can bring it back."""
     with site().database.write() as db:
-        posts.delete(db, _own(db, token, entries.known_by(post_id)[0]), now())
+        posts.delete(db, _own(db, token, entries.parse_id(post_id)[0]), now())
     return True
 
 
 def get(token: ApiToken, post_id: object) -> dict[str, Any]:
     """One post or page, to be edited."""
-    number, form = entries.known_by(post_id)
+    number, form = entries.parse_id(post_id)
     with site().database.read() as db:
         return _shown(db, _own(db, token, number), form)
 
@@ -176,7 +176,7 @@ def set_post_categories(token: ApiToken, post_id: object, wanted: Any) -> bool:
     """Replace the tags of one post; they are named by `categoryId`, which is the name here."""
     rows = wanted if isinstance(wanted, list) else []
     names = [str(row.get("categoryId", "")) for row in rows if isinstance(row, dict)]
-    number, _ = entries.known_by(post_id)
+    number, _ = entries.parse_id(post_id)
     with site().database.read() as db:
         published = is_public(_own(db, token, number))
     return edit(token, post_id, {"categories": names}, published)

@@ -34,11 +34,11 @@ _SAME = {
 
 def new_post(token: ApiToken, blog_id: object, content: Any) -> str:
     """A new post or page, a draft unless its `post_status` says otherwise; its number."""
-    given = _struct(content)
-    kind = given.get("post_type", "post")
+    struct = _struct(content)
+    kind = struct.get("post_type", "post")
     if kind not in ("post", "page"):
         raise InvalidInput("post_type: must be post or page")
-    fields = _fields(token, given)
+    fields = _fields(token, struct)
     if fields.get("post_status") == "future" and not fields.keys() & _DATES:
         raise InvalidInput("post_date: a scheduled post needs a date")
     return methods.new(token, blog_id, fields, fields.get("post_status", "draft") in _PUBLIC, kind)
@@ -61,27 +61,28 @@ def get_post(token: ApiToken, post_id: object) -> dict[str, Any]:
 
 def get_posts(token: ApiToken, blog_id: object, wanted: Any) -> list[dict[str, Any]]:
     """Posts that the caller may change, newest first; `wanted` filters and numbers them."""
-    asked = _struct(wanted)
-    status = str(asked.get("post_status") or "")
+    struct = _struct(wanted)
+    status = str(struct.get("post_status") or "")
     if status not in ("", "any", *_STATES):
         return []
-    found = methods.recent(
-        token, blog_id, _number(asked, "number", 10, methods.MOST_POSTS),
-        "page" if asked.get("post_type") == "page" else "post",
-        _number(asked, "offset", 0, MOST_SKIPPED), _STATES.get(status, ""),
+    rows = methods.recent(
+        token, blog_id, _number(struct, "number", 10, methods.MOST_POSTS),
+        "page" if struct.get("post_type") == "page" else "post",
+        _number(struct, "offset", 0, MOST_SKIPPED), _STATES.get(status, ""),
     )  # fmt: skip
-    return [_post(one) for one in found]
+    return [_post(one) for one in rows]
 
 
 def options(token: ApiToken, names: Any) -> dict[str, Any]:
     """What programs ask about the blog; all of it if `names` is empty."""
     with site().database.read() as db:
         settings = load_settings(db)
-    here = own_address()
+    address = own_address()
     offset = now().astimezone(settings.zone).utcoffset()
     values: dict[str, Any] = {
-        "software_name": "Publisher", "blog_url": here,
-        "home_url": here, "login_url": f"{here}/studio/login", "admin_url": f"{here}/studio/",
+        "software_name": "Publisher", "blog_url": address,
+        "home_url": address, "login_url": f"{address}/studio/login",
+        "admin_url": f"{address}/studio/",
         "blog_title": settings.title, "blog_tagline": settings.description,
         "time_zone": str((offset.total_seconds() if offset else 0) / 3600),
         "date_format": "Y-m-d", "time_format": "H:i", "post_thumbnail": False,
@@ -97,12 +98,12 @@ def options(token: ApiToken, names: Any) -> dict[str, Any]:
 
 def media_library(token: ApiToken, wanted: Any) -> list[dict[str, Any]]:
     """Uploaded files, newest first; `wanted` numbers them and may name a type."""
-    asked = _struct(wanted)
+    struct = _struct(wanted)
     query = select(Media).order_by(Media.id.desc())
-    if kind := str(asked.get("mime_type") or ""):
+    if kind := str(struct.get("mime_type") or ""):
         query = query.where(Media.content_type.startswith(kind, autoescape=True))
-    query = query.offset(_number(asked, "offset", 0, MOST_SKIPPED))
-    query = query.limit(_number(asked, "number", 50, methods.MOST_POSTS))
+    query = query.offset(_number(struct, "offset", 0, MOST_SKIPPED))
+    query = query.limit(_number(struct, "number", 50, methods.MOST_POSTS))
     with site().database.read() as db:
         return [_file(row) for row in db.scalars(query)]
 
@@ -155,13 +156,13 @@ _PUBLIC = ("publish", "future")
 _DATES = {"date_created_gmt", "dateCreated"}
 
 
-def _fields(token: ApiToken, given: Struct, tags: list[str] | None = None) -> dict[str, Any]:
+def _fields(token: ApiToken, struct: Struct, tags: list[str] | None = None) -> dict[str, Any]:
     """WordPress's struct in MetaWeblog's terms; terms of `category` alone are added to `tags`."""
-    refuse_unkept(given)
-    fields = {to: given[name] for name, to in _SAME.items() if name in given}
-    if "post_status" in given and given["post_status"] not in (*STATUSES, "pending", "private"):
+    refuse_unkept(struct)
+    fields = {to: struct[name] for name, to in _SAME.items() if name in struct}
+    if "post_status" in struct and struct["post_status"] not in (*STATUSES, "pending", "private"):
         raise InvalidInput(f"post_status: must be one of {', '.join(STATUSES)}")
-    named, chosen = _struct(given.get("terms_names")), _struct(given.get("terms"))
+    named, chosen = _struct(struct.get("terms_names")), _struct(struct.get("terms"))
     both = [*named.items(), *chosen.items()]
     if not both:
         return fields
@@ -179,8 +180,8 @@ def _names(token: ApiToken, values: list[Any]) -> list[str]:
     with site().database.read() as db:
         mine = Tag.id.in_(numbers), Tag.name.in_(permissions.tags_seen(db, token.author))
         rows = db.execute(select(Tag.id, Tag.name).where(*mine))
-        known = {str(number): name for number, name in rows}
-    return [known.get(str(one), str(one)) for one in values]
+        names = {str(number): name for number, name in rows}
+    return [names.get(str(one), str(one)) for one in values]
 
 
 def _terms(names: list[str]) -> list[dict[str, Any]]:
@@ -222,11 +223,11 @@ def _struct(value: Any) -> dict[str, Any]:
     return {} if value in (None, "", []) else methods.struct(value)
 
 
-def _number(asked: Struct, name: str, usual: int, most: int) -> int:
-    given = asked.get(name)
-    if given in (None, "", -1):
+def _number(struct: Struct, name: str, usual: int, most: int) -> int:
+    value = struct.get(name)
+    if value in (None, "", -1):
         return usual
-    number = whole_number(str(given))
+    number = whole_number(str(value))
     if number is None:
         raise InvalidInput(f"{name}: a number is needed")
     return min(number, most)

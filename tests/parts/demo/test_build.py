@@ -47,13 +47,13 @@ def test_there_is_one_of_everything(site: Site, clock: FakeClock) -> None:
     """Notes, articles, pictures, code, tables, footnotes, an episode, drafts, a page."""
     fill(site)
     with site.database.read() as db:
-        found = db.scalars(select(Post)).all()
-        states = Counter((post.kind, post.status) for post in found)
+        stored = db.scalars(select(Post)).all()
+        states = Counter((post.kind, post.status) for post in stored)
         assert states[("post", "published")] >= 40
         assert states[("post", "scheduled")] == 1
         assert states[("post", "draft")] == 2
         assert states[("page", "published")] == 1
-        html = "".join(post.html for post in found)
+        html = "".join(post.html for post in stored)
         for wanted in (
             "<table",
             "<pre",
@@ -65,11 +65,11 @@ def test_there_is_one_of_everything(site: Site, clock: FakeClock) -> None:
             "gallery",
         ):
             assert wanted in html, wanted
-        assert "{" not in "".join(post.source for post in found if "![" in post.source)
-        assert sum(not post.title for post in found) >= 20
-        (episode,) = [post for post in found if post.enclosure_url]
+        assert "{" not in "".join(post.source for post in stored if "![" in post.source)
+        assert sum(not post.title for post in stored) >= 20
+        (episode,) = [post for post in stored if post.enclosure_url]
         assert episode.enclosure_seconds == 30
-        assert {post.author_id for post in found} == {1, 2}
+        assert {post.author_id for post in stored} == {1, 2}
         assert db.scalar(select(func.max(Revision.version))) == 2
         assert authors.authenticate(db, "mara", PASSWORD).role == "admin"
         for row in db.scalars(select(Media)):
@@ -101,7 +101,7 @@ def test_the_same_seed_and_moment_give_the_same_blog(
 ) -> None:
     """Posts, addresses, dates and history repeat; another seed has another history."""
 
-    def told(where: Site) -> tuple[list[object], list[object]]:
+    def state_of(where: Site) -> tuple[list[object], list[object]]:
         with where.database.read() as db:
             texts = [
                 (post.guid, post.slug, post.published_at, posts.content(db, post))
@@ -109,17 +109,17 @@ def test_the_same_seed_and_moment_give_the_same_blog(
             ]
             return list(texts), list(db.scalars(select(Update.at).order_by(Update.at)))
 
-    others = []
+    copies = []
     for number, seed in enumerate((1, 2)):
         folder = tmp_path / str(number)
         url = database_url(folder)
-        others.append(open_site(Environment(folder, url, SITE_URL, "key"), clock))
-        fill(others[-1], seed)
+        copies.append(open_site(Environment(folder, url, SITE_URL, "key"), clock))
+        fill(copies[-1], seed)
     fill(site)
-    assert told(site) == told(others[0])
-    assert told(site)[1] != told(others[1])[1]
-    for other in others:
-        other.database.close()
+    assert state_of(site) == state_of(copies[0])
+    assert state_of(site)[1] != state_of(copies[1])[1]
+    for copy in copies:
+        copy.database.close()
 
 
 def test_a_blog_in_use_is_left_alone(site: Site) -> None:

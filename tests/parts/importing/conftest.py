@@ -47,9 +47,9 @@ def zipped(files: Mapping[str, str | bytes]) -> bytes:
 
 def folder(files: Mapping[str, str | bytes]) -> Folder:
     """A zip, opened."""
-    with opened(located("-", io.BytesIO(zipped(files)), allow_private=False)) as found:
-        assert isinstance(found, Folder)
-        return found
+    with opened(located("-", io.BytesIO(zipped(files)), allow_private=False)) as source:
+        assert isinstance(source, Folder)
+        return source
 
 
 class Importer(Protocol):
@@ -63,9 +63,9 @@ def importer(site: Site) -> Importer:
     """Imports a batch into `site` at its clock's now, as the command does."""
 
     def do(batch: Batch, heir: str = "") -> Plan:
-        found = list(planning.prepare(batch, site.clock()))
+        prepared = list(planning.prepare(batch, site.clock()))
         with site.database.write() as db:
-            planned = planning.make_plan(db, found, authors.named(db, heir) if heir else None)
+            planned = planning.make_plan(db, prepared, authors.named(db, heir) if heir else None)
             writer.store(db, planned, site.clock())
         update_log.fold_anew(site.database)
         return planned

@@ -102,8 +102,8 @@ def test_a_backup_of_blogger() -> None:
         )
     )
     batch = read(BLOGGER.format(entries))
-    found = [(post.kind, post.status, post.slug, *post.aliases) for post in batch.posts]
-    assert found == [
+    states = [(post.kind, post.status, post.slug, *post.aliases) for post in batch.posts]
+    assert states == [
         ("post", "published", "t0", "/2020/01/t0.html"),
         ("post", "draft", "t1"),
         ("page", "published", "t2", "/2020/01/t2.html"),

@@ -41,8 +41,8 @@ def gigabytes() -> bytes:
 
 def read(place: Located, folder: Path) -> list[str]:
     """The sources of the posts of a place."""
-    _, found = confined_reading.read_posts(place, None, UTC, MONDAY_MORNING, folder)
-    return [one.content.source for one in found]
+    _, posts = confined_reading.read_posts(place, None, UTC, MONDAY_MORNING, folder)
+    return [one.content.source for one in posts]
 
 
 @pytest.mark.parametrize(
@@ -70,10 +70,10 @@ def test_one_sentence(
 def test_one_bomb_among_the_files(tmp_path: Path) -> None:
     """A file that unpacks to too much is named, and the others are imported."""
     data = zipped({"bomb.md": b"0" * 20_000_000, "a.md": b"---\ndate: 2024-03-04\n---\nNext."})
-    batch, found = confined_reading.read_posts(
+    batch, posts = confined_reading.read_posts(
         Located("a zip", data=data), None, UTC, MONDAY_MORNING, tmp_path
     )
-    assert [one.content.source for one in found] == ["Next."]
+    assert [one.content.source for one in posts] == ["Next."]
     assert batch.left_out == [
         ("bomb.md", "it cannot be read: bomb.md has more than 8,000,000 bytes")
     ]
@@ -95,12 +95,12 @@ def test_many_posts_come_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     head = "---\ndate: 2024-01-01T{:02}:00:00Z\n---\n"
     texts = {f"{n}.md": f"{head.format(n % 24)}Note {n}." for n in range(450)}
     place = Located("a zip", data=zipped({**texts, "readme.md": "x", "a.org": "x"}))
-    told: list[str] = []
-    batch, found = confined_reading.read_posts(
-        place, None, UTC, MONDAY_MORNING, tmp_path, "en", told.append
+    messages: list[str] = []
+    batch, posts = confined_reading.read_posts(
+        place, None, UTC, MONDAY_MORNING, tmp_path, "en", messages.append
     )
-    assert (len(found), told) == (450, ["200 posts read", "400 posts read", "450 posts read"])
-    assert {one.content.source for one in found} == {f"Note {n}." for n in range(450)}
+    assert (len(posts), messages) == (450, ["200 posts read", "400 posts read", "450 posts read"])
+    assert {one.content.source for one in posts} == {f"Note {n}." for n in range(450)}
     assert list(tmp_path.iterdir()) == []
     assert batch.notes == {"index or readme file is left out": 1, ".org file is left out": 1}
     monkeypatch.setattr(confined_reading, "MOST_CHARACTERS", 1_000)

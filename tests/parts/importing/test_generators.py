@@ -29,10 +29,10 @@ pytestmark = pytest.mark.xdist_group("generators")  # each needs a processor for
 
 def need(program: str) -> str:
     """The path of a program; without it the test is skipped."""
-    found = shutil.which(program, path=PATH)
-    if found is None:
+    place = shutil.which(program, path=PATH)
+    if place is None:
         pytest.skip(f"{program} is not installed")
-    return found
+    return place
 
 
 def write(root: Path, files: dict[str, str]) -> None:
@@ -56,21 +56,21 @@ def imported(root: Path, built: str) -> tuple[dict[str, PreparedPost], Batch]:
     with opened(Located(root.name, root)) as folder:
         assert isinstance(folder, Folder)
         batch = recognition.read(folder, None, UTC)
-        found = [
+        public = [
             one for one in planning.prepare(batch, MONDAY_MORNING) if one.post.status == "published"
         ]
     assert batch.left_out == []
-    return {one.post.title: one for one in found if one.post.status == "published"}, batch
+    return {one.post.title: one for one in public if one.post.status == "published"}, batch
 
 
 def pages(built: Path, words: str = "These are the words of ") -> dict[str, str]:
     """The title that stands in each page that was built, by its path on the site."""
-    found = {}
+    titles = {}
     for path in built.rglob("*.html"):
         if title := re.search(rf"{words}([^.<]+)\.", path.read_text("utf-8")):
             place = "/" + path.relative_to(built).as_posix()
-            found[re.sub(r"(^|/)index\.html$", r"\1", place)] = unescape(title[1])
-    return found
+            titles[re.sub(r"(^|/)index\.html$", r"\1", place)] = unescape(title[1])
+    return titles
 
 
 def guids(feed: Path, entry: str, guid: str) -> dict[str, str]:
@@ -82,9 +82,9 @@ def guids(feed: Path, entry: str, guid: str) -> dict[str, str]:
 def _inside(item: str, tag: str) -> str:
     link = re.search(r'<link href="([^"]*)" rel="alternate"', item) if tag == "link" else None
     inside = rf"<{tag}\b[^>]*>(?:<!\[CDATA\[)?(.*?)(?:\]\]>)?</{tag}>"
-    found = link or re.search(inside, item, re.DOTALL)
-    assert found
-    return unescape(found[1])
+    match = link or re.search(inside, item, re.DOTALL)
+    assert match
+    return unescape(match[1])
 
 
 def text(title: str, head: str = "", words: str = "") -> str:

@@ -51,7 +51,7 @@ def fetch(name: str) -> bytes:
 def test_addresses_are_replaced(source: str, source_format: SourceFormat, expected: str) -> None:
     """A picture that was had is shown from here, everything else stays as it was."""
     there = post(source, source_format)
-    ours = images.bring(images.wanted(there), fetch, nothing, keep, Counter())
+    ours = images.copy(images.wanted(there), fetch, nothing, keep, Counter())
     assert images.with_ours(there, ours).source == expected
 
 
@@ -64,7 +64,7 @@ def test_each_picture_is_fetched_once_and_failures_are_told() -> None:
         return fetch(name)
 
     notes: Counter[str] = Counter()
-    images.bring({A, B}, counting, nothing, keep, notes)
+    images.copy({A, B}, counting, nothing, keep, notes)
     assert sorted(fetched) == [A, B]
     assert notes["picture copied here"] == 1
     assert any("404" in note and number == 1 for note, number in notes.items())
@@ -78,28 +78,28 @@ def test_pictures_beside_a_file() -> None:
     assert images.wanted(post("![a b](<my cup.png>)", "markdown", "a.md")) == {"my cup.png"}
     named = images.wanted(post(source, "markdown", where))
     assert named == {"posts/tea/cup.png", "img/pot.png", "etc/passwd"}
-    found = dict(
+    contents = dict(
         confined_reading.files(Located("a zip", data=zipped(files)), ["tea/cup.png", "etc/passwd"])
     )
-    assert found["tea/cup.png"] == b"cup"
-    assert isinstance(found["etc/passwd"], InvalidData)
-    for kept, copied in (("", "site/public/"), ("", "public/"), ("site/", "site/_site/")):
-        built = {f"{kept}static/img/pot.png": "pot", f"{copied}img/pot.png": "not this"}
+    assert contents["tea/cup.png"] == b"cup"
+    assert isinstance(contents["etc/passwd"], InvalidData)
+    for source_folder, copied in (("", "site/public/"), ("", "public/"), ("site/", "site/_site/")):
+        built = {f"{source_folder}static/img/pot.png": "pot", f"{copied}img/pot.png": "not this"}
         held = confined_reading.files(Located("a zip", data=zipped(built)), ["img/pot.png"])
         assert list(held) == [("img/pot.png", b"pot")]
 
 
 def test_names_in_any_language(monkeypatch: pytest.MonkeyPatch) -> None:
     """WordPress keeps the letters of a file's name; they are asked for as a browser would."""
-    asked: list[str] = []
+    addresses: list[str] = []
 
     def answer(url: str, **_: object) -> SimpleNamespace:
-        asked.append(url)
+        addresses.append(url)
         return SimpleNamespace(status=200, body=b"x")
 
     monkeypatch.setattr("publisher.base.net.request_public", answer)
     assert images.fetcher(allow_private=False)("https://a.example/bär/%20x.png?ü") == b"x"
-    assert asked == ["https://a.example/b%C3%A4r/%20x.png?%C3%BC"]
+    assert addresses == ["https://a.example/b%C3%A4r/%20x.png?%C3%BC"]
 
 
 def test_private_addresses_are_refused() -> None:
@@ -107,7 +107,7 @@ def test_private_addresses_are_refused() -> None:
     notes: Counter[str] = Counter()
     there = post('<img src="http://127.0.0.1:1/x.png">')
     get = images.fetcher(allow_private=False)
-    assert images.bring(images.wanted(there), get, nothing, keep, notes) == {}
+    assert images.copy(images.wanted(there), get, nothing, keep, notes) == {}
     assert any("private" in note for note in notes)
 
 

@@ -72,7 +72,7 @@ def test_what_wordpress_and_ghost_had_as_html_is_edited_as_markdown(importer: Im
     """Where it renders as before; else it stays HTML, and the report says so."""
     row = POSTED | {"html": "<p>Hot <b>tea</b>.</p>", "feature_image": None}
     batch = read(ghost(row, row | {"id": "2", "uuid": "2", "html": "<dl><dt>x</dt></dl>"}))
-    first, second = (one for one in importer(batch).found)
+    first, second = (one for one in importer(batch).posts)
     assert (first.content.source, first.content.source_format) == ("Hot **tea**.", "markdown")
     assert (second.content.source, second.content.source_format) == ("<dl><dt>x</dt></dl>", "html")
     assert batch.notes["post stays HTML: Markdown cannot say all of it"] == 1
@@ -186,8 +186,8 @@ def test_the_uploads_of_a_blog_archive() -> None:
     (post,) = recognition.read(folder(files), None, UTC).posts
     (name,) = images.wanted(post)
     assert name == "https://ada.example/uploads/2020/sea%20side.jpg"
-    found = dict(confined_reading.files(Located("a", data=zipped(files)), [name]))
-    assert found[name] == b"a picture"
+    contents = dict(confined_reading.files(Located("a", data=zipped(files)), [name]))
+    assert contents[name] == b"a picture"
 
 
 def test_an_export_that_was_packed() -> None:

@@ -79,23 +79,23 @@ def test_a_post_is_all_there(site: Site, importer: Importer) -> None:
         )
     )
     with site.database.read() as db:
-        found = published.at_path(db, "fish", "post")
-        assert found.html == "<p>Cod</p>"
-        assert (found.guid, found.guid_is_permalink) == ("https://old.example/1", True)
-        assert found.published_at == post().published_at
-        assert [tag.name for tag in found.tags] == ["food", "Sea"]
-        assert found.author is not None
-        assert found.author.name == "ada"
-        assert posts.content(db, found).enclosure == Attachment(
+        fish = published.at_path(db, "fish", "post")
+        assert fish.html == "<p>Cod</p>"
+        assert (fish.guid, fish.guid_is_permalink) == ("https://old.example/1", True)
+        assert fish.published_at == post().published_at
+        assert [tag.name for tag in fish.tags] == ["food", "Sea"]
+        assert fish.author is not None
+        assert fish.author.name == "ada"
+        assert posts.content(db, fish).enclosure == Attachment(
             "https://old.example/1.mp3", "audio/mpeg", 5
         )
-        assert [hit.number for hit in published.search(db, "cod")] == [found.id]
+        assert [hit.number for hit in published.search(db, "cod")] == [fish.id]
         for old in ("/2024/post-1/?p=1", "/?p=1", "/fish"):
             moved = published.moved(db, old)
             assert moved is not None
-            assert moved.id == found.id
+            assert moved.id == fish.id
         tag = published.tag_called(db, "sea")
-        assert [one.id for one in published.with_tag(db, tag, 5)] == [found.id]
+        assert [one.id for one in published.with_tag(db, tag, 5)] == [fish.id]
         assert (
             db.scalars(select(Revision)).one().content["source"] == "<p>Cod<script>x()</script></p>"
         )
@@ -162,7 +162,7 @@ def test_the_second_time_nothing_changes(site: Site, importer: Importer) -> None
     importer(batch)
     before = (log(site), [(p.id, p.version, p.changed_at) for p in stored(site)])
     again = importer(batch)
-    assert (len(again.new), again.known, again.changed, again.kept) == (0, 7, [], 0)
+    assert (len(again.new), again.unchanged, again.changed, again.edited_here) == (0, 7, [], 0)
     assert before == (log(site), [(p.id, p.version, p.changed_at) for p in stored(site)])
 
 
@@ -170,7 +170,7 @@ def test_changes_in_the_source_are_minor_edits(site: Site, importer: Importer) -
     """A changed post follows its source without counting as an update, and keeps its address."""
     importer(Batch([post(1, title="Old"), post(2)]))
     again = importer(Batch([post(1, title="New"), post(2)]))
-    assert (len(again.changed), again.known) == (1, 1)
+    assert (len(again.changed), again.unchanged) == (1, 1)
     changed = next(one for one in stored(site) if one.title == "New")
     assert (changed.slug, changed.version) == ("old", 2)
     assert len(log(site)) == 2
@@ -188,7 +188,7 @@ def test_what_was_edited_here_stays(site: Site, importer: Importer, clock: FakeC
         posts.delete(db, posts.get(db, stored(site)[1].id), clock())
     batch = Batch([post(1, title="Changed"), post(2, title="Changed")])
     again = importer(batch)
-    assert (again.kept, again.changed, again.new) == (2, [], [])
+    assert (again.edited_here, again.changed, again.new) == (2, [], [])
     assert any("edited or deleted here" in line for line in planning.sentences(again, batch))
     assert "My own words" in [one.source for one in stored(site)]
 
@@ -196,9 +196,9 @@ def test_what_was_edited_here_stays(site: Site, importer: Importer, clock: FakeC
 def test_guids_of_earlier_versions(site: Site, importer: Importer) -> None:
     """A post that an earlier version stored under another guid is the same, and keeps that one."""
     importer(Batch([post(guid="urn:file:one.md")]))
-    known = post(guid="https://old.example/one/", formerly=("urn:file:one.md",))
-    again = importer(Batch([known, post(2, formerly=("urn:file:two.md",))]))
-    assert (again.known, len(again.new)) == (1, 1)
+    moved = post(guid="https://old.example/one/", formerly=("urn:file:one.md",))
+    again = importer(Batch([moved, post(2, formerly=("urn:file:two.md",))]))
+    assert (again.unchanged, len(again.new)) == (1, 1)
     assert [one.guid for one in stored(site)] == ["urn:file:one.md", "https://old.example/2"]
 
 
@@ -206,10 +206,10 @@ def test_one_that_takes_too_long_stops_no_other(monkeypatch: pytest.MonkeyPatch)
     """Its name and the reason are in the report."""
     rendered = markdown.rendered
 
-    def render(source: str, *rest: Any) -> Any:
+    def render(source: str, *arguments: Any) -> Any:
         while "endless" in source:
             pass
-        return rendered(source, *rest)
+        return rendered(source, *arguments)
 
     monkeypatch.setattr(markdown, "rendered", render)
     monkeypatch.setattr(planning, "SECONDS", 0.01)
@@ -220,13 +220,13 @@ def test_one_that_takes_too_long_stops_no_other(monkeypatch: pytest.MonkeyPatch)
 
 def test_pictures_that_were_fetched_are_no_change(site: Site, importer: Importer) -> None:
     """A post whose pictures are ours now is still the post that the source has."""
-    there = (
+    theirs = (
         '<p>A</p><img alt="x" src="https://old.example/x.png" srcset="https://old.example/y 2x">'
     )
-    here = '<p>A</p><img alt="x" src="/media/1.png">'
-    importer(Batch([post(1, source=here)]))
-    assert importer(Batch([post(1, source=there)])).known == 1
-    assert len(importer(Batch([post(1, source=there + "More")])).changed) == 1
+    ours = '<p>A</p><img alt="x" src="/media/1.png">'
+    importer(Batch([post(1, source=ours)]))
+    assert importer(Batch([post(1, source=theirs)])).unchanged == 1
+    assert len(importer(Batch([post(1, source=theirs + "More")])).changed) == 1
 
 
 def test_history_is_not_counted_twice(site: Site, importer: Importer) -> None:
@@ -241,8 +241,8 @@ def test_authors_we_do_not_know(site: Site, importer: Importer) -> None:
     """They are named in the report; with an heir, the heir gets their posts."""
     ada = make_author(site)
     batch = Batch([post(1, by=("eve", "Eve E.")), post(2, by=("eve", "Eve E."))])
-    found = importer(batch)
-    assert any("2 posts by 'Eve E.'" in line for line in planning.sentences(found, batch))
+    plan = importer(batch)
+    assert any("2 posts by 'Eve E.'" in line for line in planning.sentences(plan, batch))
     assert {one.author_id for one in stored(site)} == {None}
     importer(Batch([post(3, by=("eve",)), post(4)]), heir="ada")
     assert {one.author_id for one in stored(site)[2:]} == {ada.id}
@@ -281,7 +281,7 @@ def test_posts_are_stored_a_few_at_a_time(
     batch = Batch([post(n, title="Same", tags=("a", f"t{n % 3}"), address="/a") for n in range(7)])
     importer(batch)
     again = importer(batch)
-    assert (len(again.new), again.known) == (0, 7)
+    assert (len(again.new), again.unchanged) == (0, 7)
     assert [one.slug for one in stored(site)] == ["same", *(f"same-{n}" for n in range(2, 8))]
     assert [one.published_at for one in stored(site)] == [at for at, _ in log(site)]
     with site.database.read() as db:
@@ -300,7 +300,7 @@ def test_one_that_cannot_be_stops_no_other(site: Site, importer: Importer) -> No
     plan = importer(batch)
     assert [one.status for one in stored(site)] == ["published", "draft"]
     assert batch.left_out == [("Long", "source: 1,000,001 characters; at most 1,000,000 fit")]
-    (draft,) = (one for one in plan.found if one.post.status == "draft")
+    (draft,) = (one for one in plan.posts if one.post.status == "draft")
     assert draft.post.needs == ("its date is too far away, so it became a draft: 2105-06-01",)
 
 
@@ -440,9 +440,9 @@ def test_quotes_are_those_of_the_blogs_language(clock: FakeClock) -> None:
         ImportedPost(where="a", guid="a", source='Say "so".', source_format="markdown"),
         ImportedPost(where="b", guid="b", source='<p>Say "so".</p>', source_format="html"),
     ]
-    one, other = planning.prepare(Batch(posts), clock(), "de")
-    assert one.html == "<p>Say „so“.</p>\n"
-    assert other.html == '<p>Say "so".</p>'
+    first, second = planning.prepare(Batch(posts), clock(), "de")
+    assert first.html == "<p>Say „so“.</p>\n"
+    assert second.html == '<p>Say "so".</p>'
 
 
 def test_others_save_while_a_large_import_is_stored(

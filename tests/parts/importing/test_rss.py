@@ -82,8 +82,8 @@ def test_relative_addresses_start_from_the_old_page() -> None:
     item = "<item><link>https://old.example/a/b</link><description>{}</description></item>"
     moved = one(feed(item.format("&lt;img src='/x.png'&gt;")))
     assert 'src="https://old.example/x.png"' in moved.source
-    kept = "<img src='https://a.example/x.png'>"
-    assert one(feed(item.format(kept.replace("<", "&lt;")))).source == kept
+    picture = "<img src='https://a.example/x.png'>"
+    assert one(feed(item.format(picture.replace("<", "&lt;")))).source == picture
 
 
 def test_rdf() -> None:

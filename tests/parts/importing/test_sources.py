@@ -38,24 +38,24 @@ class Endless(io.RawIOBase):
 
 
 def opened(stream: BinaryIO, source: str = "-") -> Document | Folder:
-    with sources.opened(sources.located(source, stream, allow_private=False)) as found:
-        return found
+    with sources.opened(sources.located(source, stream, allow_private=False)) as content:
+        return content
 
 
 def left_out(data: bytes) -> str:
     """What an import of a zip says of the one file that it could not read."""
     notes = Notes()
-    with sources.opened(sources.located("-", io.BytesIO(data), allow_private=False)) as found:
-        assert isinstance(found, Folder)
-        assert list(markdown_files.read_folder(found, UTC, notes)) == []
+    with sources.opened(sources.located("-", io.BytesIO(data), allow_private=False)) as folder:
+        assert isinstance(folder, Folder)
+        assert list(markdown_files.read_folder(folder, UTC, notes)) == []
     ((name, reason),) = notes.left_out
     assert name == "a.md"
     return reason
 
 
 def read_zip(data: bytes) -> None:
-    with sources.opened(sources.located("-", io.BytesIO(data), allow_private=False)) as found:
-        list(recognition.read(found, None, UTC).posts)
+    with sources.opened(sources.located("-", io.BytesIO(data), allow_private=False)) as folder:
+        list(recognition.read(folder, None, UTC).posts)
 
 
 def test_file_folder_and_zip_are_told_apart(tmp_path: Path) -> None:
@@ -65,12 +65,12 @@ def test_file_folder_and_zip_are_told_apart(tmp_path: Path) -> None:
     (tmp_path / "posts" / ".hidden.md").write_text("H")
     (tmp_path / "posts" / "link.md").symlink_to("/etc/passwd")
     (tmp_path / "feed.txt").write_bytes(zipped({"b.md": "B"}))
-    found = opened(io.BytesIO(), str(tmp_path / "posts"))
-    assert isinstance(found, Folder)
-    assert (found.names, found.read("a.md", 10)) == (["a.md"], b"A")
-    with sources.opened(sources.located(str(tmp_path / "feed.txt"), io.BytesIO(), False)) as found:
-        assert isinstance(found, Folder)
-        assert found.read("b.md", 10) == b"B"
+    source = opened(io.BytesIO(), str(tmp_path / "posts"))
+    assert isinstance(source, Folder)
+    assert (source.names, source.read("a.md", 10)) == (["a.md"], b"A")
+    with sources.opened(sources.located(str(tmp_path / "feed.txt"), io.BytesIO(), False)) as source:
+        assert isinstance(source, Folder)
+        assert source.read("b.md", 10) == b"B"
     assert isinstance(opened(io.BytesIO(b"<rss/>")), Document)
     (tmp_path / "posts" / os.fsdecode(b"caf\xe9.md")).write_text("C")
     with pytest.raises(InvalidData, match=r"caf\\udce9\.md' is not UTF-8; rename it"):
@@ -80,8 +80,8 @@ def test_file_folder_and_zip_are_told_apart(tmp_path: Path) -> None:
 def test_blank_lines_before_xml() -> None:
     """Plugins of WordPress print them; no parser takes a declaration after them."""
     feed = b"\r\n\n<?xml version='1.0'?><rss version='2.0'><channel/></rss>"
-    with sources.opened(sources.located("-", io.BytesIO(feed), allow_private=False)) as found:
-        assert list(recognition.read(found, None, UTC).posts) == []
+    with sources.opened(sources.located("-", io.BytesIO(feed), allow_private=False)) as source:
+        assert list(recognition.read(source, None, UTC).posts) == []
 
 
 def test_a_huge_document_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,7 +46,7 @@ def _nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("publisher.installation.request_public", unreachable)
 
 
-def asked(**changes: str) -> dict[str, str]:
+def request_of(**changes: str) -> dict[str, str]:
     """What a program sends the browser with."""
     usual = {
         "response_type": "code", "client_id": APP, "redirect_uri": f"{APP}back?from=blog",
@@ -58,7 +58,7 @@ def asked(**changes: str) -> dict[str, str]:
 
 def agree(ada: Browser, *scopes: str, **changes: str) -> dict[str, str]:
     """Consent in the browser; returns what the program is answered."""
-    wanted = asked(**changes)
+    wanted = request_of(**changes)
     page = ada.client.get("/indieauth/auth", query_string=wanted)
     assert page.status_code == 200, page.text
     ada.seen(page)
@@ -85,8 +85,8 @@ def exchange(client: FlaskClient, code: str, path: str = "token", **changes: str
         base_url=SITE_URL,
         headers={"Origin": "https://app.example"},
     )
-    found: dict[str, str] = answer.get_json()
-    return found
+    answered: dict[str, str] = answer.get_json()
+    return answered
 
 
 def test_a_program_finds_asks_and_writes(
@@ -98,7 +98,7 @@ def test_a_program_finds_asks_and_writes(
     assert metadata["authorization_endpoint"] == SITE_URL + links["authorization_endpoint"][0]
     assert metadata["token_endpoint"] == SITE_URL + links["token_endpoint"][0]
     assert metadata["issuer"] == f"{SITE_URL}/"
-    page = client.get("/indieauth/auth", query_string=asked())
+    page = client.get("/indieauth/auth", query_string=request_of())
     assert "app.example" in page.text
     assert "form-action 'self' https://app.example" in page.headers["Content-Security-Policy"]
     assert 'value="delete" checked' in page.text  # undelete is part of it
@@ -178,7 +178,7 @@ def test_who_it_is_without_a_right_to_write(ada: Browser, client: FlaskClient) -
 def test_no_means_no(ada: Browser) -> None:
     """The program is told, and nothing is kept."""
     ada.get("/studio/account/tokens")
-    form = {name: asked()[name] for name in ("client_id", "redirect_uri", "state")}
+    form = {name: request_of()[name] for name in ("client_id", "redirect_uri", "state")}
     answer = ada.post("/indieauth/consent", scope="create", challenge=CHALLENGE.decode(), **form)
     assert answered(answer.location)["error"] == "access_denied"
 
@@ -208,10 +208,10 @@ def test_no_means_no(ada: Browser) -> None:
 )
 def test_nobody_is_sent_to_a_strangers_address(ada: Browser, changes: dict[str, str]) -> None:
     """An address that is not the program's own is refused here, before and after consent."""
-    page = ada.client.get("/indieauth/auth", query_string=asked(**changes))
+    page = ada.client.get("/indieauth/auth", query_string=request_of(**changes))
     assert page.status_code == 400
     ada.get("/studio/account/tokens")
-    form = {name: asked(**changes)[name] for name in ("client_id", "redirect_uri")}
+    form = {name: request_of(**changes)[name] for name in ("client_id", "redirect_uri")}
     answer = ada.post("/indieauth/consent", agree="1", challenge=CHALLENGE.decode(), **form)
     assert answer.status_code == 400
 
@@ -227,7 +227,7 @@ def test_nobody_is_sent_to_a_strangers_address(ada: Browser, changes: dict[str, 
 )
 def test_other_mistakes_are_told_to_the_program(ada: Browser, changes: dict[str, str]) -> None:
     """With its state, and nothing agreed to."""
-    page = ada.client.get("/indieauth/auth", query_string=asked(**changes))
+    page = ada.client.get("/indieauth/auth", query_string=request_of(**changes))
     assert page.status_code == 303
     assert answered(page.location)["error"] == "invalid_request"
     assert answered(page.location)["state"] == "s&1"
@@ -270,7 +270,7 @@ class TestWithPages:
         self, program: dict[str, tuple[str, str]], ada: Browser
     ) -> None:
         """HTML and JSON say where an answer may go, such as into a program on the phone."""
-        here = program["address"][1]
+        own = program["address"][1]
         program["/html"] = (
             "text/html",
             '<title>Pen &amp; Ink</title><link rel=redirect_uri href="pen://back">' + "<" * 9000,
@@ -286,7 +286,7 @@ class TestWithPages:
             """<title>Start</title><div class="h-app"><i></i></div><b class=p-name>Nor it</b>
             <link rel=redirect_uri href="my://app">""",
         )
-        about = {"client_id": f"{here}/json", "client_name": "Quill", "redirect_uris": ["q://b"]}
+        about = {"client_id": f"{own}/json", "client_name": "Quill", "redirect_uris": ["q://b"]}
         program["/json"] = ("application/json", json.dumps(about))
         program["/other"] = ("application/json", json.dumps(about))
         for path, name, place in (
@@ -295,17 +295,17 @@ class TestWithPages:
             ("none", "Let Start in?", "my://app"),
             ("json", "Quill", "q://b"),
         ):
-            wanted = asked(client_id=f"{here}/{path}", redirect_uri=place)
+            wanted = request_of(client_id=f"{own}/{path}", redirect_uri=place)
             page = ada.client.get("/indieauth/auth", query_string=wanted)
             assert page.status_code == 200
             assert name in page.text
             scheme = place.partition(":")[0]
             assert page.headers["Content-Security-Policy"].endswith(f"'self' {scheme}:")
-        wanted = asked(client_id=f"{here}/other", redirect_uri="q://b")
+        wanted = request_of(client_id=f"{own}/other", redirect_uri="q://b")
         assert ada.client.get("/indieauth/auth", query_string=wanted).status_code == 400
         # An open redirect of the program's host: it is no word of that host where an answer may go.
-        for host, status in ((here, 200), (here.replace("127.0.0.1", "localhost"), 400)):
+        for host, status in ((own, 200), (own.replace("127.0.0.1", "localhost"), 400)):
             program["/moved"] = ("redirect", f"{host}/html")
-            wanted = asked(client_id=f"{here}/moved", redirect_uri="pen://back")
-            found = ada.client.get("/indieauth/auth", query_string=wanted)
-            assert found.status_code == status
+            wanted = request_of(client_id=f"{own}/moved", redirect_uri="pen://back")
+            page = ada.client.get("/indieauth/auth", query_string=wanted)
+            assert page.status_code == status

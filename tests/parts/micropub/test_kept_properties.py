@@ -68,8 +68,8 @@ def test_a_response_is_kept_shown_and_sent(
     assert entry_[name] == [THERE]
     assert entry_["content"] == [{"html": "<p>I agree.</p>"} if way == "html" else "I agree."]
     with site.database.read() as db:
-        told = db.scalars(select(Delivery.target).where(Delivery.protocol == "webmention")).all()
-    assert told == [THERE]
+        targets = db.scalars(select(Delivery.target).where(Delivery.protocol == "webmention")).all()
+    assert targets == [THERE]
 
 
 @pytest.mark.parametrize("name", RESPONSES)
@@ -186,9 +186,9 @@ def test_photos_in_a_form_have_their_words(program: Program) -> None:
             "mp-photo-alt[]": ["One", "", "Three"],
         },
     )  # fmt: skip
-    one, two, three = program.source(answer.location or "")["photo"]
-    assert one == {"value": "https://a.example/1.jpg", "alt": "One"}
-    assert (two, three["alt"]) == ("https://a.example/2.jpg", "Three")
+    first, second, third = program.source(answer.location or "")["photo"]
+    assert first == {"value": "https://a.example/1.jpg", "alt": "One"}
+    assert (second, third["alt"]) == ("https://a.example/2.jpg", "Three")
 
 
 def test_the_list_of_posts(program: Program, client: FlaskClient, site: Site) -> None:
@@ -215,8 +215,8 @@ def test_the_list_of_posts(program: Program, client: FlaskClient, site: Site) ->
     assert ask(program, **{"properties[]": ["content"]})["items"][0]["properties"].keys() == {
         "content"
     }
-    other = program_of(client, site, "bob")
-    assert ask(other) == {"items": []}
+    bob = program_of(client, site, "bob")
+    assert ask(bob) == {"items": []}
     for wrong in ({"limit": 0}, {"limit": 101}, {"limit": "x"}, {"after": "x"}, {"after": "x_1"},
                   {"after": "2026-01-01_99999999999"}, {"url": ""}):  # fmt: skip
         assert ask(program, **wrong)["error"] == "invalid_request"

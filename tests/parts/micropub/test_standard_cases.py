@@ -26,8 +26,8 @@ Properties = dict[str, list[Any]]
 
 def picture(kind: str = "JPEG", frames: int = 1) -> tuple[io.BytesIO, str]:
     held = io.BytesIO()
-    first, *others = (Image.new("RGB", (60, 40), colour) for colour in ("teal", "red")[:frames])
-    first.save(held, kind, **({"save_all": True, "append_images": others} if others else {}))
+    first, *more = (Image.new("RGB", (60, 40), colour) for colour in ("teal", "red")[:frames])
+    first.save(held, kind, **({"save_all": True, "append_images": more} if more else {}))
     held.seek(0)
     return held, f"picture.{kind.lower()}"
 

@@ -280,8 +280,8 @@ def test_a_location_is_a_whole_address(program: Program, host: str, scheme: str)
         return answer.headers["Location"]
 
     assert ask("/micropub", data={"h": "entry", "content": "Hi"}) == f"{SITE_URL}/posts/hi"
-    kept = ask("/micropub/media", data={"file": (png(), "a.png")})
-    assert kept.startswith(f"{SITE_URL}/media/")
+    stored = ask("/micropub/media", data={"file": (png(), "a.png")})
+    assert stored.startswith(f"{SITE_URL}/media/")
 
 
 def test_the_date_of_what_is_out_follows_an_update(program: Program, site: Site) -> None:
@@ -386,11 +386,11 @@ def test_scopes(client: FlaskClient, site: Site, scope: str, allowed: str) -> No
 
 def test_other_peoples_posts(client: FlaskClient, site: Site) -> None:
     """An author changes only their own posts, an admin everybody's."""
-    admin, other = program_of(client, site, "ada"), program_of(client, site, "bob")
+    admin, bob = program_of(client, site, "ada"), program_of(client, site, "bob")
     url = admin.create(content=["Ada's"]).location
-    answer = other.json(action="delete", url=url)
+    answer = bob.json(action="delete", url=url)
     assert (answer.status_code, answer.get_json()["error"]) == (403, "forbidden")
-    url = other.create(content=["Bob's"]).location
+    url = bob.create(content=["Bob's"]).location
     assert admin.json(action="delete", url=url).status_code == 204
 
 

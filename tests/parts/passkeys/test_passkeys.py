@@ -29,8 +29,8 @@ def encoded(data: bytes) -> str:
 
 def signed(challenge: bytes) -> dict[str, Any]:
     """What a device answers that counts nothing, as those that share their passkeys."""
-    asked = {"type": "webauthn.get", "challenge": encoded(challenge), "origin": PLACE.origin}
-    client = json.dumps(asked).encode()
+    client_data = {"type": "webauthn.get", "challenge": encoded(challenge), "origin": PLACE.origin}
+    client = json.dumps(client_data).encode()
     device = hashlib.sha256(PLACE.host.encode()).digest() + b"\x05" + bytes(4)
     signature = KEY.sign(device + hashlib.sha256(client).digest(), ec.ECDSA(hashes.SHA256()))
     response = {"clientDataJSON": client, "authenticatorData": device, "signature": signature}
@@ -42,16 +42,19 @@ def signed(challenge: bytes) -> dict[str, Any]:
 def public_key() -> bytes:
     point = KEY.public_key().public_numbers()
     x, y = (number.to_bytes(32, "big") for number in (point.x, point.y))
-    found: bytes = cbor2.dumps({1: 2, 3: -7, -1: 1, -2: x, -3: y})
-    return found
+    key: bytes = cbor2.dumps({1: 2, 3: -7, -1: 1, -2: x, -3: y})
+    return key
 
 
 def made(challenge: str) -> str:
     """What a device answers that is to make a passkey."""
     client = json.dumps({"type": "webauthn.create", "challenge": challenge, "origin": PLACE.origin})
     device = hashlib.sha256(PLACE.host.encode()).digest() + b"\x45" + bytes(20) + b"\0\6laptop"
-    told = cbor2.dumps({"fmt": "none", "attStmt": {}, "authData": device + public_key()})
-    response = {"clientDataJSON": encoded(client.encode()), "attestationObject": encoded(told)}
+    made = cbor2.dumps({"fmt": "none", "attStmt": {}, "authData": device + public_key()})
+    response = {
+        "clientDataJSON": encoded(client.encode()),
+        "attestationObject": encoded(made),
+    }
     name = encoded(b"laptop")
     return json.dumps({"id": name, "rawId": name, "type": "public-key", "response": response})
 
@@ -66,8 +69,8 @@ def test_a_passkey_needs_the_password(client: FlaskClient, site: Site) -> None:
         ("/studio/login/passkey/options", {}, 400),
         ("/studio/account/passkeys/options", {"old_password": PASSWORD}, 200),
     ):
-        asked = browser.post(path, **words).get_json()
-        answer = made(asked["challenge"])
+        options = browser.post(path, **words).get_json()
+        answer = made(options["challenge"])
         sent = browser.post("/studio/account/passkeys", credential=answer, label="Mine")
         assert sent.status_code == status
 

@@ -30,10 +30,10 @@ def word(site: Site, client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> st
     assert "csrf_token" in form
     assert b"Begin a test" in client.get("/reader-test").data
     answer = client.post("/reader-test", data={"speed": "168"}, headers={"Origin": SITE_URL})
-    found = re.fullmatch(r"/reader-test/([\w-]{22})/score", answer.headers["Location"])
+    match = re.fullmatch(r"/reader-test/([\w-]{22})/score", answer.headers["Location"])
     assert answer.status_code == 303
-    assert found is not None
-    return found[1]
+    assert match is not None
+    return match[1]
 
 
 def test_it_is_off_by_default(client: FlaskClient) -> None:

@@ -61,17 +61,17 @@ def test_links_of_a_post() -> None:
 
 def test_a_life_of_a_post_is_told(site: Site, there: Elsewhere, clock: FakeClock) -> None:
     """When it is published, when a link changes (old and new are told), when it is deleted."""
-    one = there.put("/one", "", headers=[("Link", "</told?to=1>; rel=webmention")])
+    first = there.put("/one", "", headers=[("Link", "</told?to=1>; rel=webmention")])
     two = there.put("/two", '<a rel="webmention" href="/told">m</a>')
-    post = make_post(site, f"See [one]({one}), [one again]({one}) and [us]({SITE_URL}/about).")
+    post = make_post(site, f"See [one]({first}), [one again]({first}) and [us]({SITE_URL}/about).")
     assert there.asked == []  # no author waits for anybody
     deliver(site)
     source = f"{SITE_URL}{posts.path(post)}"
-    assert there.told == [("/told?to=1", {"source": source, "target": one})]
+    assert there.told == [("/told?to=1", {"source": source, "target": first})]
     with site.database.write() as session:
         posts.save(session, post.id, content(f"Now [two]({two})."), 1, None, clock.forward(hours=1))
     deliver(site)
-    assert sorted(form["target"] for _, form in there.told[1:]) == [one, two]
+    assert sorted(form["target"] for _, form in there.told[1:]) == [first, two]
     with site.database.write() as session:
         posts.delete(session, posts.get(session, post.id), clock.forward(hours=1))
     deliver(site)
@@ -167,7 +167,7 @@ def mention(client: FlaskClient, source: str, target: str) -> tuple[int, str]:
     return answer.status_code, answer.text
 
 
-def known(site: Site) -> list[Mention]:
+def stored(site: Site) -> list[Mention]:
     with site.database.read() as session:
         return list(session.scalars(select(Mention).order_by(Mention.id)))
 
@@ -176,10 +176,10 @@ def address(post: Post) -> str:
     return f"{SITE_URL}{posts.path(post)}"
 
 
-def page(target: str, words: str = "I agree", said: str = "u-in-reply-to") -> str:
+def page(target: str, words: str = "I agree", kind: str = "u-in-reply-to") -> str:
     return (
         f'<div class="h-entry"><a class="p-author">Eve</a> <p class="e-content">{words}'
-        f'</p><a class="{said}" href="{target}">re</a></div>'
+        f'</p><a class="{kind}" href="{target}">re</a></div>'
     )
 
 
@@ -188,7 +188,7 @@ def test_closed_by_default(app: Flask, client: FlaskClient, site: Site) -> None:
     post = make_post(site)
     assert "webmention" not in client.get(posts.path(post), base_url=SITE_URL).text
     assert mention(client, "https://a.example/", address(post))[0] == 404
-    assert known(site) == []
+    assert stored(site) == []
 
 
 def test_from_a_strangers_page_to_the_post(
@@ -202,8 +202,8 @@ def test_from_a_strangers_page_to_the_post(
     assert '<link rel="webmention" href="/webmention">' in client.get(posts.path(post)).text
     assert mention(client, source, address(post))[0] == 202
     assert there.asked == []
-    receiving.look(open_site, clock())
-    (row,) = known(open_site)
+    receiving.fetch_due(open_site, clock())
+    (row,) = stored(open_site)
     assert (row.state, row.said, row.author) == ("waiting", "reply", "Eve")
     assert row.words == "Yes <script>alert(1)</script>"
     clock.forward(seconds=1)
@@ -219,14 +219,14 @@ def test_from_a_strangers_page_to_the_post(
     dated = {"If-Modified-Since": client.get(posts.path(post)).headers["Last-Modified"]}
     there.put("/note", page(address(post), "Buy pills"))
     assert mention(client, source, address(post))[0] == 202
-    receiving.look(open_site, clock.forward(minutes=1))
-    assert known(open_site)[0].state == "waiting"
+    receiving.fetch_due(open_site, clock.forward(minutes=1))
+    assert stored(open_site)[0].state == "waiting"
     hidden = client.get(posts.path(post), headers=dated)
     assert (hidden.status_code, "pills" in hidden.text) == (200, False)
     there.put("/note", "", status=410)
     assert mention(client, source, address(post))[0] == 202
-    receiving.look(open_site, clock.forward(minutes=1))
-    assert known(open_site) == []
+    receiving.fetch_due(open_site, clock.forward(minutes=1))
+    assert stored(open_site) == []
 
 
 def _allow(site: Site, row: Mention, show: bool = True) -> None:
@@ -247,8 +247,8 @@ def test_a_page_that_does_not_link_is_forgotten(
     ]
     for source in pages:
         assert mention(client, source, address(post))[0] == 202
-    receiving.look(open_site, clock())
-    assert known(open_site) == []
+    receiving.fetch_due(open_site, clock())
+    assert stored(open_site) == []
 
 
 def test_what_was_refused_does_not_come_back(
@@ -260,9 +260,9 @@ def test_what_was_refused_does_not_come_back(
     for status in (200, 200, 410, 200):
         there.pages["/note"].status = status
         mention(client, source, address(post))
-        receiving.look(open_site, clock.forward(minutes=1))
-        _allow(open_site, known(open_site)[0], show=False)
-    assert [row.state for row in known(open_site)] == ["refused"]
+        receiving.fetch_due(open_site, clock.forward(minutes=1))
+        _allow(open_site, stored(open_site)[0], show=False)
+    assert [row.state for row in stored(open_site)] == ["refused"]
 
 
 def test_a_page_that_is_down_is_asked_again_and_then_forgotten(
@@ -272,12 +272,12 @@ def test_a_page_that_is_down_is_asked_again_and_then_forgotten(
     post = make_post(open_site)
     mention(client, there.put("/note", "", status=503), address(post))
     for minutes in receiving.PAUSES_MINUTES:
-        receiving.look(open_site, clock())
-        (row,) = known(open_site)
+        receiving.fetch_due(open_site, clock())
+        (row,) = stored(open_site)
         assert row.next_at is not None
         clock.forward(minutes=minutes)
-    receiving.look(open_site, clock())
-    assert known(open_site) == []
+    receiving.fetch_due(open_site, clock())
+    assert stored(open_site) == []
     assert len(there.asked) == 4
 
 
@@ -288,10 +288,10 @@ def test_what_was_planned_while_the_clock_was_ahead_waits_for_no_second_day(
     post = make_post(open_site)
     clock.forward(days=1)
     mention(client, there.put("/note", "", status=503), address(post))
-    receiving.look(open_site, clock())
+    receiving.fetch_due(open_site, clock())
     there.put("/note", page(address(post)))
-    receiving.look(open_site, clock.forward(days=-1))
-    assert [row.state for row in known(open_site)] == ["waiting"]
+    receiving.fetch_due(open_site, clock.forward(days=-1))
+    assert [row.state for row in stored(open_site)] == ["waiting"]
 
 
 def test_a_hostile_page(
@@ -303,13 +303,13 @@ def test_a_hostile_page(
     mention(client, there.put("/deep", "<div>" * 150_000 + link), address(post))
     mention(client, there.put("/long", " " * 2_000_000 + link), address(post))
     object.__setattr__(open_site.environment, "allow_private", False)
-    receiving.look(open_site, clock())
+    receiving.fetch_due(open_site, clock())
     assert there.asked == []  # loopback is private
     object.__setattr__(open_site.environment, "allow_private", True)
-    receiving.look(open_site, clock.forward(minutes=5))
+    receiving.fetch_due(open_site, clock.forward(minutes=5))
     assert sorted(there.asked) == ["/deep", "/long"]
-    assert not [row for row in known(open_site) if row.source.endswith("/long")]
-    assert all(row.next_at is None for row in known(open_site))
+    assert not [row for row in stored(open_site) if row.source.endswith("/long")]
+    assert all(row.next_at is None for row in stored(open_site))
 
 
 @pytest.mark.parametrize(
@@ -337,7 +337,7 @@ def test_bad_addresses_are_refused_in_words(
     status, words = mention(client, source, target)
     assert status == 400
     assert words.strip()
-    assert known(open_site) == []
+    assert stored(open_site) == []
 
 
 def test_drafts_and_deleted_posts_take_none(
@@ -362,7 +362,7 @@ def test_limits(client: FlaskClient, open_site: Site) -> None:
     ]
     assert answers[:20] == [202] * 20
     assert set(answers[20:]) == {429}
-    assert len(known(open_site)) == receiving.MOST_OF_A_HOST
+    assert len(stored(open_site)) == receiving.MOST_OF_A_HOST
 
 
 def test_many_senders_do_not_make_us_ask_one_host_without_end(
@@ -378,7 +378,7 @@ def test_many_senders_do_not_make_us_ask_one_host_without_end(
             form = {"source": source, "target": address(post)}
             sender = {"REMOTE_ADDR": f"198.51.100.{number}"}
             client.post("/webmention", data=form, environ_overrides=sender)
-            receiving.look(open_site, clock())
+            receiving.fetch_due(open_site, clock())
         assert len(there.asked) == 30
 
 
@@ -391,8 +391,8 @@ def test_old_addresses_of_a_post_count(
     with open_site.database.write() as session:
         posts.save(session, post.id, content("New.", slug="after"), 1, None, clock())
     assert mention(client, there.put("/note", page(before)), before)[0] == 202
-    receiving.look(open_site, clock())
-    assert [row.state for row in known(open_site)] == ["waiting"]
+    receiving.fetch_due(open_site, clock())
+    assert [row.state for row in stored(open_site)] == ["waiting"]
 
 
 def test_the_room(
@@ -403,13 +403,13 @@ def test_the_room(
     ada, eve = make_author(open_site, "ada"), make_author(open_site, "eve")
     post = make_post(open_site, author_id=ada.id)
     mention(client, there.put("/note", page(address(post))), address(post))
-    receiving.look(open_site, clock())
+    receiving.fetch_due(open_site, clock())
     client.environ_base["HTTP_ORIGIN"] = SITE_URL
     for person, sees in ((eve, False), (ada, True)):
         with open_site.database.write() as session:
             token = authors.open_session(session, person, "", clock())
-        with client.session_transaction(base_url=SITE_URL) as kept:
-            kept["token"] = token
+        with client.session_transaction(base_url=SITE_URL) as session:
+            session["token"] = token
         assert ("I agree" in client.get("/studio/mentions", base_url=SITE_URL).text) == sees
     assert "1 mention waits for you" in client.get("/studio/", base_url=SITE_URL).text
     assert "Mentions (1)" in client.get("/studio/posts", base_url=SITE_URL).text
@@ -486,8 +486,8 @@ def test_every_page_is_told_of_a_change(
     if after is None:
         assert client.get(posts.path(post)).status_code == 410
     deliver(site)
-    told = sorted(form["target"] for _, form in there.told)
-    assert told == sorted(pages[name] for name in {*before, *(after or ())})
+    targets = sorted(form["target"] for _, form in there.told)
+    assert targets == sorted(pages[name] for name in {*before, *(after or ())})
 
 
 def test_receiving(client: FlaskClient, open_site: Site, there: Elsewhere) -> None:

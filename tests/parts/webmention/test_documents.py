@@ -3,14 +3,14 @@
 import pytest
 
 from publisher.base.net import Reply
-from publisher.parts.webmention.documents import MentionText, told_by
+from publisher.parts.webmention.documents import MentionText, mention_in
 from publisher.parts.webmention.mentions import endpoint_of
 
 PAGE = "https://there.example/notes/page"
 TARGET = "https://blog.example/posts/one"
 
 
-def found(html: str = "", link: str = "", url: str = PAGE) -> str | None:
+def endpoint_in_reply(html: str = "", link: str = "", url: str = PAGE) -> str | None:
     return endpoint_of(Reply(url, 200, {"link": link, "content-type": "text/html"}, html.encode()))
 
 
@@ -33,7 +33,7 @@ def found(html: str = "", link: str = "", url: str = PAGE) -> str | None:
 )
 def test_an_endpoint_in_the_header(link: str, endpoint: str | None) -> None:
     """Any case, quoted or not, among others, relative to the page; by its whole name alone."""
-    assert found(link=link) == endpoint
+    assert endpoint_in_reply(link=link) == endpoint
 
 
 @pytest.mark.parametrize(
@@ -65,18 +65,20 @@ def test_an_endpoint_in_the_header(link: str, endpoint: str | None) -> None:
 )  # fmt: skip
 def test_an_endpoint_in_the_page(html: str, endpoint: str | None) -> None:
     """The first link or anchor that has an address, outside comments, listings and scripts."""
-    assert found(html) == endpoint
+    assert endpoint_in_reply(html) == endpoint
 
 
 def test_the_header_comes_before_the_page() -> None:
     """And both are seen from where redirects ended."""
     page = '<link rel="webmention" href="/in-page">'
-    assert found(page, "</in-header>; rel=webmention") == "https://there.example/in-header"
-    assert found(page, url="https://moved.example/x") == "https://moved.example/in-page"
+    assert (
+        endpoint_in_reply(page, "</in-header>; rel=webmention") == "https://there.example/in-header"
+    )
+    assert endpoint_in_reply(page, url="https://moved.example/x") == "https://moved.example/in-page"
 
 
-def told(html: str, kind: str = "text/html") -> MentionText | None:
-    return told_by(html.encode(), kind, "https://there.example/note", TARGET)
+def mention_of(html: str, kind: str = "text/html") -> MentionText | None:
+    return mention_in(html.encode(), kind, "https://there.example/note", TARGET)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +104,7 @@ def told(html: str, kind: str = "text/html") -> MentionText | None:
 )
 def test_a_mention_names_the_very_address(html: str, kind: str, links: bool) -> None:
     """In HTML as a link, in JSON as a value, in text as a word."""
-    assert (told(html, kind) is not None) == links
+    assert (mention_of(html, kind) is not None) == links
 
 
 ENTRY = """<title>Page</title><article class="h-entry"><h1 class="p-name">Why <i>ttl</i></h1>
@@ -117,7 +119,7 @@ ENTRY = """<title>Page</title><article class="h-entry"><h1 class="p-name">Why <i
 )
 def test_what_a_page_says(cls: str, said: str) -> None:
     """Kind, author, title and words, as plain text."""
-    assert told(ENTRY.format(cls=cls, target=TARGET)) == MentionText(
+    assert mention_of(ENTRY.format(cls=cls, target=TARGET)) == MentionText(
         said, "Eve Example", "Why ttl", "I read this <b>."
     )
 
@@ -127,19 +129,19 @@ def test_a_citation_around_the_link_says_how() -> None:
     html = (
         f'<div class="h-entry"><p class="u-in-reply-to h-cite"><a href="{TARGET}">x</a></p></div>'
     )
-    assert told(html) == MentionText("reply")
+    assert mention_of(html) == MentionText("reply")
 
 
 def test_long_and_odd_texts_are_bounded() -> None:
     """Control characters go, and what is long ends at a word."""
     html = f'<title>\x07{"long " * 100}</title><a href="{TARGET}">x</a>'
-    found = told(html)
-    assert found is not None
-    assert len(found.title) <= 202
-    assert found.title.endswith("long …")
+    mention = mention_of(html)
+    assert mention is not None
+    assert len(mention.title) <= 202
+    assert mention.title.endswith("long …")
 
 
 def test_letters_are_read_without_a_word_about_their_encoding() -> None:
     """UTF-8 that says nothing of itself, cut in the middle of a character."""
     html = f'<title>Grüße</title><a href="{TARGET}">x</a>ü'.encode()[:-1]
-    assert told_by(html, "text/html", PAGE, TARGET) == MentionText(title="Grüße")
+    assert mention_in(html, "text/html", PAGE, TARGET) == MentionText(title="Grüße")

@@ -102,13 +102,13 @@ def test_files(editor: Editor, client: FlaskClient) -> None:
         held = io.BytesIO()
         Image.new("RGB", (4, 3), colour).save(held, "PNG")
         file = {"name": f"{colour}.png", "type": "image/png", "bits": Binary(held.getvalue())}
-        kept = editor("wp.uploadFile", "1", file)
-    newest, *others = editor("wp.getMediaLibrary", "1", {"number": 2, "mime_type": "image"})
-    assert (newest["link"], newest["attachment_id"]) == (kept["url"], kept["id"])
-    assert (newest["title"], newest["metadata"]["width"], len(others)) == ("green.png", 4, 1)
+        stored = editor("wp.uploadFile", "1", file)
+    newest, *older = editor("wp.getMediaLibrary", "1", {"number": 2, "mime_type": "image"})
+    assert (newest["link"], newest["attachment_id"]) == (stored["url"], stored["id"])
+    assert (newest["title"], newest["metadata"]["width"], len(older)) == ("green.png", 4, 1)
     assert len(editor("wp.getMediaLibrary", "1", {"offset": 2})) == 1
     assert editor("wp.getMediaLibrary", "1", {"mime_type": "audio"}) == []
-    assert editor("wp.getMediaItem", "1", kept["id"]) == newest
+    assert editor("wp.getMediaItem", "1", stored["id"]) == newest
     with client.get(newest["link"], buffered=True) as shown:
         assert shown.status_code == 200
 
@@ -192,19 +192,19 @@ def test_rights(app: Flask, site: Site, editor: Editor) -> None:
     }
     number = editor("wp.newPost", "1", mine)
     assert stored(site, number).status == "draft"
-    other = Editor(app, token_of(site, make_author(site, "ben")), "ben")
-    assert other("wp.getPosts", "1") == []
+    ben = Editor(app, token_of(site, make_author(site, "ben")), "ben")
+    assert ben("wp.getPosts", "1") == []
     with pytest.raises(Fault, match="there is no post"):
-        other("wp.editPost", "1", number, {"post_title": "x"})
-    guessed = other("wp.newPost", "1", {"post_content": "x", "terms": {"post_tag": ["1"]}})
-    assert [one["name"] for one in other("wp.getPost", "1", guessed)["terms"]] == ["1"]
+        ben("wp.editPost", "1", number, {"post_title": "x"})
+    guessed = ben("wp.newPost", "1", {"post_content": "x", "terms": {"post_tag": ["1"]}})
+    assert [one["name"] for one in ben("wp.getPost", "1", guessed)["terms"]] == ["1"]
     media_only = Editor(app, token_of(site, make_author(site, "cy"), "media"), "cy")
-    for method, *rest in (
+    for method, *arguments in (
         ("wp.getOptions",), ("wp.getMediaLibrary",), ("wp.getTaxonomies",), ("wp.getPosts",),
         ("wp.newPost", {"post_content": "x"}), ("wp.getTerms", "post_tag"),
     ):  # fmt: skip
         with pytest.raises(Fault, match="scope"):
-            media_only(method, "1", *rest)
+            media_only(method, "1", *arguments)
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ def test_a_day_of_writing(
     """A draft with a picture and tags, published, mended, found again, deleted."""
     picture = io.BytesIO()
     Image.new("RGB", (4, 4), "red").save(picture, "PNG")
-    kept = editor(
+    upload = editor(
         "metaWeblog.newMediaObject",
         "1",
         {
@@ -145,10 +145,10 @@ def test_a_day_of_writing(
             "bits": Binary(picture.getvalue()),
         },
     )
-    shown = client.get(kept["url"].removeprefix(SITE_URL), buffered=True)
+    shown = client.get(upload["url"].removeprefix(SITE_URL), buffered=True)
     assert shown.status_code == 200
     shown.close()
-    html = f'<p>Rain on the <b>roof</b>.</p>\n<p><img src="{kept["url"]}" alt="red"></p>'
+    html = f'<p>Rain on the <b>roof</b>.</p>\n<p><img src="{upload["url"]}" alt="red"></p>'
     struct = {
         "title": "Rain", "description": html, "categories": ["Weather"],
         "mt_keywords": "roof, Weather", "mt_excerpt": "On rain.", "wp_slug": "rain",
@@ -233,24 +233,24 @@ def test_rights_are_those_of_token_and_author(app: Flask, site: Site, editor: Ed
     """No scope, no call; another author's draft is not there, their post not to be changed."""
     ben = make_author(site, "ben")
     number = editor("metaWeblog.newPost", "1", {"description": "A secret plan."}, False)
-    other = Editor(app, token_of(site, ben), "ben")
+    of_ben = Editor(app, token_of(site, ben), "ben")
     for call in (
         ("metaWeblog.getPost", number), ("metaWeblog.editPost", number, {"title": "x"}, True),
     ):  # fmt: skip
         with pytest.raises(Fault, match="there is no post"):
-            other(*call)
+            of_ben(*call)
     editor("mt.publishPost", number)
     with pytest.raises(Fault, match="another author"):
-        other("blogger.deletePost", "key", number, True, before=2)
-    assert other("metaWeblog.getRecentPosts", "1", 5) == []
+        of_ben("blogger.deletePost", "key", number, True, before=2)
+    assert of_ben("metaWeblog.getRecentPosts", "1", 5) == []
     reader = Editor(app, token_of(site, ben, "media"), "ben")
-    asked: list[tuple[Any, ...]] = [
+    calls: list[tuple[Any, ...]] = [
         ("metaWeblog.newPost", "1", {"description": "x"}, True), ("metaWeblog.getPost", number),
         ("mt.setPostCategories", number, []), ("metaWeblog.getCategories", "1"),
     ]  # fmt: skip
-    for one in asked:
+    for call in calls:
         with pytest.raises(Fault, match=r"scope|another author"):
-            reader(*one)
+            reader(*call)
     for name, token in (("ben", editor.token), ("ada", "guessed"), ("ada", ""), ("", "")):
         with pytest.raises(Fault, match="wrong name or token"):
             Editor(app, token, name)("blogger.getUsersBlogs", "key")
@@ -284,8 +284,8 @@ DEEP = "<value><array><data>" * 500 + "</data></array></value>" * 500
 
 
 def method_call(name: str, *values: str) -> str:
-    given = "".join(f"<param>{value}</param>" for value in values)
-    return f"<methodCall><methodName>{name}</methodName><params>{given}</params></methodCall>"
+    parameters = "".join(f"<param>{value}</param>" for value in values)
+    return f"<methodCall><methodName>{name}</methodName><params>{parameters}</params></methodCall>"
 
 
 @pytest.mark.parametrize(

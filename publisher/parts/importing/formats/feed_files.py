@@ -43,8 +43,8 @@ def read_atom(document: Document, _: tzinfo, notes: Counter[str]) -> Iterator[Im
             if fields.text_of(part, f"{_BLOGGER}status").endswith("TRASHED"):
                 notes["post in the trash is left out"] += 1
             elif (kind := _kind(part)) in ("post", "page"):
-                found = _entry(part, number, base, feed_author)
-                yield replace(found, kind="page" if kind == "page" else "post")
+                post = _entry(part, number, base, feed_author)
+                yield replace(post, kind="page" if kind == "page" else "post")
             else:
                 notes[f"{kind} is not a post and is left out"] += 1
 
@@ -60,9 +60,9 @@ def _kind(element: Element) -> str:
 
 
 def _is_draft(element: Element) -> bool:
-    said = {fields.text_of(element, f"{app}control/{app}draft") for app in _PUBLISHING}
+    marks = {fields.text_of(element, f"{app}control/{app}draft") for app in _PUBLISHING}
     state = fields.text_of(element, f"{_BLOGGER}status")
-    return "yes" in said or state not in ("", "LIVE", "SCHEDULED")
+    return "yes" in marks or state not in ("", "LIVE", "SCHEDULED")
 
 
 def _entry(element: Element, number: int, base: str, feed_author: str) -> ImportedPost:
@@ -208,12 +208,12 @@ def _author(text: str) -> str:
 
 
 def _enclosure(element: Element) -> Attachment | None:
-    found = element.find("enclosure")
-    if found is None:
+    enclosure = element.find("enclosure")
+    if enclosure is None:
         return None
     duration = element.findtext(f"{ITUNES}duration") or ""
     return fields.attachment(
-        found.get("url", ""), found.get("type", ""), found.get("length"), duration
+        enclosure.get("url", ""), enclosure.get("type", ""), enclosure.get("length"), duration
     )
 
 

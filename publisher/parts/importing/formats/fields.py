@@ -170,11 +170,11 @@ def parts(stream: BinaryIO, container: str, notes: Counter[str]) -> Iterator[Ele
     XML that is not well-formed is read as it is meant, with a note, if it has its end. Raises
     InvalidData for XML that ends too early, declares entities or nests deeply.
     """
-    given = 0
+    count = 0
     try:
         try:
             for element in _children(stream, container):
-                given += 1
+                count += 1
                 yield element
         except ParseError as error:
             line, column = error.position
@@ -187,7 +187,7 @@ def parts(stream: BinaryIO, container: str, notes: Counter[str]) -> Iterator[Ele
                 raise InvalidData(where) from error
             notes[f"{where}; it was read as it is meant, so look at what stands there"] = 1
             sound = io.BytesIO(mended(to_text(data))[0].encode("utf-8", "replace"))
-            yield from islice(_children(sound, container), given, None)
+            yield from islice(_children(sound, container), count, None)
     except ParseError as error:
         raise InvalidData(f"{where}, and cannot be mended") from error
     except InvalidData:

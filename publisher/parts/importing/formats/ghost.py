@@ -43,8 +43,8 @@ def read(source: Document, _: object, notes: Notes) -> Iterator[ImportedPost]:
     Raises InvalidData for broken JSON, for other JSON and for impossible dates.
     """
     document = fields.json_in(source.stream)
-    found: object = next(iter(document.get("db") or [document])) if is_one(document) else {}
-    data = _dict(_dict(found).get("data"))
+    export: object = next(iter(document.get("db") or [document])) if is_one(document) else {}
+    data = _dict(_dict(export).get("data"))
     if not data:
         raise InvalidData("this is JSON, but not a Ghost export")
     tags = _names(data, "posts_tags", "tag_id", "tags", "name")
@@ -76,13 +76,13 @@ _LINK = re.compile(r"__GHOST_URL__((?:/[\w-]{1,60}){1,4})/([\w-]{1,200})/")
 def _folder(data: Row) -> str:
     """The folder in which the blog was on its site, by the links between its posts; "" for none."""
     slugs = {as_text(row.get("slug")) for row in _rows(data, "posts")}
-    found = Counter(
+    folders = Counter(
         link[1]
         for row in _rows(data, "posts")
         for link in _LINK.finditer(as_text(row.get("html")))
         if link[2] in slugs
     )
-    return max(found, key=lambda one: found[one], default="")
+    return max(folders, key=lambda one: folders[one], default="")
 
 
 def _post(
@@ -94,7 +94,7 @@ def _post(
 ) -> ImportedPost:
     title = " ".join(as_text(row.get("title")).split())
     where = f"post {number} ({title[:40]})" if title else f"post {number}"
-    known = as_text(row.get("id"))
+    post_id = as_text(row.get("id"))
     is_page = row.get("type") == "page" or row.get("page") in (1, True)
     status = _STATES.get(as_text(row.get("status")), "draft")
     # Sent: by mail alone, to members.
@@ -103,14 +103,14 @@ def _post(
         status = "draft"
         notes["post for members becomes a draft"] += 1
     slug, uuid = as_text(row.get("slug")), as_text(row.get("uuid"))
-    names = [name for name in tags.get(known, []) if not name.startswith("#")]
+    names = [name for name in tags.get(post_id, []) if not name.startswith("#")]
     shown, problem = _moment(row, "published_at")
     source, cards, markdown = _source(row, notes)
     return ImportedPost(
         where=where,
         # Ghost's feed has the id of 24 digits; before 1.0 ids were numbers, and it had the uuid.
-        guid=known if len(known) == 24 else uuid or fields.identity(known, slug, title),
-        formerly=(uuid,) if len(known) == 24 and uuid else (),
+        guid=post_id if len(post_id) == 24 else uuid or fields.identity(post_id, slug, title),
+        formerly=(uuid,) if len(post_id) == 24 and uuid else (),
         source=source,
         needs=(
             *([problem] if problem else ()),
@@ -126,7 +126,7 @@ def _post(
         slug=slug,
         summary=fields.plain(as_text(row.get("custom_excerpt"))),
         tags=tuple(dict.fromkeys(names)),
-        by=tuple(people.get(known, ())),
+        by=tuple(people.get(post_id, ())),
         published_at=shown if status != "draft" else None,
         changed_at=_moment(row, "updated_at")[0],
         created_at=_moment(row, "created_at")[0],
@@ -163,9 +163,9 @@ def _feature(row: Row) -> str:
 
 def _picture(row: Row) -> str:
     """The feature image; "" for one that has a caption, or whose address is not a whole one."""
-    found = _feature(row)
-    alone = fields.is_web_address(found) and not as_text(row.get("feature_image_caption"))
-    return found if alone else ""
+    picture = _feature(row)
+    alone = fields.is_web_address(picture) and not as_text(row.get("feature_image_caption"))
+    return picture if alone else ""
 
 
 def _moment(row: Row, name: str) -> tuple[datetime | None, str]:
@@ -176,12 +176,12 @@ def _moment(row: Row, name: str) -> tuple[datetime | None, str]:
 
 def _names(data: Row, pairs: str, key: str, table: str, column: str) -> dict[str, list[str]]:
     """The names of each post, in order, by the join table `pairs`."""
-    known = {as_text(row.get("id")): as_text(row.get(column)) for row in _rows(data, table)}
-    found: dict[str, list[str]] = {}
+    by_id = {as_text(row.get("id")): as_text(row.get(column)) for row in _rows(data, table)}
+    names: dict[str, list[str]] = {}
     for row in sorted(_rows(data, pairs), key=lambda row: as_text(row.get("sort_order")).zfill(6)):
-        if name := known.get(as_text(row.get(key)), ""):
-            found.setdefault(as_text(row.get("post_id")), []).append(name)
-    return found
+        if name := by_id.get(as_text(row.get(key)), ""):
+            names.setdefault(as_text(row.get("post_id")), []).append(name)
+    return names
 
 
 def _rows(data: Row, table: str) -> list[Row]:

@@ -21,9 +21,9 @@ from publisher.exchange import front_matter
 from publisher.exchange.front_matter import (
     MAX_FILE_BYTES,
     Quoted,
+    content_fields,
     kind_of,
     list_of,
-    said,
     split_front_matter,
     tags_of,
     text_of,
@@ -68,7 +68,7 @@ class TextFolder:
         self.prefix = _common_folder(folder.names)
         self.generator = recognised(folder, self.prefix, zone)
         if permalink:
-            self.generator.asked(permalink)
+            self.generator.set_pattern(permalink)
         self._addresses: dict[str, str] | None = None
         self._taken: set[str] = set()
         self._tags: set[str] = set()  # of public texts, as their lists here are called
@@ -91,13 +91,13 @@ class TextFolder:
                 continue
             try:
                 with at_most(_SECONDS):
-                    found = self._post(name, place, data)
+                    post = self._post(name, place, data)
             except InvalidData as error:
                 self.notes.left_out.append((place, str(error)))
                 continue
-            if found is not None:
+            if post is not None:
                 any_post = True
-                yield found
+                yield post
         if not (any_post or self.notes or self.notes.left_out):
             self.notes["file that is no post is left out"] += len(self.folder.names)
         for old, tag in self._tag_pages.items():
@@ -151,17 +151,17 @@ class TextFolder:
         else:
             body = words.plain(body)
             needs += [_used(word) for word in words.used]
-        found = post(place, fields, body, generator.date_zone(""), place, text.date)
+        plain = post(place, fields, body, generator.date_zone(""), place, text.date)
         page = generator.kind(text) == "page"
         if page and generator.liquid and _LOOPS.search(body):
             needs.append(f"{restructured_text.UNREADABLE} a template fills it")
         drafts = generator.is_draft(text) or needs_draft(needs)
-        if undated and found.status == "draft" and not page:
+        if undated and plain.status == "draft" and not page:
             needs.append(undated)
         picture, alt = _picture(fields)
         guid = text_of(fields, "guid") or self._guid(text, address) or f"urn:file:{place}"
         status: PostStatus = (
-            "draft" if drafts and found.status in ("published", "scheduled") else found.status
+            "draft" if drafts and plain.status in ("published", "scheduled") else plain.status
         )
         if page and undated and not drafts and not _hidden(place, fields):
             status = "published"
@@ -170,24 +170,24 @@ class TextFolder:
         if shown:
             self._lists(text)
         return replace(
-            found,
+            plain,
             where=name,
             guid=guid,
             formerly=(f"urn:file:{place}",) if guid != f"urn:file:{place}" else (),
             guid_is_permalink=generator.guid_is_address and guid == values.web(address),
             kind="page" if page else "post",
-            title=values.title(found.title or title or generator.title(text)),
-            summary=html.unescape(found.summary),
+            title=values.title(plain.title or title or generator.title(text)),
+            summary=html.unescape(plain.summary),
             slug=text_of(fields, "slug") or values.slug_of(address) or generator.slug(text),
-            source_format="html" if rst else found.source_format,
+            source_format="html" if rst else plain.source_format,
             tags=tags_of(fields, generator.spaced_tags),
             image=picture,
-            image_alt=found.image_alt or alt,
+            image_alt=plain.image_alt or alt,
             status=status,
             by=tuple(generator.authors(text)),
             address=address if shown else "",
-            aliases=(*generator.also(address), *(generator.alias(text, a) for a in found.aliases)),
-            needs=(*needs, *found.needs),
+            aliases=(*generator.also(address), *(generator.alias(text, a) for a in plain.aliases)),
+            needs=(*needs, *plain.needs),
         )
 
     def _lists(self, text: Text) -> None:
@@ -232,18 +232,18 @@ class TextFolder:
     def _dated(self, place: str, fields: dict[str, Any]) -> tuple[Text, str]:
         """The text with its date, and the reason where it has none."""
         text, generator = Text(place, fields), self.generator
-        written = text.said(*_DATES, "published", "datepublished", *generator.dates)
+        written = text.value(*_DATES, "published", "datepublished", *generator.dates)
         if written.lower() in (*_TRUE, *_FALSE):
-            written = text.said(*_DATES)
+            written = text.value(*_DATES)
         name = text.dated_name[0]
         quoted = isinstance(fields.get("date"), Quoted)
         zone = generator.zone if quoted else generator.date_zone(written)
-        found, problem = values.dated(written, zone)
-        if found is None and name:
-            found, problem = values.dated(name, generator.zone)
-        later, _ = values.dated(text.said("publishdate"), generator.zone)
+        written_at, problem = values.dated(written, zone)
+        if written_at is None and name:
+            written_at, problem = values.dated(name, generator.zone)
+        later, _ = values.dated(text.value("publishdate"), generator.zone)
         # Hugo shows a post from its `publishDate` on: one to come must not be public before.
-        date = max((at for at in (found, later) if at is not None), default=None)
+        date = max((at for at in (written_at, later) if at is not None), default=None)
         return replace(text, date=date), problem or ("" if date else "it has no date")
 
     def _guid(self, text: Text, address: str) -> str:
@@ -306,7 +306,7 @@ class TextFolder:
 
     def _all_addresses(self) -> dict[str, str]:
         """The path of every text, by each end of its file's path that names no other."""
-        found: dict[str, str] = {}
+        addresses: dict[str, str] = {}
         for name in self._files(Notes()):
             place = name.removeprefix(self.prefix)
             try:
@@ -322,13 +322,13 @@ class TextFolder:
             parts = parts[:-1] if parts[-1] == "index" and len(parts) > 1 else parts
             for start in range(len(parts)):
                 key = "/".join(parts[start:])
-                found[key] = path if found.get(key, path) == path else ""
-            date, rest = text.dated_name
+                addresses[key] = path if addresses.get(key, path) == path else ""
+            date, words = text.dated_name
             if date:
                 year, month, day = date.split("-")
-                found.setdefault(rest, path)
-                found.setdefault(f"{year}-{month:0>2}-{day:0>2}-{rest}", path)
-        return found
+                addresses.setdefault(words, path)
+                addresses.setdefault(f"{year}-{month:0>2}-{day:0>2}-{words}", path)
+        return addresses
 
 
 def needs_draft(needs: Sequence[str]) -> bool:
@@ -376,7 +376,7 @@ def post(
     needs = [problem] if problem else []
     needs += [f"it was to be shown until {expiry}"] if expiry else []
     content = {
-        **said(fields),
+        **content_fields(fields),
         "source": body,
         "source_format": "html" if path.suffix.lower() in HTML else "markdown",
         "kind": kind_of(fields),
@@ -436,8 +436,8 @@ def _is_template(body: str) -> bool:
     """Whether a text is only what a template makes: no words but in loops and tags."""
     if "{%" not in body or len(body) > 100_000:
         return False
-    rest = _SIGNS.sub("", _LOOPS.sub("", body)) if "endfor" in body else "words"
-    return not re.search(r"\w{2}", rest)
+    words = _SIGNS.sub("", _LOOPS.sub("", body)) if "endfor" in body else "words"
+    return not re.search(r"\w{2}", words)
 
 
 # A site of which only these are there is known by them.

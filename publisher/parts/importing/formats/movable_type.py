@@ -29,8 +29,8 @@ _STATES: dict[str, PostStatus] = {
 
 def is_one(head: str) -> bool:
     """Whether a text begins as such an export does."""
-    found = _BEGINNING.match(head.replace("\r\n", "\n").lstrip())
-    return found is not None and "TITLE:" in found[0]
+    beginning = _BEGINNING.match(head.replace("\r\n", "\n").lstrip())
+    return beginning is not None and "TITLE:" in beginning[0]
 
 
 def read(document: Document, zone: tzinfo, notes: Notes) -> Iterator[ImportedPost]:
@@ -47,8 +47,8 @@ def read(document: Document, zone: tzinfo, notes: Notes) -> Iterator[ImportedPos
 
 def _post(entry: str, number: int, zone: tzinfo, notes: Notes) -> ImportedPost:
     head, *sections = _SECTIONS.split(f"\n{entry}\n")
-    listed = [found.groups() for line in head.split("\n") if (found := _FIELD.fullmatch(line))]
-    known = {key: value.strip() for key, value in reversed(listed)}
+    listed = [match.groups() for line in head.split("\n") if (match := _FIELD.fullmatch(line))]
+    values = {key: value.strip() for key, value in reversed(listed)}
     texts = dict[str, str]()
     for section in sections:
         name, _, text = section.lstrip("\n").partition("\n")
@@ -59,23 +59,23 @@ def _post(entry: str, number: int, zone: tzinfo, notes: Notes) -> ImportedPost:
     body = texts.get("BODY", "").strip()
     if more := texts.get("EXTENDED BODY", "").strip():
         body = f"{body}\n\n<!--more-->\n\n{more}"
-    breaks = known.get("CONVERT BREAKS", "").lower()
+    breaks = values.get("CONVERT BREAKS", "").lower()
     form: SourceFormat = "markdown" if breaks.startswith("markdown") else "html"
     if form == "html" and breaks not in ("0", "richtext"):
         body = wxr.as_html(body.replace("<!--more-->", "\0")).replace("\0", "<!--more-->")
-    moment, problem = fields.dated(_DATE.sub(r"\3-\1-\2 \4", known.get("DATE", "")), zone)
+    moment, problem = fields.dated(_DATE.sub(r"\3-\1-\2 \4", values.get("DATE", "")), zone)
     needs = [problem] if problem else []
     if breaks.startswith("textile"):
         needs.append("it is written in Textile, which is shown as typed")
-    state = _STATES.get(known.get("STATUS", "publish").lower(), "draft")
-    base, address = known.get("BASENAME", ""), known.get("UNIQUE URL", "")
+    state = _STATES.get(values.get("STATUS", "publish").lower(), "draft")
+    base, address = values.get("BASENAME", ""), values.get("UNIQUE URL", "")
     if not address and re.match(r"\d{4}/", base):  # Hatena's
         address = f"/entry/{base}"
-    title = " ".join(known.get("TITLE", "").split())
-    picture = known.get("IMAGE", "")
+    title = " ".join(values.get("TITLE", "").split())
+    picture = values.get("IMAGE", "")
     return ImportedPost(
         where=f"entry {number} ({title[:40]})",
-        guid=fields.identity("", address, f"{base}{known.get('DATE', '')}{title}"),
+        guid=fields.identity("", address, f"{base}{values.get('DATE', '')}{title}"),
         source=body,
         source_format=form,
         as_markdown=form == "html",
@@ -85,7 +85,7 @@ def _post(entry: str, number: int, zone: tzinfo, notes: Notes) -> ImportedPost:
         slug=base.rpartition("/")[2].replace("_", "-") or fields.slug_of(address),
         summary=fields.plain(texts.get("EXCERPT")),
         image=picture if fields.is_web_address(picture) else "",
-        by=tuple(filter(None, (known.get("AUTHOR", ""),))),
+        by=tuple(filter(None, (values.get("AUTHOR", ""),))),
         tags=_tags(listed, texts.get("KEYWORDS", "")),
         published_at=moment,
         address=address if state == "published" else "",

@@ -138,12 +138,12 @@ def sniff(source: Document) -> str:
 def _archive(folder: Folder) -> Batch | None:
     """The posts of a blog archive: a JSON Feed among its files; None where there is none, as in
     the site of a generator, where it is what a template makes."""
-    found = next((name for name in _ARCHIVES if name in folder.names), None)
-    if found is None or recognised(folder, "", UTC).name:
+    name = next((name for name in _ARCHIVES if name in folder.names), None)
+    if name is None or recognised(folder, "", UTC).name:
         return None
-    document = Document(found, io.BytesIO(folder.read(found, MAX_DOCUMENT_BYTES)))
+    document = Document(name, io.BytesIO(folder.read(name, MAX_DOCUMENT_BYTES)))
     posts = feed_files.read_json(document, in_archive=True)
-    return Batch(_each_named(f"{folder.name}: {found}", posts))
+    return Batch(_each_named(f"{folder.name}: {name}", posts))
 
 
 def _pages(folder: Folder, zone: tzinfo, permalink: str) -> Batch | None:

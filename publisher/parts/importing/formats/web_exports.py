@@ -74,13 +74,13 @@ def _rows(text: str, where: str = "") -> tuple[list[str], list[dict[str, str]]]:
 _NO_GUIDS = "post has not the guid of the old feed: give --permalink with the site's address before"
 
 
-def _of_feed(known: str, site: str, path: str, text: str, notes: Notes) -> str:
+def _of_feed(own_id: str, site: str, path: str, text: str, notes: Notes) -> str:
     """The guid that the old feed gave, which is the address on `site`; without that, another."""
     if site and path:
         return site + path
     if path:
         notes[_NO_GUIDS] += 1
-    return fields.identity(known, "", text)
+    return fields.identity(own_id, "", text)
 
 
 def _substack(folder: Folder, notes: Notes, site: str) -> Iterator[ImportedPost]:
@@ -88,9 +88,9 @@ def _substack(folder: Folder, notes: Notes, site: str) -> Iterator[ImportedPost]
     notes.old_feeds.append("/feed")
     pages = {PurePosixPath(name).name: name for name in folder.names if name.endswith(".html")}
     for row in _rows_of(folder, _named(folder, "posts.csv"))[1]:
-        known = row.get("post_id", "")
-        name = pages.get(f"{known}.html")
-        slug = known.partition(".")[2]
+        post_id = row.get("post_id", "")
+        name = pages.get(f"{post_id}.html")
+        slug = post_id.partition(".")[2]
         members = row.get("audience", "everyone") not in ("everyone", "")
         public = row.get("is_published", "").lower() == "true" and not members
         if members:
@@ -106,9 +106,9 @@ def _substack(folder: Folder, notes: Notes, site: str) -> Iterator[ImportedPost]
         title = " ".join(row.get("title", "").split())
         address = f"/p/{slug}" if slug and public else ""
         yield ImportedPost(
-            where=f"{known[:60]} ({title[:40]})",
-            guid=_of_feed(known, site, address, text, notes),
-            formerly=(known,) if site and known else (),
+            where=f"{post_id[:60]} ({title[:40]})",
+            guid=_of_feed(post_id, site, address, text, notes),
+            formerly=(post_id,) if site and post_id else (),
             source=text,
             as_markdown=True,
             needs=tuple(needs),
@@ -137,11 +137,11 @@ def _buttondown(folder: Folder, notes: Notes, site: str) -> Iterator[ImportedPos
         if _PLACEHOLDER.search(text):
             needs.append(_WORDS)
         public = moment is not None and row.get("status", "") not in ("draft", "scheduled")
-        known, address = row.get("id", ""), f"/archive/{slug}/" if slug and public else ""
+        post_id, address = row.get("id", ""), f"/archive/{slug}/" if slug and public else ""
         yield ImportedPost(
             where=f"{slug[:60]} ({title[:40]})",
-            guid=_of_feed(known, site, address, text, notes),
-            formerly=(known,) if site and known else (),
+            guid=_of_feed(post_id, site, address, text, notes),
+            formerly=(post_id,) if site and post_id else (),
             source=text,
             source_format="markdown",
             needs=tuple(needs),
@@ -201,15 +201,15 @@ def _blocks(page: str) -> str:
         return ""
     try:
         root = lxml_html.document_fromstring(page)
-        found = root.get_element_by_id("content-blocks", None)
+        blocks = root.get_element_by_id("content-blocks", None)
     except (LxmlError, ValueError):
         return page
-    if found is None:
+    if blocks is None:
         return page
-    for element in [*found.iter("table", "tbody", "tr", "td", "div", "style")]:
-        if element is not found:
+    for element in [*blocks.iter("table", "tbody", "tr", "td", "div", "style")]:
+        if element is not blocks:
             (element.drop_tree if element.tag == "style" else element.drop_tag)()
-    return _inside(found)
+    return _inside(blocks)
 
 
 def _medium(folder: Folder, notes: Notes, _: str) -> Iterator[ImportedPost]:
@@ -251,13 +251,13 @@ def _of_medium(name: str, entry: Any) -> ImportedPost:
         needs.append("Medium has it as a draft")
     links = [link.get("href", "") for link in entry.iter("a")]
     places = (canonical, *(one for one in links if "medium.com/p/" in one), name)
-    found = next((one for place in places if (one := _MEDIUM_ID.search(place))), None)
+    match = next((one for place in places if (one := _MEDIUM_ID.search(place))), None)
     slug = re.sub(r"-?[0-9a-f]{8,14}$", "", fields.slug_of(canonical))
     own = canonical and not re.match(r"https?://([\w-]+\.)*medium\.com/", canonical)
     return ImportedPost(
         where=name[:100],
         # As in Medium's feed, so that a reader that has the post knows it again.
-        guid=f"https://medium.com/p/{found[1]}" if found else fields.identity("", canonical, text),
+        guid=f"https://medium.com/p/{match[1]}" if match else fields.identity("", canonical, text),
         source=text,
         as_markdown=True,
         needs=tuple(needs),

@@ -36,12 +36,14 @@ def shortcodes(text: str) -> dict[str, None]:
     what is between brackets in prose or code."""
     if "[" not in text:
         return {}
-    found = dict[str, None]()
-    for name, rest in _SHORTCODE.findall(_SHOWN.sub("", text)):
-        alone = name.islower() and (not rest.strip(" /") or re.fullmatch(r"\s+\S*\d\S*", rest))
-        if alone or "=" in rest or f"[/{name}]" in text:
-            found[name] = None
-    return found
+    names = dict[str, None]()
+    for name, arguments in _SHORTCODE.findall(_SHOWN.sub("", text)):
+        alone = name.islower() and (
+            not arguments.strip(" /") or re.fullmatch(r"\s+\S*\d\S*", arguments)
+        )
+        if alone or "=" in arguments or f"[/{name}]" in text:
+            names[name] = None
+    return names
 
 
 def plain(content: str, footnotes: str = "") -> str:
@@ -59,20 +61,20 @@ def plain(content: str, footnotes: str = "") -> str:
     return _PLAYER.sub(_player, content)
 
 
-def _listing(found: re.Match[str]) -> str:
-    named = _LANGUAGE.search(found[2])
-    tag = found[1].rpartition("_")[2] if found[1].startswith("cc") else found[1]
+def _listing(match: re.Match[str]) -> str:
+    named = _LANGUAGE.search(match[2])
+    tag = match[1].rpartition("_")[2] if match[1].startswith("cc") else match[1]
     language = named[1] if named else "" if re.match("code|sourcecode|cc", tag) else tag
     kind = f' class="language-{language}"' if language else ""
-    text = html.escape(html.unescape(found[3]).strip("\r\n"), quote=False)
+    text = html.escape(html.unescape(match[3]).strip("\r\n"), quote=False)
     return f"<pre><code{kind}>{text}</code></pre>"
 
 
-def _player(found: re.Match[str]) -> str:
-    source = _SOURCE.search(found[2])
+def _player(match: re.Match[str]) -> str:
+    source = _SOURCE.search(match[2])
     if source is None:
-        return found[0]
-    return f'\n\n<p><{found[1]} controls src="{html.escape(source[1])}"></{found[1]}></p>\n\n'
+        return match[0]
+    return f'\n\n<p><{match[1]} controls src="{html.escape(source[1])}"></{match[1]}></p>\n\n'
 
 
 def _notes(text: str) -> str:

@@ -22,22 +22,22 @@ def read(document: Document, _: object, notes: Notes) -> Iterator[ImportedPost]:
 
     Raises InvalidData for broken JSON and for other JSON.
     """
-    found = fields.json_in(document.stream)
-    account = found if isinstance(found, dict) else {"posts": found}
+    content = fields.json_in(document.stream)
+    account = content if isinstance(content, dict) else {"posts": content}
     blogs, loose = _rows(account.get("collections")), _rows(account.get("posts"))
     if not any(
         "body" in row for row in (*loose, *(p for b in blogs for p in _rows(b.get("posts"))))
     ):
         raise InvalidData("this is JSON, but no post of Write.as is in it")
     notes.old_feeds.append("/feed/")
-    known = set[str]()
+    ids = set[str]()
     for blog in blogs:
         for row in _rows(blog.get("posts")):
-            known.add(as_text(row.get("id")))
+            ids.add(as_text(row.get("id")))
             yield _post(row, blog)
     for row in loose:
         of = row.get("collection")
-        if as_text(row.get("id")) not in known:
+        if as_text(row.get("id")) not in ids:
             if not isinstance(of, dict):
                 notes["post of no blog becomes a draft"] += 1
             yield _post(row, of if isinstance(of, dict) else {})

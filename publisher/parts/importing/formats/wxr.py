@@ -69,7 +69,7 @@ def read(document: Document, zone: tzinfo, notes: Notes) -> Iterator[ImportedPos
     for part in fields.parts(stream, "channel", notes):
         if fields.local(part) == "item":
             number += 1
-            for post in _taken(part, number, zone, names, notes):
+            for post in _posts_of(part, number, zone, names, notes):
                 if post.status == "published":
                     _lists(part, post, blog, notes)
                 whole = pictures.put_into(post, _values(part).get("post_id", ""))
@@ -102,7 +102,7 @@ def _name_in_addresses(login: str) -> str:
     return re.sub(r"[\s-]+", "-", re.sub(r"[^a-z0-9_\s-]", "", plain)).strip("-")
 
 
-def _taken(
+def _posts_of(
     part: Element, number: int, zone: tzinfo, names: dict[str, str], notes: Counter[str]
 ) -> Iterator[ImportedPost]:
     """The post of an item; none, with a note why, if the item is something else."""
@@ -121,8 +121,8 @@ def _taken(
 def _post(
     part: Element, own: Own, number: int, zone: tzinfo, names: dict[str, str], notes: Counter[str]
 ) -> ImportedPost:
-    found = feed_files.item(_without_date(part), number)
-    where = f"item {number} ({found.title[:40]})" if found.title else found.where
+    item = feed_files.item(_without_date(part), number)
+    where = f"item {number} ({item.title[:40]})" if item.title else item.where
     status = _STATES[own.get("status") or "publish"]
     if own.get("post_password"):
         status = "draft"
@@ -134,21 +134,21 @@ def _post(
     content = part.findtext(feed_files.CONTENT) or ""
     return ImportedPost(
         where=where,
-        guid=found.guid,
-        guid_is_permalink=found.guid_is_permalink,
-        source=fields.with_base(as_html(content, own.get("meta:footnotes", "")), found.address),
+        guid=item.guid,
+        guid_is_permalink=item.guid_is_permalink,
+        source=fields.with_base(as_html(content, own.get("meta:footnotes", "")), item.address),
         kind="page" if own.get("post_type") == "page" else "post",
         status=status,
-        title=found.title,
+        title=item.title,
         slug=unquote(own.get("post_name", "")),
         summary=fields.plain(own.get("excerpt", "")),
         tags=_tags(part),
         by=tuple(name for name in (login, names.get(login, "")) if name),
         published_at=date,
         changed_at=_date(own, "post_modified", zone)[0],
-        address=found.address if status == "published" else "",
-        aliases=_aliases(own, found.address) if status == "published" else (),
-        enclosure=_enclosure(own) or found.enclosure,
+        address=item.address if status == "published" else "",
+        aliases=_aliases(own, item.address) if status == "published" else (),
+        enclosure=_enclosure(own) or item.enclosure,
         as_markdown=True,
         needs=(
             *([problem] if problem else ()),
@@ -173,8 +173,8 @@ def as_html(content: str, footnotes: str = "") -> str:
     )
 
 
-def _captioned(found: re.Match[str]) -> str:
-    return f"<figure>{found[1]}<figcaption>{found[2].strip()}</figcaption></figure>"
+def _captioned(match: re.Match[str]) -> str:
+    return f"<figure>{match[1]}<figcaption>{match[2].strip()}</figcaption></figure>"
 
 
 def _with_paragraphs(text: str) -> str:
@@ -194,18 +194,18 @@ def _p(block: str) -> str:
 def _values(item: Element) -> dict[str, str]:
     """WordPress's own fields of an item, whatever their version; custom fields as `meta:` and
     their key; its excerpt."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for child in item:
         name, text = fields.local(child), (child.text or "").strip()
         if name == "postmeta":
             parts = {fields.local(part): (part.text or "").strip() for part in child}
             key, value = f"meta:{parts.get('meta_key', '')}", parts.get("meta_value", "")
-            if key == _OLD_SLUG and key in found:  # one for each time that it was changed
-                found[key] += f"\n{value}"
-            found.setdefault(key, value)
+            if key == _OLD_SLUG and key in values:  # one for each time that it was changed
+                values[key] += f"\n{value}"
+            values.setdefault(key, value)
         elif NAMESPACE in str(child.tag):
-            found.setdefault("excerpt" if str(child.tag).endswith(_EXCERPT) else name, text)
-    return found
+            values.setdefault("excerpt" if str(child.tag).endswith(_EXCERPT) else name, text)
+    return values
 
 
 def _date(own: Own, name: str, zone: tzinfo) -> tuple[datetime | None, str]:
@@ -227,18 +227,20 @@ def _without_date(part: Element) -> Element:
 
 def _tags(part: Element) -> tuple[str, ...]:
     """Categories and tags, but not the category `uncategorized`."""
-    found = []
+    tags = []
     for child in part.findall("category"):
         named = child.get("domain") in ("category", "post_tag")
         if named and child.get("nicename") != "uncategorized":
-            found.append((child.text or "").strip())
-    return tuple(found)
+            tags.append((child.text or "").strip())
+    return tuple(tags)
 
 
 def _made_blocks(own: Own, content: str) -> Iterable[str]:
     """The blocks that WordPress makes anew for each page; the notes are in a field of their own."""
-    known = {"footnotes"} if own.get("meta:footnotes") else set[str]()
-    return dict.fromkeys(name for name in _MADE_BLOCK.findall(content) if name not in known)
+    kept_elsewhere = {"footnotes"} if own.get("meta:footnotes") else set[str]()
+    return dict.fromkeys(
+        name for name in _MADE_BLOCK.findall(content) if name not in kept_elsewhere
+    )
 
 
 def _aliases(own: Own, address: str) -> tuple[str, ...]:
@@ -279,13 +281,13 @@ class Pictures:
 
     def look_at(self, item: Element) -> None:
         """Note what one item says: an attachment's address, or a post's featured image."""
-        found = _values(item)
-        number = found.get("post_id", "")
-        if found.get("post_type") == "attachment" and found.get("attachment_url"):
-            alt = found.get("meta:_wp_attachment_image_alt", "")
-            self.files[number] = (found["attachment_url"], alt)
-            self.uploaded.setdefault(found.get("post_parent", ""), []).append(number)
-        elif thumbnail := found.get("meta:_thumbnail_id"):
+        values = _values(item)
+        number = values.get("post_id", "")
+        if values.get("post_type") == "attachment" and values.get("attachment_url"):
+            alt = values.get("meta:_wp_attachment_image_alt", "")
+            self.files[number] = (values["attachment_url"], alt)
+            self.uploaded.setdefault(values.get("post_parent", ""), []).append(number)
+        elif thumbnail := values.get("meta:_thumbnail_id"):
             self.featured[number] = thumbnail
 
     def put_into(self, post: ImportedPost, number: str) -> ImportedPost:
@@ -300,8 +302,10 @@ class Pictures:
 
     def _gallery(self, numbers: str) -> str:
         """The pictures with these ids as HTML; "" if none of them is in the export."""
-        known = [self.files[one.strip()] for one in numbers.split(",") if one.strip() in self.files]
-        return "\n\n".join(_figure(address, alt) for address, alt in known)
+        pictures = [
+            self.files[one.strip()] for one in numbers.split(",") if one.strip() in self.files
+        ]
+        return "\n\n".join(_figure(address, alt) for address, alt in pictures)
 
 
 def _figure(address: str, alt: str) -> str:

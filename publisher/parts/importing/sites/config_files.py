@@ -33,47 +33,47 @@ def settings_in(folder: Folder, names: Iterable[str]) -> dict[str, Any]:
 
     A file that cannot be read has none: an import does without it.
     """
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name in names:
         text = text_in(folder, name)
         kind = PurePosixPath(name).suffix
-        known: dict[str, Callable[[str], Any]] = {
+        readers: dict[str, Callable[[str], Any]] = {
             ".toml": tomllib.loads, ".json": json.loads, ".py": python_values,
         }  # fmt: skip
-        read = known.get(kind, yaml_in)
+        read = readers.get(kind, yaml_in)
         try:
             values = read(text) if text else None
         except (yaml.YAMLError, ValueError, SyntaxError, RecursionError, MemoryError):
             continue
         if isinstance(values, dict):
-            found |= values
-    return found
+            settings |= values
+    return settings
 
 
 def python_values(text: str) -> dict[str, Any]:
     """What a file of Python assigns to names, as far as it is written as plain values."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for node in ast.parse(text).body:
         if isinstance(node, ast.Assign):
             try:
-                value = _python(node.value, found)
+                value = _python(node.value, values)
             except (ValueError, TypeError, SyntaxError, RecursionError):
                 continue
-            found |= {one.id: value for one in node.targets if isinstance(one, ast.Name)}
-    return found
+            values |= {one.id: value for one in node.targets if isinstance(one, ast.Name)}
+    return values
 
 
-def _python(node: ast.expr, known: dict[str, Any]) -> Any:
+def _python(node: ast.expr, names: dict[str, Any]) -> Any:
     """A value, or texts and earlier names that are put together with + or in an f-string."""
-    if isinstance(node, ast.Name) and node.id in known:
-        return known[node.id]
+    if isinstance(node, ast.Name) and node.id in names:
+        return names[node.id]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        parts = _python(node.left, known), _python(node.right, known)
+        parts = _python(node.left, names), _python(node.right, names)
         if all(isinstance(part, str) for part in parts):
             return "".join(parts)[:MAX_BYTES]
     if isinstance(node, ast.JoinedStr):
         inner = (one.value if isinstance(one, ast.FormattedValue) else one for one in node.values)
-        return "".join(str(_python(one, known)) for one in inner)[:MAX_BYTES]
+        return "".join(str(_python(one, names)) for one in inner)[:MAX_BYTES]
     return ast.literal_eval(node)
 
 
@@ -88,16 +88,16 @@ def program_in(folder: Folder, names: Iterable[str]) -> str:
 def word_in(text: str, name: str) -> str:
     """The text that a program in JavaScript gives to a name: `site: "https://…"`; "" for none."""
     otherwise = r"(?:[\w.]+\s*(?:\|\||\?\?)\s*)?"  # what its environment says
-    found = re.search(
+    match = re.search(
         rf"""\b{name}['"]?\s*[:=]\s*{otherwise}(["'`])((?:(?!\1)[^\n\\$])*)\1""", text
     )
-    return found[2] if found else ""
+    return match[2] if match else ""
 
 
 def block_in(text: str, begins: str) -> str:
     """What stands between the braces that open behind the first match of `begins`; "" for none."""
-    found = re.search(begins, text)
-    start = text.find("{", found.end()) if found else -1
+    match = re.search(begins, text)
+    start = text.find("{", match.end()) if match else -1
     depth = 0
     for at_ in range(start, min(len(text), start + 20_000)) if start >= 0 else ():
         depth += {"{": 1, "}": -1}.get(text[at_], 0)

@@ -35,22 +35,22 @@ def filled(pattern: str, words: Mapping[str, str], date: datetime | None) -> str
     """
     unknown = False
 
-    def word(found: re.Match[str]) -> str:
+    def word(match: re.Match[str]) -> str:
         nonlocal unknown
         # `:title_suffix` is `:title` and a text: the longest name that is known counts.
-        for end in range(len(found[1]), 0, -1):
-            name = found[1][:end]
-            rest = found[0][1 + end :]
+        for end in range(len(match[1]), 0, -1):
+            name = match[1][:end]
+            ending = match[0][1 + end :]
             if name in words:
                 value = words[name]
-                if found[2] is not None and end == len(found[1]):
+                if match[2] is not None and end == len(match[1]):
                     parts = value.split("/")[
-                        int(found[2] or 0) : int(found[3]) if found[3] else None
+                        int(match[2] or 0) : int(match[3]) if match[3] else None
                     ]
                     return "/".join(parts)
-                return value + rest
+                return value + ending
             if name in _DATE_WORDS and date is not None:
-                return _date(date, _DATE_WORDS[name]) + rest
+                return _date(date, _DATE_WORDS[name]) + ending
         unknown = True
         return ""
 
@@ -75,8 +75,8 @@ def escaped(path: str) -> str:
 
 def jekyll_slug(text: str, pretty: bool = False, cased: bool = False) -> str:
     """A word as `Jekyll::Utils.slugify` makes it, in its modes `default` and `pretty`."""
-    kept = "._~!$&'()+,;=@" if pretty else ""
-    slug = "".join(c if c in kept or unicodedata.category(c)[0] in "LM" or c.isdecimal() else "\0"
+    signs = "._~!$&'()+,;=@" if pretty else ""
+    slug = "".join(c if c in signs or unicodedata.category(c)[0] in "LM" or c.isdecimal() else "\0"
                    for c in text)  # fmt: skip
     slug = re.sub("\0+", "-", slug)
     slug = re.sub("^-|-$", "", slug)
@@ -114,8 +114,8 @@ def pelican_slug(text: str, substitutions: Iterable[tuple[str, str]], lower: boo
 
 def github_slug(text: str) -> str:
     """A word as github-slugger makes it, which Astro uses."""
-    kept = (c for c in text.lower() if c in " -_" or unicodedata.category(c)[0] in "LMN")
-    return "".join(kept).replace(" ", "-")
+    letters = (c for c in text.lower() if c in " -_" or unicodedata.category(c)[0] in "LMN")
+    return "".join(letters).replace(" ", "-")
 
 
 def slugs(path: str, slug: Callable[[str], str]) -> str:

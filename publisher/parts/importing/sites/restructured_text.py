@@ -29,13 +29,13 @@ def html(text: str) -> tuple[str, list[str]]:
         from docutils.writers.html5_polyglot import Writer
     except ImportError:
         return _unread(text, f"it needs a package: {to_install('docutils')}")
-    found = (name.lower() for name in _DIRECTIVE.findall(text))
-    other = dict.fromkeys(name for name in found if name not in _KNOWN)
+    names = (name.lower() for name in _DIRECTIVE.findall(text))
+    unknown = dict.fromkeys(name for name in names if name not in _KNOWN)
     try:
         parts = publish_parts(text, writer=Writer(), settings_overrides=_SETTINGS)
     except Exception as error:  # docutils raises what its parts raise
         return _unread(text, f"docutils cannot read it: {type(error).__name__}")
-    return str(parts["body"]), [f"the directive {name}" for name in other]
+    return str(parts["body"]), [f"the directive {name}" for name in unknown]
 
 
 def _unread(text: str, reason: str) -> tuple[str, list[str]]:

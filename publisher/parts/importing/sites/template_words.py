@@ -115,83 +115,83 @@ class Words:
 
     # -- Liquid
 
-    def _output(self, found: re.Match[str]) -> str:
-        value = self.value(found[1])
+    def _output(self, match: re.Match[str]) -> str:
+        value = self.value(match[1])
         if value is None:
             self.used["{{ ... }}"] = None
-        return found[0] if value is None else value
+        return match[0] if value is None else value
 
     def value(self, expression: str) -> str | None:
         """What `{{ expression }}` stands for; None where that is not plain."""
         first, *filters = (part.strip() for part in _split(expression))
         value = self._value(first)
-        for one in filters:
-            name, _, argument = one.partition(":")
+        for step in filters:
+            name, _, argument = step.partition(":")
             if value is None:
                 return None
-            given = self._value(argument.strip()) if argument else ""
-            value = self._filtered(value, name.strip(), given)
+            parameter = self._value(argument.strip()) if argument else ""
+            value = self._filtered(value, name.strip(), parameter)
         return value
 
     def _value(self, name: str) -> str | None:
         string = _STRING.fullmatch(name)
         return string[2] if string else self.known.get(name)
 
-    def _filtered(self, value: str, name: str, given: str | None) -> str | None:
+    def _filtered(self, value: str, name: str, parameter: str | None) -> str | None:
         if name in ("relative_url", "url", "absolute_url"):
             if "://" in value:
                 return value
             path = permalinks.joined(self.base_path, value)
             return self.origin + path if name == "absolute_url" else path
-        if name in ("prepend", "append") and given is not None:
-            return given + value if name == "prepend" else value + given
+        if name in ("prepend", "append") and parameter is not None:
+            return parameter + value if name == "prepend" else value + parameter
         return value if name in ("strip", "escape", "xml_escape", "safe", "uri_escape") else None
 
-    def _tag(self, found: re.Match[str]) -> str:
-        name, rest = found[1], found[2]
+    def _tag(self, match: re.Match[str]) -> str:
+        name, arguments = match[1], match[2]
         if name[0] in ".#" and self.known.get("generator") != "Jekyll":
             return ""  # Markdoc's attributes
         if not self.tags:
-            return found[0]
-        if (made := self._made_of_tag(name, rest)) is not None:
+            return match[0]
+        if (made := self._made_of_tag(name, arguments)) is not None:
             return made
         if not name.startswith("end"):
             self.used[f"{{% {name} %}}"] = None
-        return found[0]
+        return match[0]
 
-    def _made_of_tag(self, name: str, rest: str) -> str | None:
+    def _made_of_tag(self, name: str, arguments: str) -> str | None:
         if name in ("post_url", "link", "post_path"):
-            target = _STRING.sub(r"\2", rest.strip())
+            target = _STRING.sub(r"\2", arguments.strip())
             return self.addressed(target) or None
         if name == "post_link":
-            slug, _, title = rest.partition(" ")
+            slug, _, title = arguments.partition(" ")
             address = self.addressed(slug)
             words = _STRING.sub(r"\2", title.strip()) or slug
             return f"[{words}]({address})" if address else None
         if name in ("asset_img", "img"):
-            return _picture_of_words(rest)
+            return _picture_of_words(arguments)
         if name == "asset_path":
-            return rest.strip()
+            return arguments.strip()
         if name in ("include", "include_cached"):
-            file, _, rest = rest.partition(" ")
+            file, _, arguments = arguments.partition(" ")
             name = re.sub(r"\.\w+$", "", file).rpartition("/")[2]
-        named, loose = _arguments(rest)
+        named, loose = _arguments(arguments)
         return self._thing(name, named, loose)
 
     # -- Hugo
 
-    def _shortcode(self, found: re.Match[str]) -> str:
-        name, (named, loose) = found[3], _arguments(found[4])
-        if found[4].lstrip().startswith("/*"):
-            return found[0]
+    def _shortcode(self, match: re.Match[str]) -> str:
+        name, (named, loose) = match[3], _arguments(match[4])
+        if match[4].lstrip().startswith("/*"):
+            return match[0]
         if name in ("ref", "relref"):
             target = named.get("path") or (loose[0] if loose else "")
             if address := self.addressed(target):
                 return address
-        elif not found[2] and (made := self._thing(name, named, loose)) is not None:
+        elif not match[2] and (made := self._thing(name, named, loose)) is not None:
             return made
         self.used[f"{{{{< {name} >}}}}"] = None
-        return found[0]
+        return match[0]
 
     def _thing(self, name: str, named: dict[str, str], loose: list[str]) -> str | None:
         """A picture, a film or a note elsewhere, whichever program named it; else None."""
@@ -227,18 +227,18 @@ class Words:
 
     # -- links between files
 
-    def _link(self, found: re.Match[str]) -> str:
-        target = found[2]
+    def _link(self, match: re.Match[str]) -> str:
+        target = match[2]
         word = _WORD_OF_LINK.match(target)
         path, sharp, part = target.partition("#")
         file = word and word[1] == "filename" and not re.search(r"\.(?:md|rst|html?)$", path)
         if word and (file or word[1] in ("static", "attach")):
-            return found[1] + target[word.end() :]
+            return match[1] + target[word.end() :]
         beside = path.endswith(".html") and not path.startswith("/")
         if word or beside or re.search(r"\.(?:md|mdx|markdown|rst)$", path):
             address = self.addressed(path[word.end() :] if word else path)
-            return f"{found[1]}{address}{sharp}{part}" if address else found[0]
-        return found[0]
+            return f"{match[1]}{address}{sharp}{part}" if address else match[0]
+        return match[0]
 
 
 def _pieces(text: str, tags: bool) -> Iterator[tuple[str, str]]:
@@ -302,10 +302,10 @@ class _Marks:
 
     def _fenced(self, number: int) -> tuple[int, str]:
         fence, end = self.all[number]["fence"], len(self.text)
-        for other in range(number + 1, len(self.all)):
-            closing = self.all[other]["fence"] or ""
-            if closing.startswith(fence) and not self.all[other][0].strip().strip(fence[0]):
-                end = self.all[other].end()
+        for later in range(number + 1, len(self.all)):
+            closing = self.all[later]["fence"] or ""
+            if closing.startswith(fence) and not self.all[later][0].strip().strip(fence[0]):
+                end = self.all[later].end()
                 break
         whole = self.text[self.all[number].start() : end]
         return end, re.sub(r"\{%-?\s*(?:end)?raw\s*-?%\}\n?", "", whole) if self.tags else whole
@@ -339,9 +339,9 @@ def _picture(address: str, named: Mapping[str, str]) -> str:
     return f"[{picture}]({link})" if link and " " not in link else picture
 
 
-def _picture_of_words(rest: str) -> str | None:
+def _picture_of_words(arguments: str) -> str | None:
     """Hexo's and Octopress's `img`: classes, the address, sizes, a title, a description."""
-    _, loose = _arguments(rest)
+    _, loose = _arguments(arguments)
     place = next((n for n, word in enumerate(loose) if _PICTURE.search(word)), None)
     if place is None:
         return None
@@ -349,10 +349,10 @@ def _picture_of_words(rest: str) -> str | None:
     return _picture(loose[place], {"alt": words[-1]} if words else {})
 
 
-def _attribute(found: re.Match[str]) -> str:
+def _attribute(match: re.Match[str]) -> str:
     """An attribute of JSX as one of HTML; one that a program computes is left out."""
-    name = {"className": "class", "htmlFor": "for"}.get(found[1], found[1])
-    return f'{name}="{found[2]}"' if found[2] else ""
+    name = {"className": "class", "htmlFor": "for"}.get(match[1], match[1])
+    return f'{name}="{match[2]}"' if match[2] else ""
 
 
 def _quoted_blocks(text: str) -> str:

@@ -41,9 +41,9 @@ def split(text: str, least: int = 2) -> tuple[dict[str, Any], str]:
     fields: dict[str, Any] = {}
     last, end = "", 0
     for line in text[:MAX_BYTES].splitlines(keepends=True):
-        if found := _LINE.match(line.rstrip()):
-            last = found[1].lower()
-            fields[last] = (found[2] or "").strip()
+        if field := _LINE.match(line.rstrip()):
+            last = field[1].lower()
+            fields[last] = (field[2] or "").strip()
         elif last and (more := _MORE.match(line.rstrip())):
             fields[last] = f"{fields[last]}\n{more[1].strip()}".strip()
         else:
@@ -59,11 +59,11 @@ def split(text: str, least: int = 2) -> tuple[dict[str, Any], str]:
 def split_rst(text: str) -> tuple[dict[str, Any], str]:
     """The title and the field list at the beginning of reStructuredText, and the text below."""
     fields: dict[str, Any] = {}
-    if found := _UNDERLINED.match(text):
-        fields["title"] = found[2].strip()
-        text = text[found.end() :]
-    rest = text.lstrip("\n")
-    while line := _FIELD.match(rest):
+    if heading := _UNDERLINED.match(text):
+        fields["title"] = heading[2].strip()
+        text = text[heading.end() :]
+    body = text.lstrip("\n")
+    while line := _FIELD.match(body):
         fields[line[1].strip().lower()] = " ".join(line[2].split())
-        rest = rest[line.end() :]
-    return fields, rest.lstrip("\n") if fields else text
+        body = body[line.end() :]
+    return fields, body.lstrip("\n") if fields else text

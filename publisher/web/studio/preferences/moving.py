@@ -55,7 +55,7 @@ def page(errors: Mapping[str, str] | None = None) -> str:
 def ask(kind: JobKind) -> Response:
     """Request an export or a backup, to be downloaded."""
     with site().database.write() as db:
-        number = jobs.ask(db, kind, me().id, now()).id
+        number = jobs.add(db, kind, me().id, now()).id
     return to_job(number)
 
 

@@ -28,10 +28,10 @@ def _address(generator: Generator, program: str, name: str) -> str:
     """The site's address, which a program may have from another module."""
     address = config.word_in(program, name)
     if not address:
-        others = (n for n in generator.below("") if _OTHERS.fullmatch(n))
-        texts = config.program_in(generator.folder, (generator.prefix + n for n in others))
-        found = (config.word_in(texts, one) for one in _ADDRESSES)
-        address = next((one for one in found if one.startswith("http")), "")
+        modules = (n for n in generator.below("") if _OTHERS.fullmatch(n))
+        texts = config.program_in(generator.folder, (generator.prefix + n for n in modules))
+        words = (config.word_in(texts, one) for one in _ADDRESSES)
+        address = next((one for one in words if one.startswith("http")), "")
     return address
 
 
@@ -89,8 +89,10 @@ class Astro(Generator):
         *above, last = _PARAMETER.findall(route) or [""]
         pages = {"tag": self.tag_pages, "author": self.author_pages}
         top, _, name_ = re.sub(r"/\[(?:\.\.\.)?page\]$", "", route).partition("[")
-        found = re.fullmatch(r"(?:\.\.\.)?(?:(tag|author)s?|\w+)\]", name_.lower())
-        if found and (of := found[1] or ("author" if re.search(r"\bauthors?/$", top) else "")):
+        parameter = re.fullmatch(r"(?:\.\.\.)?(?:(tag|author)s?|\w+)\]", name_.lower())
+        if parameter and (
+            of := parameter[1] or ("author" if re.search(r"\bauthors?/$", top) else "")
+        ):
             pages[of].append(f"/{top}:name{self.ending}")
         if (
             not route.endswith("]")
@@ -98,11 +100,17 @@ class Astro(Generator):
             or _NO_TEXTS.search(" ".join([*above, last]))
         ):
             return
-        asked = re.findall(r"(?:getCollection\(\s*|CollectionEntry<\s*)[\"'`]([\w-]+)[\"'`]", text)
-        asked += [one for one in self.known if re.search(rf"[\"'`]{re.escape(one)}[\"'`]", text)]
+        collections = re.findall(
+            r"(?:getCollection\(\s*|CollectionEntry<\s*)[\"'`]([\w-]+)[\"'`]", text
+        )
+        collections += [
+            one for one in self.known if re.search(rf"[\"'`]{re.escape(one)}[\"'`]", text)
+        ]
         value = re.search(rf"\b{last}\s*:\s*([^\n,}}]+)", text)
         shown = value[1].strip() if value else last
-        for collection in dict.fromkeys(asked or (self.known if len(self.known) == 1 else ())):
+        for collection in dict.fromkeys(
+            collections or (self.known if len(self.known) == 1 else ())
+        ):
             self.routes.setdefault(collection, (route, shown))
 
     def _place(self, text: Text) -> tuple[str, str]:
@@ -142,11 +150,11 @@ class Astro(Generator):
         inner = inner.removesuffix("/index") if "/" in inner else inner
         own = re.fullmatch(r"\w+\.data\.(\w+)", shown)
         if own:
-            slug = text.said(own[1].lower())
+            slug = text.value(own[1].lower())
         elif collection in self.computed or re.search(r"\.(?:replace|split|match)\(", shown):
             return ""
         else:
-            slug = text.said("slug") or permalinks.slugs(inner, permalinks.github_slug)
+            slug = text.value("slug") or permalinks.slugs(inner, permalinks.github_slug)
         words, dated = {}, DATED.fullmatch(slug)
         if {"year", "month", "day"} & {*_PARAMETER.findall(route)}:
             date = dated[1] if dated else f"{text.date:%Y-%m-%d}" if text.date else ""
@@ -189,7 +197,7 @@ class Docusaurus(Generator):
         """Its `slug`, or the date and the name."""
         if self.pattern:
             return super().path(text)
-        if own := text.said("slug"):
+        if own := text.value("slug"):
             return f"{self.route}/{own.strip('/')}"
         inner = text.place.removeprefix(f"{self.top}/").rpartition(".")[0].removesuffix("/index")
         return f"{self.route}/" + re.sub(r"^(\d{4})-(\d\d)-(\d\d)[-/]", r"\1/\2/\3/", inner)

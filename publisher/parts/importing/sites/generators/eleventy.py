@@ -123,13 +123,13 @@ class Eleventy(Generator):
     def _filled(self, pattern: str, text: Text, inner: str) -> str:
         slug = text.path.parent.name if text.path.stem == "index" else text.dated_name[1]
         stem = (PurePosixPath(inner).parent / text.dated_name[1]).as_posix()
-        known = {"page.fileSlug": slug, "page.filePathStem": f"/{stem}",
+        values = {"page.fileSlug": slug, "page.filePathStem": f"/{stem}",
                  **{n: str(v) for n, v in text.fields.items() if isinstance(v, str)}}  # fmt: skip
 
-        def word(found: re.Match[str]) -> str:
-            value = known.get(found[1], known.get(found[1].lower()))
-            filters = [one.strip() for one in (found[2] or "").split("|") if one.strip()]
-            if found[1] in ("page.date", "date") and len(filters) == 1 and text.date:
+        def word(match: re.Match[str]) -> str:
+            value = values.get(match[1], values.get(match[1].lower()))
+            filters = [one.strip() for one in (match[2] or "").split("|") if one.strip()]
+            if match[1] in ("page.date", "date") and len(filters) == 1 and text.date:
                 form = re.fullmatch(
                     r"""(?:date|dateFormat)\s*[:(]\s*["'](%[\w%/-]+)["']\)?""", filters[0]
                 )

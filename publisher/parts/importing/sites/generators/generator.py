@@ -40,10 +40,10 @@ class Text:
     @property
     def dated_name(self) -> tuple[str, str]:
         """The date in the file's name ("" for none) and the rest of the name."""
-        found = DATED.fullmatch(self.path.stem)
-        return (found[1], found[2]) if found else ("", self.path.stem)
+        match = DATED.fullmatch(self.path.stem)
+        return (match[1], match[2]) if match else ("", self.path.stem)
 
-    def said(self, *names: str) -> str:
+    def value(self, *names: str) -> str:
         """The first of these fields that is not empty, as text."""
         return text_of(self.fields, *names)
 
@@ -68,8 +68,8 @@ class Generator:
         self.category_pages: list[str] = []
         self.author_pages: list[str] = []
 
-    def asked(self, pattern: str) -> None:
-        """Take `--permalink`: a pattern, which may begin with the address of the site."""
+    def set_pattern(self, pattern: str) -> None:
+        """Set the pattern of `--permalink`, which may begin with the address of the site."""
         parts = urlsplit(pattern)
         if parts.scheme:
             self.base = f"{parts.scheme}://{parts.netloc}"
@@ -109,7 +109,7 @@ class Generator:
         """Whether it was a post or a page."""
         if {"page", "pages"} & set(list_of(text.fields, "kind", "type", "layout")):
             return "page"
-        dated = text.dated_name[0] or text.said("date", "pubdate")
+        dated = text.dated_name[0] or text.value("date", "pubdate")
         return "page" if text.path.parts == (text.path.name,) and (
             text.path.stem.lower() == "about" and not dated
         ) else "post"  # fmt: skip
@@ -133,7 +133,7 @@ class Generator:
 
     def path(self, text: Text) -> str:
         """The path that the text had on the site; "" where that is not known."""
-        own = text.said("permalink", "url")
+        own = text.value("permalink", "url")
         if self.pattern and not own:
             return permalinks.filled(self.pattern, self.words(text), self._local(text))
         if not own.startswith("/") or "{" in own:
@@ -174,15 +174,15 @@ class Generator:
         slug = permalinks.jekyll_slug(self.slug(text), pretty=True, cased=True)
         categories = "/".join(dict.fromkeys(c.lower() for c in self.categories(text)))
         return {
-            "title": permalinks.jekyll_slug(text.said("slug"), True, True) or slug,
-            "slug": permalinks.jekyll_slug(text.said("slug") or self.slug(text)),
+            "title": permalinks.jekyll_slug(text.value("slug"), True, True) or slug,
+            "slug": permalinks.jekyll_slug(text.value("slug") or self.slug(text)),
             "name": text.path.stem,
             "categories": categories,
             "category": categories.partition("/")[0],
             "path": text.path.parent.as_posix().removeprefix("."),
             "basename": text.path.stem,
             "output_ext": ".html",
-            "id": text.said("id"),
+            "id": text.value("id"),
             "filename": text.path.stem,
             "section": text.path.parts[0] if len(text.path.parts) > 1 else "",
         }

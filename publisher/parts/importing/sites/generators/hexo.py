@@ -45,7 +45,7 @@ class Hexo(Generator):
         if self.kind(text) == "page":
             inner = text.place.removeprefix(self.root).rpartition(".")[0]
             return "/" + inner.removesuffix("index") + ("" if inner.endswith("index") else ".html")
-        if own := text.said("permalink"):
+        if own := text.value("permalink"):
             return "/" + own.lstrip("/")
         return permalinks.filled(self.pattern or self.style, self.words(text), self._local(text))
 
@@ -63,8 +63,8 @@ class Hexo(Generator):
         first = self.categories(text)[:1] or ["uncategorized"]
         own = {n: str(v) for n, v in text.fields.items() if isinstance(v, str | int)}
         return own | words | {
-            "title": text.said("slug") or inner,
+            "title": text.value("slug") or inner,
             "name": PurePosixPath(inner).name,
-            "post_title": permalinks.jekyll_slug(text.said("title")),
+            "post_title": permalinks.jekyll_slug(text.value("title")),
             "category": permalinks.jekyll_slug(first[0], cased=True),
         }  # fmt: skip

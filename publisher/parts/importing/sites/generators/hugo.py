@@ -86,7 +86,7 @@ class Hugo(Generator):
         """By its own `url`, the pattern of its section, or its path."""
         inner, (stem, language) = self._inner(text), self._stem(text)
         top = f"/{language}" if language and language != self.main else ""
-        if own := text.said("url"):
+        if own := text.value("url"):
             return top + ("" if own.startswith("/") else "/") + own
         bundle = stem == "index"
         folder = inner.parent.parent if bundle else inner.parent
@@ -98,7 +98,7 @@ class Hugo(Generator):
         def slug(words: str) -> str:
             return permalinks.hugo_path(words, lower)
 
-        written, title = text.said("slug"), text.said("title")
+        written, title = text.value("slug"), text.value("title")
         if not written and ":filename" in str(config.at(self.settings, "frontmatter") or ""):
             name = text.dated_name[1] if not bundle else DATED.sub(r"\2", name)
         folders = "/".join(inner.parts[:-2] if bundle else inner.parts[:-1])
@@ -110,8 +110,8 @@ class Hugo(Generator):
         }  # fmt: skip
         pattern = self.pattern or config.string(self.links, section or "/")
         if pattern:
-            found = permalinks.filled(pattern, words, self._local(text))
-            return top + found if found else ""
+            filled = permalinks.filled(pattern, words, self._local(text))
+            return top + filled if filled else ""
         parent = "" if folder.as_posix() == "." else f"/{slug(folder.as_posix())}"
         return f"{top}{parent}/{slug(written or name)}{ending}"
 
@@ -120,8 +120,10 @@ class Hugo(Generator):
         each with a feed."""
         tops = {"tag": "tags", "category": "categories"}
         own = config.at(self.settings, "taxonomies")
-        found = own.values() if isinstance(own, dict) else ()
-        top = tops.get(kind) or next((one for one in found if one in ("author", "authors")), "")
+        taxonomies = own.values() if isinstance(own, dict) else ()
+        top = tops.get(kind) or next(
+            (one for one in taxonomies if one in ("author", "authors")), ""
+        )
         path = f"/{top}/{permalinks.hugo_path(name)}/"
         return [(path, f"{path}{self.feeds[0].lstrip('/')}")] if top else []
 

@@ -42,15 +42,17 @@ class Jekyll(Generator):
 
     def takes(self, place: str) -> bool:
         """`_posts` and `_drafts` anywhere, and collections; no other folder with an underscore."""
-        known = {"_posts", "_drafts", *(f"_{name}" for name in self._collections())}
+        visible = {"_posts", "_drafts", *(f"_{name}" for name in self._collections())}
         folders = PurePosixPath(place).parts[:-1]
-        hidden = {part for part in folders if part.startswith("_")} - known
+        hidden = {part for part in folders if part.startswith("_")} - visible
         return super().takes(place) and not hidden and "vendor" not in folders[:1]
 
     def _collections(self) -> list[str]:
-        found = config.at(self.settings, "collections")
-        if isinstance(found, dict):
-            return [n for n, v in found.items() if config.string(v, "output").lower() == "true"]
+        collections = config.at(self.settings, "collections")
+        if isinstance(collections, dict):
+            return [
+                n for n, v in collections.items() if config.string(v, "output").lower() == "true"
+            ]
         return []
 
     def kind(self, text: Text) -> PostKind:
@@ -73,10 +75,10 @@ class Jekyll(Generator):
     def default(self, text: Text, name: str) -> str:
         """A field's value by the site's `defaults`, the last that fits."""
         value, kind = "", "posts" if self.kind(text) == "post" else "pages"
-        for one in config.at(self.settings, "defaults") or []:
-            scope, path = config.string(one, "scope", "type"), config.string(one, "scope", "path")
+        for rule in config.at(self.settings, "defaults") or []:
+            scope, path = config.string(rule, "scope", "type"), config.string(rule, "scope", "path")
             fits = scope in ("", kind) and (not path or text.place.startswith(path.strip("/")))
-            value = config.string(one, "values", name) or value if fits else value
+            value = config.string(rule, "values", name) or value if fits else value
         return value
 
     def categories(self, text: Text) -> list[str]:
@@ -87,7 +89,7 @@ class Jekyll(Generator):
 
     def path(self, text: Text) -> str:
         """By its own permalink, the defaults or the site's pattern."""
-        own = text.said("permalink") or self.default(text, "permalink")
+        own = text.value("permalink") or self.default(text, "permalink")
         post = self.kind(text) == "post"
         if self.pattern and post and not own:
             return super().path(text)
@@ -109,5 +111,5 @@ class Jekyll(Generator):
         """As jekyll-feed makes it, `post.id`: the address with the name for its last part."""
         if self.guid_by == "url" or "://" not in address:
             return super().guid(text, address)
-        path, name = address.rstrip("/"), text.said("slug") or self.slug(text)
+        path, name = address.rstrip("/"), text.value("slug") or self.slug(text)
         return permalinks.escaped(f"{path.rpartition('/')[0]}/{name}")

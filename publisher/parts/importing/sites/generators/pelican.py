@@ -67,11 +67,11 @@ class Pelican(Generator):
 
     def path(self, text: Text) -> str:
         """By the site's pattern for posts or pages; "" for a name that only Pelican can spell."""
-        if own := text.said("url"):
+        if own := text.value("url"):
             return "/" + own.lstrip("/")
         page = self.kind(text) == "page"
         by_name = config.string(self.settings, "SLUGIFY_SOURCE") == "basename"
-        slug = text.said("slug") or self._slug(text.path.stem if by_name else text.said("title"))
+        slug = text.value("slug") or self._slug(text.path.stem if by_name else text.value("title"))
         if not slug:
             return ""
         if self.pattern and not page:
@@ -82,7 +82,7 @@ class Pelican(Generator):
         )
         folder = text.path.parent.name if text.path.parent.as_posix() + "/" != self.root else ""
         category = (
-            text.said("category")
+            text.value("category")
             or folder
             or config.string(self.settings, "DEFAULT_CATEGORY")
             or "misc"
@@ -90,15 +90,15 @@ class Pelican(Generator):
         words = {
             "slug": slug,
             "category": self._slug(category),
-            "author": self._slug(text.said("author")),
-            "lang": text.said("lang") or config.string(self.settings, "DEFAULT_LANG"),
+            "author": self._slug(text.value("author")),
+            "lang": text.value("lang") or config.string(self.settings, "DEFAULT_LANG"),
         }
         local = self._local(text)
 
-        def word(found: re.Match[str]) -> str:
-            if found[1] == "date" and local is not None:
-                return local.strftime(found[2] or "%Y-%m-%d")
-            return words.get(found[1], "\0")
+        def word(match: re.Match[str]) -> str:
+            if match[1] == "date" and local is not None:
+                return local.strftime(match[2] or "%Y-%m-%d")
+            return words.get(match[1], "\0")
 
         path = re.sub(r"\{(\w+)(?::([^{}]*))?\}", word, pattern)
         return "" if "\0" in path else "/" + path.lstrip("/")
@@ -108,9 +108,9 @@ class Pelican(Generator):
         slug, top = self._slug(name), kind.upper()
         if not slug or config.at(self.settings, f"{top}_SAVE_AS") == "":
             return []
-        known = {f"{top}_URL": f"{kind}/{{slug}}.html"} | _LIST_FEEDS | self.settings
+        settings = {f"{top}_URL": f"{kind}/{{slug}}.html"} | _LIST_FEEDS | self.settings
         page, *feeds = (
-            "/" + config.string(known, f"{top}_{one}").replace("{slug}", slug).lstrip("/")
+            "/" + config.string(settings, f"{top}_{one}").replace("{slug}", slug).lstrip("/")
             for one in ("URL", "FEED_ATOM", "FEED_RSS")
         )
         return [(page, feed.rstrip("/")) for feed in feeds]
