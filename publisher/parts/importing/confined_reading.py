@@ -4,7 +4,6 @@ Only finished values come back from there, some posts at a time.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
@@ -126,8 +125,7 @@ def _posts(
             updates = own_export.updates(source, now)
             while rows := tuple(islice(updates, PART_UPDATES)):
                 yield Part(updates=rows)
-    lists = batch.left_out, batch.old_feeds, batch.moved, batch.author_pages
-    yield Part(batch=Batch((), Counter(batch.notes), batch.site, *lists))
+    yield Part(batch=replace(batch, posts=()))
 
 
 def _characters(post: PreparedPost) -> int:

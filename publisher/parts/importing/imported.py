@@ -83,7 +83,8 @@ class ImportedSite:
 class Batch:
     """Everything that one source holds; `notes` counts what was left out or changed, by reason.
 
-    `posts` may be a generator that reads the source, so iterate once; it also adds notes.
+    `posts` may be a generator that reads the source, so iterate once; it also adds notes, and to
+    the lists.
     `left_out` names what could not be taken, with the reason. `old_feeds` are the addresses that
     the blog's feed had, `moved` those of lists of posts with the path of the same list here,
     `author_pages` those of lists of an author's posts with that author's names.
@@ -97,19 +98,6 @@ class Batch:
     moved: dict[str, str] = field(default_factory=dict)
     author_pages: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-
-class Notes(Counter[str]):
-    """What a reader has to say besides the posts: counts by sentence, as in `Batch`, and the lists
-    of a batch."""
-
-    def __init__(self) -> None:
-        """Nothing yet."""
-        super().__init__()
-        self.left_out: list[tuple[str, str]] = []
-        self.old_feeds: list[str] = []
-        self.moved: dict[str, str] = {}
-        self.author_pages: dict[str, tuple[str, ...]] = {}
-
     def list_moved(self, old: str, name: str, feed: str = "") -> None:
         """Note that the list of the tag `name` was at `old`, and its feed at `feed`."""
         if slug := tag_slug(name):
@@ -122,11 +110,6 @@ class Notes(Counter[str]):
         self.author_pages.setdefault(old, names)
         if feed:
             self.moved.setdefault(feed, "/rss.xml")
-
-    def batch(self, posts: Iterable[ImportedPost]) -> Batch:
-        """The batch of these posts, whose lists grow as the posts are read."""
-        lists = self.left_out, self.old_feeds, self.moved, self.author_pages
-        return Batch(posts, self, None, *lists)
 
 
 T = TypeVar("T")

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from html import unescape
 from itertools import islice
+from typing import TypeVar
 from urllib.parse import unquote, urljoin, urlsplit
 
 from sqlalchemy import exists, select
@@ -35,6 +36,8 @@ from publisher.parts.importing.images import without_addresses
 from publisher.parts.importing.imported import Batch, ImportedPost
 from publisher.storage.tables.blog import Post, Redirect, Revision, Update
 from publisher.storage.tables.credentials import Author
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -197,7 +200,7 @@ def manual_steps(
     `pictures`: whether each picture that was looked for was found; None if none was looked for.
     """
     paths = set[str]()
-    for some in _some(posts(), _AT_ONCE):
+    for some in in_batches(posts()):
         lines = list[tuple[str, str, str]]()
         for prepared in some:
             needs, links = [*_of_post(prepared, pictures)], [*_local_links(prepared)]
@@ -215,10 +218,11 @@ def manual_steps(
             yield guid, label, what, f"/studio/posts/{ids[guid]}" if guid in ids else ""
 
 
-def _some(values: Iterable[PreparedPost], at_once: int) -> Iterator[list[PreparedPost]]:
+def in_batches(values: Iterable[T]) -> Iterator[list[T]]:
+    """The values, some hundred at a time."""
     left = iter(values)
-    while part := list(islice(left, at_once)):
-        yield part
+    while batch := list(islice(left, _AT_ONCE)):
+        yield batch
 
 
 def _known_paths(session: Session, posts: Iterable[PreparedPost]) -> set[str]:
@@ -296,6 +300,11 @@ class Plan:
     updates: int = 0
     span: tuple[datetime, datetime] | None = None
 
+    @property
+    def concerned(self) -> list[int]:
+        """Where the new and the changed posts are."""
+        return [*self.new, *(place for _, place in self.changed)]
+
     def new_posts(self) -> Iterator[PreparedPost]:
         """The new posts, read again one by one."""
         return (self.posts[place] for place in self.new)
@@ -326,13 +335,9 @@ def make_plan(
     dates: dict[int, datetime] = {}
     for start in range(0, len(posts), _AT_ONCE):
         some = posts[start : start + _AT_ONCE]
-        guids = [
-            guid for prepared in some for guid in (prepared.post.guid, *prepared.post.formerly)
-        ]
+        guids = [guid for one in some for guid in (one.post.guid, *one.post.formerly)]
         by_guid = {} if fresh else _stored_posts(session, guids)
-        plan.counted |= _counted(
-            session, {prepared.shown_at for prepared in some if prepared.shown_at}
-        )
+        plan.counted |= _counted(session, {one.shown_at for one in some if one.shown_at})
         for place, prepared in enumerate(some, start):
             former = (by_guid[guid] for guid in prepared.post.formerly if guid in by_guid)
             ours = by_guid.get(prepared.post.guid) or next(former, None)

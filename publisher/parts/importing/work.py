@@ -69,9 +69,7 @@ def run(
             redirects = list(islice(writer.moved(db, planned), MOST_LISTED))
             writer.author_pages(db, planned, batch, stored=False)
         if with_images:
-            wanted = {
-                name for prepared in planned.new_posts() for name in images.wanted(prepared.post)
-            }
+            wanted = {name for one in planned.new_posts() for name in images.wanted(one.post)}
             batch.notes += Counter({"picture to download": len(wanted)})
             beside = sorted(name for name in wanted if not is_web_address(name))
             pictures = dict.fromkeys(wanted, True) | {
@@ -83,7 +81,7 @@ def run(
         tell(f"storing {counted(len(posts), 'post')}")
         planned, redirects = _store(site, batch, posts, author, now, tell)
     last = (posts[place] for place in planned.new[-MOST_LISTED:])
-    concerned = [*planned.new, *(number for _, number in planned.changed)]
+    concerned = planned.concerned
     tell("looking for what needs a hand")
 
     def stored() -> Iterator[PreparedPost]:
@@ -142,7 +140,8 @@ def _store(
     with database.read() as db:
         planned, pool = planning.make_plan(db, posts, heir), SlugPool(db)
         redirects = list(islice(writer.moved(db, planned), MOST_LISTED))
-    places = iter([*planned.new, *(place for _, place in planned.changed)])
+    concerned = planned.concerned
+    places = iter(concerned)
     try:
         while some := [posts[place] for place in islice(places, AT_ONCE)]:
             with database.write() as db:  # plan again: posts may have changed since the first plan
@@ -162,9 +161,7 @@ def _store(
     except StorageUnavailable as error:
         if not done:
             raise
-        stored = (
-            f"{counted(done, 'post')} of {len(planned.new) + len(planned.changed):,} are stored"
-        )
+        stored = f"{counted(done, 'post')} of {len(concerned):,} are stored"
         why = str(error).removesuffix("; nothing was changed")
         raise StorageUnavailable(f"{why}; {stored}: import it again for the others") from error
     return planned, redirects
@@ -196,7 +193,7 @@ def _with_images(
 
     with site.database.read() as db:
         planned = planning.make_plan(db, posts, None)
-        concerned = {*planned.new, *(number for _, number in planned.changed)}
+        concerned = {*planned.concerned}
     fetch = images.fetcher(site.environment.allow_private)
     beside = partial(confined_reading.files, place)
     names = {name for number in concerned for name in images.wanted(posts[number].post)}

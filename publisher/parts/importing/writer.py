@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
@@ -25,7 +25,7 @@ from publisher.blog.writing.content import searchable_text, to_columns, to_plain
 from publisher.installation.settings import load_settings, store_setting
 from publisher.installation.settings import paths as check_paths
 from publisher.parts.importing.imported import Batch, ImportedRevision, ImportedSite
-from publisher.parts.importing.planning import Plan, PreparedPost
+from publisher.parts.importing.planning import Plan, PreparedPost, in_batches
 from publisher.storage.database import Database, content_changed
 from publisher.storage.tables.blog import (
     Media,
@@ -39,8 +39,6 @@ from publisher.storage.tables.blog import (
 from publisher.storage.tables.credentials import Role
 
 UPDATE_KIND: UpdateKind = "import"
-_AT_ONCE = 500  # posts in memory
-T = TypeVar("T")
 
 
 def store(
@@ -56,11 +54,11 @@ def store(
     posts are saved as minor edits: they are corrections, not news. Several plans share a `pool`.
     """
     pool, ids = pool or SlugPool(session), list[int]()
-    for some in _some(plan.new_posts()):
+    for some in in_batches(plan.new_posts()):
         ids += _insert(session, plan, some, pool, now)
     if plan.addresses:
         posts_by_id = zip(ids, plan.new_posts(), strict=True)
-        for paths in _some((path, id_) for id_, one in posts_by_id for path in one.old_paths):
+        for paths in in_batches((path, id_) for id_, one in posts_by_id for path in one.old_paths):
             _redirect(session, paths)
     content_changed(session)
     if count_updates:
@@ -77,12 +75,6 @@ def moved(session: Session, plan: Plan) -> Iterator[tuple[str, str]]:
     for prepared in plan.new_posts():
         new = posts.path_of(prepared.content.kind, pool.take(_wanted(prepared)))
         yield from ((old, new) for old in prepared.old_paths)
-
-
-def _some(values: Iterable[T]) -> Iterator[list[T]]:
-    left = iter(values)
-    while part := list(islice(left, _AT_ONCE)):
-        yield part
 
 
 def _updates(plan: Plan, ids: Sequence[int]) -> Iterator[tuple[datetime, UpdateKind, int | None]]:
@@ -199,7 +191,7 @@ def moved_lists(session: Session, moved: Mapping[str, str]) -> None:
         for old, new in islice(moved.items(), MOST_LISTS)
         if old.rstrip("/") != new and paths.fullmatch(old) and paths.fullmatch(new)
     }
-    for some in _some(wanted):
+    for some in in_batches(wanted):
         taken = {*session.scalars(select(MovedList.path).where(MovedList.path.in_(some)))}
         taken |= {*session.scalars(select(Redirect.path).where(Redirect.path.in_(some)))}
         rows = [{"path": old, "target": wanted[old]} for old in some if old not in taken]

@@ -12,7 +12,7 @@ import pytest
 from publisher.base.errors import InvalidData, InvalidInput, TooLarge
 from publisher.parts.importing import sources
 from publisher.parts.importing.formats import markdown_files, recognition
-from publisher.parts.importing.imported import Notes
+from publisher.parts.importing.imported import Batch
 from publisher.parts.importing.sources import Document, Folder
 from tests.parts.importing.conftest import document, folder, read, zipped
 
@@ -44,11 +44,11 @@ def opened(stream: BinaryIO, source: str = "-") -> Document | Folder:
 
 def left_out(data: bytes) -> str:
     """What an import of a zip says of the one file that it could not read."""
-    notes = Notes()
+    batch = Batch()
     with sources.opened(sources.located("-", io.BytesIO(data), allow_private=False)) as folder:
         assert isinstance(folder, Folder)
-        assert list(markdown_files.read_folder(folder, UTC, notes)) == []
-    ((name, reason),) = notes.left_out
+        assert list(markdown_files.read_folder(folder, UTC, batch)) == []
+    ((name, reason),) = batch.left_out
     assert name == "a.md"
     return reason
 

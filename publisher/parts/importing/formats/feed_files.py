@@ -4,7 +4,6 @@ Feed 1.0 and 1.1 (jsonfeed.org).
 
 import html
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import tzinfo
@@ -16,7 +15,7 @@ from publisher.base.errors import InvalidData
 from publisher.base.media_files import Attachment
 from publisher.base.text import as_list, as_text, joined
 from publisher.parts.importing.formats import fields
-from publisher.parts.importing.imported import ImportedPost
+from publisher.parts.importing.imported import Batch, ImportedPost
 from publisher.parts.importing.sources import Document
 from publisher.storage.tables.blog import SourceFormat
 
@@ -30,10 +29,10 @@ _BLOGGER_MORE = re.compile(r"<a name=[\"']more[\"']\s*(?:/>|>\s*</a>)")
 _KIND = "http://schemas.google.com/g/2005#kind"
 
 
-def read_atom(document: Document, _: tzinfo, notes: Counter[str]) -> Iterator[ImportedPost]:
+def read_atom(document: Document, _: tzinfo, batch: Batch) -> Iterator[ImportedPost]:
     """Every entry of a feed. Raises InvalidData for broken XML."""
     number, base, feed_author = 0, "", ""
-    for part in fields.parts(document.stream, "feed", notes):
+    for part in fields.parts(document.stream, "feed", batch.notes):
         if part.tag == f"{ATOM}link" and part.get("rel", "alternate") == "alternate":
             base = part.get("href") or base
         elif part.tag == f"{ATOM}author":
@@ -41,12 +40,12 @@ def read_atom(document: Document, _: tzinfo, notes: Counter[str]) -> Iterator[Im
         elif part.tag == f"{ATOM}entry":
             number += 1
             if fields.text_of(part, f"{_BLOGGER}status").endswith("TRASHED"):
-                notes["post in the trash is left out"] += 1
+                batch.notes["post in the trash is left out"] += 1
             elif (kind := _kind(part)) in ("post", "page"):
                 post = _entry(part, number, base, feed_author)
                 yield replace(post, kind="page" if kind == "page" else "post")
             else:
-                notes[f"{kind} is not a post and is left out"] += 1
+                batch.notes[f"{kind} is not a post and is left out"] += 1
 
 
 def _kind(element: Element) -> str:
@@ -72,7 +71,7 @@ def _entry(element: Element, number: int, base: str, feed_author: str) -> Import
     full, summary = element.find(f"{ATOM}content"), element.find(f"{ATOM}summary")
     source = _BLOGGER_MORE.sub("<!--more-->", _markup(full, base))
     changed_at, _ = fields.dated(_atom_text(element, "updated"))
-    published_at, problem = fields.dated(_atom_text(element, "published"))
+    published_at, needs = fields.dated(_atom_text(element, "published"))
     draft, path = _is_draft(element), fields.text_of(element, f"{_BLOGGER}filename")
     return ImportedPost(
         where=where,
@@ -90,8 +89,8 @@ def _entry(element: Element, number: int, base: str, feed_author: str) -> Import
             if part.get("scheme") != _KIND
         ),
         by=(fields.text_of(element, f"{ATOM}author/{ATOM}name") or feed_author,),
-        published_at=published_at or (None if problem else changed_at),
-        needs=(problem,) if problem else (),
+        published_at=published_at or (None if needs else changed_at),
+        needs=needs,
         changed_at=changed_at,
         address="" if draft else address,
         slug=fields.slug_of(address or path),
@@ -149,11 +148,11 @@ ITUNES = "{http://www.itunes.com/dtds/podcast-1.0.dtd}"
 MARKDOWN = "{http://source.scripting.com/}markdown"
 
 
-def read_rss(document: Document, _: object, notes: Counter[str]) -> Iterator[ImportedPost]:
+def read_rss(document: Document, _: object, batch: Batch) -> Iterator[ImportedPost]:
     """Every item of a feed. Raises InvalidData for broken XML."""
     rdf = fields.root(document.stream)[0] == "RDF"
     number = 0
-    for part in fields.parts(document.stream, "RDF" if rdf else "channel", notes):
+    for part in fields.parts(document.stream, "RDF" if rdf else "channel", batch.notes):
         if fields.local(part) == "item":
             number += 1
             yield item(_plain_names(part) if rdf else part, number)
@@ -169,7 +168,7 @@ def item(element: Element, number: int) -> ImportedPost:
     permalink = permalink and fields.is_web_address(guid_text)
     address = link or (guid_text if permalink else "")
     source, source_format, summary = _content(element, address)
-    published_at, problem = fields.dated(text("pubDate") or text(f"{DUBLIN_CORE}date"))
+    published_at, needs = fields.dated(text("pubDate") or text(f"{DUBLIN_CORE}date"))
     return ImportedPost(
         where=where,
         guid=fields.identity(guid_text, link, text("title") + source),
@@ -181,7 +180,7 @@ def item(element: Element, number: int) -> ImportedPost:
         tags=tuple((part.text or "").strip() for part in element.findall("category")),
         by=(_author(text("author")) or text(f"{DUBLIN_CORE}creator"),),
         published_at=published_at,
-        needs=(problem,) if problem else (),
+        needs=needs,
         address=address,
         slug=fields.slug_of(address),
         enclosure=_enclosure(element),
@@ -246,7 +245,7 @@ def _json_item(item: dict[str, Any], number: int, feed_author: str, home: str) -
     markup, plain = as_text(item.get("content_html")), as_text(item.get("content_text"))
     summary = as_text(item.get("summary"))
     source = fields.with_base(markup, home or address) or fields.paragraphs(plain or summary)
-    published_at, problem = fields.dated(as_text(item.get("date_published")))
+    published_at, needs = fields.dated(as_text(item.get("date_published")))
     return ImportedPost(
         where=where,
         guid=fields.identity(as_text(item.get("id")), address, as_text(item.get("title")) + source),
@@ -257,7 +256,7 @@ def _json_item(item: dict[str, Any], number: int, feed_author: str, home: str) -
         by=(_json_author(item) or feed_author,),
         published_at=published_at,
         changed_at=fields.dated(as_text(item.get("date_modified")))[0],
-        needs=(problem,) if problem else (),
+        needs=needs,
         address=address,
         slug=fields.slug_of(address),
         enclosure=_json_enclosure(as_list(item.get("attachments"))),

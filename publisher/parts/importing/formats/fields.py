@@ -3,6 +3,7 @@
 XML is untrusted: no entities, no external references, bounded depth, one element at a time.
 """
 
+import csv
 import hashlib
 import html
 import io
@@ -21,9 +22,10 @@ from publisher.base import safe_xml
 from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.base.media_files import Attachment
-from publisher.base.text import is_of_the_web, number_in, plain_text
+from publisher.base.text import as_list, is_of_the_web, number_in, plain_text
 from publisher.blog.markup import safe_html
 from publisher.blog.writing.enclosures import seconds_in
+from publisher.exchange.front_matter import MAX_FILE_BYTES
 from publisher.feed_reading.character_sets import to_text
 from publisher.feed_reading.lazy_pictures import loading_at_once
 from publisher.feed_reading.mending import mended
@@ -47,16 +49,17 @@ _GO = re.compile(r"([+-]\d\d:?\d\d)\s+(?:[+-]\d{2,4}|UTC)(?:\s+m=\S+)?$")
 _POINT = re.compile(r"(\s\d{1,2})\.(\d\d)(?=\s|$)")
 
 
-def dated(text: str, zone: tzinfo = UTC) -> tuple[datetime | None, str]:
-    """The instant that `text` names, and a sentence where it names none that can be read."""
+def dated(text: str, zone: tzinfo = UTC) -> tuple[datetime | None, tuple[str, ...]]:
+    """The instant that `text` names, and the need of a hand where it names none that can be
+    read."""
     text = text.strip()
     if not text:
-        return None, ""
+        return None, ()
     tidy = _POINT.sub(r"\1:\2", _GO.sub(r"\1", text))
     try:
-        return parse_instant(tidy, zone), ""
+        return parse_instant(tidy, zone), ()
     except InvalidInput as error:
-        return None, f"its date cannot be read, so it became a draft: {error}"
+        return None, (f"its date cannot be read, so it became a draft: {error}",)
 
 
 def plain(text: str | None) -> str:
@@ -147,6 +150,23 @@ def attachment(
         return None
     media_type = media_type.strip() or "application/octet-stream"
     return Attachment(url, media_type, number_in(size_), seconds_in(duration) or 0)
+
+
+def records(value: object) -> list[dict[str, Any]]:
+    """The objects in a list of JSON; none for what is no list."""
+    return [row for row in as_list(value) if isinstance(row, dict)]
+
+
+def table_in(text: str, where: str = "") -> tuple[list[str], list[dict[str, str]]]:
+    """The columns of a CSV and its rows, whose values beyond the last column are dropped;
+    InvalidData, which begins with `where`, when it cannot be read."""
+    csv.field_size_limit(MAX_FILE_BYTES)
+    table = csv.DictReader(io.StringIO(text, newline=""))
+    try:
+        rows = [{key: value or "" for key, value in row.items() if key} for row in table]
+    except csv.Error as error:
+        raise InvalidData(f"{where}the CSV cannot be read: {error}") from error
+    return list(table.fieldnames or ()), rows
 
 
 def json_in(stream: BinaryIO) -> Any:

@@ -3,21 +3,21 @@
 import html
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from publisher.base.errors import InvalidData
 from publisher.base.text import as_text
 from publisher.blog.markup.markdown import rendered
 from publisher.parts.importing.formats import fields
-from publisher.parts.importing.imported import ImportedPost, Notes
+from publisher.parts.importing.imported import Batch, ImportedPost
 from publisher.parts.importing.sources import Document
 from publisher.storage.tables.blog import PostStatus
 
 Row = dict[str, Any]
+Tables = defaultdict[str, list[Row]]
 # Placeholder in texts for the site's address, which the export does not have.
 _SITE = "__GHOST_URL__"
 _STATES: dict[str, PostStatus] = {
@@ -37,7 +37,7 @@ def is_one(document: object) -> bool:
     return bare or (isinstance(document, dict) and isinstance(document.get("db"), list))
 
 
-def read(source: Document, _: object, notes: Notes) -> Iterator[ImportedPost]:
+def read(source: Document, _: object, batch: Batch) -> Iterator[ImportedPost]:
     """Posts and pages with their states, tags and feature images.
 
     Raises InvalidData for broken JSON, for other JSON and for impossible dates.
@@ -47,38 +47,39 @@ def read(source: Document, _: object, notes: Notes) -> Iterator[ImportedPost]:
     data = _dict(_dict(export).get("data"))
     if not data:
         raise InvalidData("this is JSON, but not a Ghost export")
-    tags = _names(data, "posts_tags", "tag_id", "tags", "name")
-    people = _names(data, "posts_authors", "author_id", "users", "name")
-    users = {as_text(row.get("id")): as_text(row.get("name")) for row in _rows(data, "users")}
+    tables: Tables = defaultdict(list, {n: fields.records(rows) for n, rows in data.items()})
+    tags = _names(tables, "posts_tags", "tag_id", "tags", "name")
+    people = _names(tables, "posts_authors", "author_id", "users", "name")
+    users = {as_text(row.get("id")): as_text(row.get("name")) for row in tables["users"]}
     slugs = {
-        table: {as_text(row.get("name")): as_text(row.get("slug")) for row in _rows(data, table)}
+        table: {as_text(row.get("name")): as_text(row.get("slug")) for row in tables[table]}
         for table in ("tags", "users")
     }
-    folder = _folder(data)
-    notes.old_feeds.append(f"{folder}/rss/")
-    for number, row in enumerate(_rows(data, "posts"), 1):
-        post = _post(row, number, tags, people, notes)
+    folder = _folder(tables)
+    batch.old_feeds.append(f"{folder}/rss/")
+    for number, row in enumerate(tables["posts"], 1):
+        post = _post(row, number, tags, people, batch.notes)
         if not post.by and (name := users.get(as_text(row.get("author_id")))):  # Ghost 1
             post = replace(post, by=(name,))
         if post.status == "published" and post.kind == "post":
             for name in post.tags:
                 old = f"{folder}/tag/{slugs['tags'].get(name)}/"
-                notes.list_moved(old, name, f"{old}rss/")
+                batch.list_moved(old, name, f"{old}rss/")
             for name in post.by:
                 old = f"{folder}/author/{slugs['users'].get(name)}/"
-                notes.author_moved(old, (name,), f"{old}rss/")
+                batch.author_moved(old, (name,), f"{old}rss/")
         yield replace(post, aliases=(f"{folder}{post.address}",)) if post.address else post
 
 
 _LINK = re.compile(r"__GHOST_URL__((?:/[\w-]{1,60}){1,4})/([\w-]{1,200})/")
 
 
-def _folder(data: Row) -> str:
+def _folder(tables: Tables) -> str:
     """The folder in which the blog was on its site, by the links between its posts; "" for none."""
-    slugs = {as_text(row.get("slug")) for row in _rows(data, "posts")}
+    slugs = {as_text(row.get("slug")) for row in tables["posts"]}
     folders = Counter(
         link[1]
-        for row in _rows(data, "posts")
+        for row in tables["posts"]
         for link in _LINK.finditer(as_text(row.get("html")))
         if link[2] in slugs
     )
@@ -104,7 +105,8 @@ def _post(
         notes["post for members becomes a draft"] += 1
     slug, uuid = as_text(row.get("slug")), as_text(row.get("uuid"))
     names = [name for name in tags.get(post_id, []) if not name.startswith("#")]
-    shown, problem = _moment(row, "published_at")
+    # Dates are text, or milliseconds since 1970 in older versions.
+    shown, needs = fields.dated(as_text(row.get("published_at")))
     source, cards, markdown = _source(row, notes)
     return ImportedPost(
         where=where,
@@ -112,10 +114,7 @@ def _post(
         guid=post_id if len(post_id) == 24 else uuid or fields.identity(post_id, slug, title),
         formerly=(uuid,) if len(post_id) == 24 and uuid else (),
         source=source,
-        needs=(
-            *([problem] if problem else ()),
-            *(f"the card {kind} of Ghost's editor" for kind in cards),
-        ),
+        needs=(*needs, *(f"the card {kind} of Ghost's editor" for kind in cards)),
         source_format="markdown" if markdown else "html",
         as_markdown=True,
         image=_picture(row),
@@ -128,8 +127,8 @@ def _post(
         tags=tuple(dict.fromkeys(names)),
         by=tuple(people.get(post_id, ())),
         published_at=shown if status != "draft" else None,
-        changed_at=_moment(row, "updated_at")[0],
-        created_at=_moment(row, "created_at")[0],
+        changed_at=fields.dated(as_text(row.get("updated_at")))[0],
+        created_at=fields.dated(as_text(row.get("created_at")))[0],
         address=f"/{slug}/" if slug and status == "published" else "",
     )
 
@@ -168,25 +167,14 @@ def _picture(row: Row) -> str:
     return picture if alone else ""
 
 
-def _moment(row: Row, name: str) -> tuple[datetime | None, str]:
-    """A date as text, or in milliseconds since 1970 as older versions of Ghost wrote it; and what
-    is wrong with it."""
-    return fields.dated(as_text(row.get(name)))
-
-
-def _names(data: Row, pairs: str, key: str, table: str, column: str) -> dict[str, list[str]]:
+def _names(tables: Tables, pairs: str, key: str, table: str, column: str) -> dict[str, list[str]]:
     """The names of each post, in order, by the join table `pairs`."""
-    by_id = {as_text(row.get("id")): as_text(row.get(column)) for row in _rows(data, table)}
+    by_id = {as_text(row.get("id")): as_text(row.get(column)) for row in tables[table]}
     names: dict[str, list[str]] = {}
-    for row in sorted(_rows(data, pairs), key=lambda row: as_text(row.get("sort_order")).zfill(6)):
+    for row in sorted(tables[pairs], key=lambda row: as_text(row.get("sort_order")).zfill(6)):
         if name := by_id.get(as_text(row.get(key)), ""):
             names.setdefault(as_text(row.get("post_id")), []).append(name)
     return names
-
-
-def _rows(data: Row, table: str) -> list[Row]:
-    rows = data.get(table)
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def _dict(value: object) -> Row:

@@ -6,6 +6,7 @@ count as an update. Jekyll has the date in the file's name, Hugo in the front ma
 
 import html
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
@@ -17,7 +18,6 @@ from publisher.base.errors import InvalidData, TooLarge
 from publisher.base.system.confined import at_most
 from publisher.base.text import number_in
 from publisher.blog.slugs import tag_slug
-from publisher.exchange import front_matter
 from publisher.exchange.front_matter import (
     MAX_FILE_BYTES,
     Quoted,
@@ -29,7 +29,7 @@ from publisher.exchange.front_matter import (
     text_of,
 )
 from publisher.parts.importing.formats import fields as values
-from publisher.parts.importing.imported import ImportedPost, Notes
+from publisher.parts.importing.imported import Batch, ImportedPost
 from publisher.parts.importing.sites import permalinks, restructured_text, unfenced
 from publisher.parts.importing.sites.generators.generator import ListKind, Text
 from publisher.parts.importing.sites.generators.recognised import recognised
@@ -63,8 +63,8 @@ _ADDRESS = ("path", "src", "url", "image", "teaser", "overlay_image", "filename"
 class TextFolder:
     """A folder that is imported: its generator, and the address that each of its texts had."""
 
-    def __init__(self, folder: Folder, zone: tzinfo, notes: Notes, permalink: str = "") -> None:
-        self.folder, self.notes = folder, notes
+    def __init__(self, folder: Folder, zone: tzinfo, batch: Batch, permalink: str = "") -> None:
+        self.folder, self.batch = folder, batch
         self.prefix = _common_folder(folder.names)
         self.generator = recognised(folder, self.prefix, zone)
         if permalink:
@@ -79,39 +79,39 @@ class TextFolder:
     def posts(self) -> Iterator[ImportedPost]:
         """Every post and page of the folder, one after the other."""
         any_post = False
-        for name in self._files(self.notes):
+        for name in self._files(self.batch.notes):
             place = name.removeprefix(self.prefix)
             try:
                 data = self.folder.read(name, MAX_FILE_BYTES)
             except (InvalidData, TooLarge, OSError) as error:
-                self.notes.left_out.append((place, f"it cannot be read: {error}"))
+                self.batch.left_out.append((place, f"it cannot be read: {error}"))
                 continue
             if PurePosixPath(name).suffix.lower() in HTML and not _BEGINS.match(data):
-                self.notes["HTML file without front matter is left out"] += 1
+                self.batch.notes["HTML file without front matter is left out"] += 1
                 continue
             try:
                 with at_most(_SECONDS):
                     post = self._post(name, place, data)
             except InvalidData as error:
-                self.notes.left_out.append((place, str(error)))
+                self.batch.left_out.append((place, str(error)))
                 continue
             if post is not None:
                 any_post = True
                 yield post
-        if not (any_post or self.notes or self.notes.left_out):
-            self.notes["file that is no post is left out"] += len(self.folder.names)
+        if not (any_post or self.batch.notes or self.batch.left_out):
+            self.batch.notes["file that is no post is left out"] += len(self.folder.names)
         for old, tag in self._tag_pages.items():
             if tag_slug(tag) in self._tags:
-                self.notes.list_moved(old, tag)
+                self.batch.list_moved(old, tag)
         for old, name in self._author_pages.items():
             if name in self._authors:
-                self.notes.author_moved(old, (name,))
-        self.notes.old_feeds += [self._on_site(path) for path in self.generator.feeds]
+                self.batch.author_moved(old, (name,))
+        self.batch.old_feeds += [self._on_site(path) for path in self.generator.feeds]
 
     def _on_site(self, path: str) -> str:
         return urlsplit(self.generator.base).path.rstrip("/") + path
 
-    def _files(self, notes: Notes) -> Iterator[str]:
+    def _files(self, notes: Counter[str]) -> Iterator[str]:
         for name in self.folder.names:
             place = name.removeprefix(self.prefix)
             suffix = PurePosixPath(name).suffix.lower()
@@ -132,7 +132,7 @@ class TextFolder:
         if _is_template(body) or (
             made and (not fields.get("title") or self.generator.kind(Text(place, fields)) == "page")
         ):
-            self.notes["page that only its template fills is left out"] += 1
+            self.batch.notes["page that only its template fills is left out"] += 1
             tag, old = text_of(fields, "tag", "category"), self.generator.path(Text(place, fields))
             if tag and old.startswith("/"):
                 self._tag_pages[self._on_site(old)] = tag
@@ -155,9 +155,11 @@ class TextFolder:
         page = generator.kind(text) == "page"
         if page and generator.liquid and _LOOPS.search(body):
             needs.append(f"{restructured_text.UNREADABLE} a template fills it")
-        drafts = generator.is_draft(text) or needs_draft(needs)
+        drafts = generator.is_draft(text) or any(
+            need.startswith(restructured_text.UNREADABLE) for need in needs
+        )
         if undated and plain.status == "draft" and not page:
-            needs.append(undated)
+            needs += undated
         picture, alt = _picture(fields)
         guid = text_of(fields, "guid") or self._guid(text, address) or f"urn:file:{place}"
         status: PostStatus = (
@@ -166,7 +168,6 @@ class TextFolder:
         if page and undated and not drafts and not _hidden(place, fields):
             status = "published"
         shown = status in ("published", "scheduled")
-        title, _ = _title(fields, body)
         if shown:
             self._lists(text)
         return replace(
@@ -176,7 +177,7 @@ class TextFolder:
             formerly=(f"urn:file:{place}",) if guid != f"urn:file:{place}" else (),
             guid_is_permalink=generator.guid_is_address and guid == values.web(address),
             kind="page" if page else "post",
-            title=values.title(plain.title or title or generator.title(text)),
+            title=values.title(plain.title or generator.title(text)),
             summary=html.unescape(plain.summary),
             slug=text_of(fields, "slug") or values.slug_of(address) or generator.slug(text),
             source_format="html" if rst else plain.source_format,
@@ -203,9 +204,9 @@ class TextFolder:
                 for old, feed in self.generator.lists(name, kind):
                     there = self._on_site(feed) if feed else ""
                     if kind == "author":
-                        self.notes.author_moved(self._on_site(old), (name,), there)
+                        self.batch.author_moved(self._on_site(old), (name,), there)
                     else:
-                        self.notes.list_moved(self._on_site(old), name, there)
+                        self.batch.list_moved(self._on_site(old), name, there)
 
     def _split(self, place: str, data: bytes) -> tuple[dict[str, Any], str, list[str]]:
         """Fields and body of a file, and what is wrong with it."""
@@ -229,8 +230,8 @@ class TextFolder:
             fields, body = unfenced.split(whole, 1 if self.generator.name == "Pelican" else 2)
         return fields, body, needs
 
-    def _dated(self, place: str, fields: dict[str, Any]) -> tuple[Text, str]:
-        """The text with its date, and the reason where it has none."""
+    def _dated(self, place: str, fields: dict[str, Any]) -> tuple[Text, tuple[str, ...]]:
+        """The text with its date, and the reasons where it has none."""
         text, generator = Text(place, fields), self.generator
         written = text.value(*_DATES, "published", "datepublished", *generator.dates)
         if written.lower() in (*_TRUE, *_FALSE):
@@ -238,13 +239,13 @@ class TextFolder:
         name = text.dated_name[0]
         quoted = isinstance(fields.get("date"), Quoted)
         zone = generator.zone if quoted else generator.date_zone(written)
-        written_at, problem = values.dated(written, zone)
+        written_at, needs = values.dated(written, zone)
         if written_at is None and name:
-            written_at, problem = values.dated(name, generator.zone)
+            written_at, needs = values.dated(name, generator.zone)
         later, _ = values.dated(text.value("publishdate"), generator.zone)
         # Hugo shows a post from its `publishDate` on: one to come must not be public before.
         date = max((at for at in (written_at, later) if at is not None), default=None)
-        return replace(text, date=date), problem or ("" if date else "it has no date")
+        return replace(text, date=date), needs or (() if date else ("it has no date",))
 
     def _guid(self, text: Text, address: str) -> str:
         """The guid that the old feed gave; "" where another text of the site has it already."""
@@ -254,35 +255,34 @@ class TextFolder:
         return guid if fresh else ""
 
     def _words(self, text: Text, address: str, suffix: str) -> Words:
-        generator = self.generator
+        generator, name = self.generator, self.generator.name
         base = urlsplit(generator.base)
         plain = {
             f"site.{n}": str(v) for n, v in generator.settings.items() if isinstance(v, str | int)
         }
         own = {n: str(v) for n, v in text.fields.items() if isinstance(v, str)}
-        plain |= {f"page.{name}": value for name, value in own.items()}
-        if generator.name == "Jekyll":
+        plain |= {f"page.{n}": v for n, v in own.items()}
+        if name == "Jekyll":
             plain = {"site.url": "", "site.baseurl": ""} | plain
         else:
             plain = own | plain | {
-                f"{top}.{name}": str(value)
-                for top, values_ in generator.settings.items() if isinstance(values_, dict)
-                for name, value in values_.items() if isinstance(value, str)
+                f"{top}.{n}": str(v)
+                for top, table in generator.settings.items() if isinstance(table, dict)
+                for n, v in table.items() if isinstance(v, str)
             }  # fmt: skip
         plain |= {
             "page.url": urlsplit(address).path.removeprefix(base.path),
-            "generator": generator.name,
+            "generator": name,
         }
-        known = generator.name
         return Words(
             base_path=base.path,
             origin=f"{base.scheme}://{base.netloc}" if base.netloc else "",
             known=plain,
             addressed=lambda link: self.addressed(link, text.place),
             liquid=generator.liquid,
-            tags=known in ("Jekyll", "Eleventy", "Hexo", ""),
-            shortcodes=known in ("Hugo", ""),
-            kramdown=known in ("Jekyll", ""),
+            tags=name in ("Jekyll", "Eleventy", "Hexo", ""),
+            shortcodes=name in ("Hugo", ""),
+            kramdown=name in ("Jekyll", ""),
             jsx=suffix == ".mdx",
         )
 
@@ -307,7 +307,7 @@ class TextFolder:
     def _all_addresses(self) -> dict[str, str]:
         """The path of every text, by each end of its file's path that names no other."""
         addresses: dict[str, str] = {}
-        for name in self._files(Notes()):
+        for name in self._files(Counter()):
             place = name.removeprefix(self.prefix)
             try:
                 fields, _, _ = self._split(place, self.folder.read(name, MAX_FILE_BYTES))
@@ -331,25 +331,20 @@ class TextFolder:
         return addresses
 
 
-def needs_draft(needs: Sequence[str]) -> bool:
-    """Whether something is wrong with a file, so that nobody should see it before its author."""
-    return any(need.startswith(restructured_text.UNREADABLE) for need in needs)
-
-
 def read_folder(
-    folder: Folder, zone: tzinfo, notes: Notes, permalink: str = ""
+    folder: Folder, zone: tzinfo, batch: Batch, permalink: str = ""
 ) -> Iterator[ImportedPost]:
     """Every post of a folder or zip; `permalink` is the pattern of its old addresses, if known."""
-    yield from TextFolder(folder, zone, notes, permalink).posts()
+    yield from TextFolder(folder, zone, batch, permalink).posts()
 
 
-def read_file(document: Document, zone: tzinfo, notes: Notes) -> Iterator[ImportedPost]:
+def read_file(document: Document, zone: tzinfo, batch: Batch) -> Iterator[ImportedPost]:
     """One file as one post."""
     data = document.stream.read()
     name = document.name if document.name.lower().endswith(SUFFIXES) else f"{document.name}.md"
     yield from (
         replace(found, where=document.name)
-        for found in read_folder(Folder(document.name, [name], lambda *_: data), zone, notes)
+        for found in read_folder(Folder(document.name, [name], lambda *_: data), zone, batch)
     )
 
 
@@ -367,14 +362,13 @@ def post(
     is when it was written, where that is known already.
     """
     path = PurePosixPath(name)
-    problem = ""
+    needs = tuple[str, ...]()
     if date is None:
-        date, problem = values.dated(text_of(fields, "date", "pubdate"), zone)
+        date, needs = values.dated(text_of(fields, "date", "pubdate"), zone)
     title, body = _title(fields, body)
     status = _status(path, fields, date is None)
-    expiry = text_of(fields, "expirydate")
-    needs = [problem] if problem else []
-    needs += [f"it was to be shown until {expiry}"] if expiry else []
+    if expiry := text_of(fields, "expirydate"):
+        needs += (f"it was to be shown until {expiry}",)
     content = {
         **content_fields(fields),
         "source": body,
@@ -402,7 +396,7 @@ def post(
         deleted_status=_state(text_of(fields, "deleted_state")) or "",
         aliases=tuple(list_of(fields, "redirects", "aliases", "alias", "redirect_from")),
         version=max(1, number_in(text_of(fields, "version"))),
-        needs=tuple(needs),
+        needs=needs,
     )
 
 
@@ -473,6 +467,3 @@ def _status(path: PurePosixPath, fields: dict[str, Any], undated: bool) -> PostS
 
 def _state(word: str) -> PostStatus | None:
     return next((status for status in STATUSES if status == word), None)
-
-
-split = front_matter.split

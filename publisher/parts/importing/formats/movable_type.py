@@ -10,7 +10,7 @@ from datetime import tzinfo
 
 from publisher.base.errors import InvalidData
 from publisher.parts.importing.formats import fields, wxr
-from publisher.parts.importing.imported import ImportedPost, Notes
+from publisher.parts.importing.imported import Batch, ImportedPost
 from publisher.parts.importing.sources import Document
 from publisher.storage.tables.blog import PostStatus, SourceFormat
 
@@ -33,7 +33,7 @@ def is_one(head: str) -> bool:
     return beginning is not None and "TITLE:" in beginning[0]
 
 
-def read(document: Document, zone: tzinfo, notes: Notes) -> Iterator[ImportedPost]:
+def read(document: Document, zone: tzinfo, batch: Batch) -> Iterator[ImportedPost]:
     """Posts with their states; comments and pings are counted and left out."""
     try:
         text = document.stream.read().decode("utf-8-sig")
@@ -42,10 +42,10 @@ def read(document: Document, zone: tzinfo, notes: Notes) -> Iterator[ImportedPos
     entries = _ENTRIES.split(text.replace("\r\n", "\n").replace("\r", "\n"))
     for number, entry in enumerate(entries, 1):
         if entry.strip():
-            yield _post(entry, number, zone, notes)
+            yield _post(entry, number, zone, batch)
 
 
-def _post(entry: str, number: int, zone: tzinfo, notes: Notes) -> ImportedPost:
+def _post(entry: str, number: int, zone: tzinfo, batch: Batch) -> ImportedPost:
     head, *sections = _SECTIONS.split(f"\n{entry}\n")
     listed = [match.groups() for line in head.split("\n") if (match := _FIELD.fullmatch(line))]
     values = {key: value.strip() for key, value in reversed(listed)}
@@ -53,7 +53,7 @@ def _post(entry: str, number: int, zone: tzinfo, notes: Notes) -> ImportedPost:
     for section in sections:
         name, _, text = section.lstrip("\n").partition("\n")
         if name.startswith(("COMMENT:", "PING:")):
-            notes["comment or ping is left out"] += 1
+            batch.notes["comment or ping is left out"] += 1
         else:
             texts.setdefault(name.rstrip(": "), text.strip("\n"))
     body = texts.get("BODY", "").strip()
@@ -63,11 +63,11 @@ def _post(entry: str, number: int, zone: tzinfo, notes: Notes) -> ImportedPost:
     form: SourceFormat = "markdown" if breaks.startswith("markdown") else "html"
     if form == "html" and breaks not in ("0", "richtext"):
         body = wxr.as_html(body.replace("<!--more-->", "\0")).replace("\0", "<!--more-->")
-    moment, problem = fields.dated(_DATE.sub(r"\3-\1-\2 \4", values.get("DATE", "")), zone)
-    needs = [problem] if problem else []
-    if breaks.startswith("textile"):
-        needs.append("it is written in Textile, which is shown as typed")
+    moment, needs = fields.dated(_DATE.sub(r"\3-\1-\2 \4", values.get("DATE", "")), zone)
     state = _STATES.get(values.get("STATUS", "publish").lower(), "draft")
+    status = "draft" if needs else state
+    if breaks.startswith("textile"):
+        needs += ("it is written in Textile, which is shown as typed",)
     base, address = values.get("BASENAME", ""), values.get("UNIQUE URL", "")
     if not address and re.match(r"\d{4}/", base):  # Hatena's
         address = f"/entry/{base}"
@@ -79,8 +79,8 @@ def _post(entry: str, number: int, zone: tzinfo, notes: Notes) -> ImportedPost:
         source=body,
         source_format=form,
         as_markdown=form == "html",
-        needs=tuple(needs),
-        status="draft" if problem else state,
+        needs=needs,
+        status=status,
         title=title,
         slug=base.rpartition("/")[2].replace("_", "-") or fields.slug_of(address),
         summary=fields.plain(texts.get("EXCERPT")),

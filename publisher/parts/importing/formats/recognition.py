@@ -20,12 +20,12 @@ from publisher.parts.importing.formats import (
     writeas,
     wxr,
 )
-from publisher.parts.importing.imported import Batch, ImportedPost, Notes
+from publisher.parts.importing.imported import Batch, ImportedPost
 from publisher.parts.importing.sites import permalinks
 from publisher.parts.importing.sites.generators.recognised import recognised
 from publisher.parts.importing.sources import MAX_DOCUMENT_BYTES, Document, Folder
 
-READERS: dict[str, Callable[[Document, tzinfo, Notes], Iterator[ImportedPost]]] = {
+READERS: dict[str, Callable[[Document, tzinfo, Batch], Iterator[ImportedPost]]] = {
     "rss": feed_files.read_rss,
     "atom": feed_files.read_atom,
     "json": feed_files.read_json,
@@ -69,9 +69,10 @@ def read(
         format_ = format_ or sniff(source)
     if format_ not in READERS:
         raise InvalidInput(f"no format is called {format_!r} (known: {', '.join(READERS)})")
-    notes = Notes()
-    posts = _each_named(source.name, READERS[format_](source, zone, notes))
-    return notes.batch(_with_addresses(posts, permalink, zone))
+    batch = Batch()
+    posts = _each_named(source.name, READERS[format_](source, zone, batch))
+    batch.posts = _with_addresses(posts, permalink, zone)
+    return batch
 
 
 def _with_addresses(
@@ -151,10 +152,11 @@ def _pages(folder: Folder, zone: tzinfo, permalink: str) -> Batch | None:
     reader = web_exports.reader_of(folder)
     if reader is None:
         return None
-    notes = Notes()
+    batch = Batch()
     site = re.match(r"https?://[^/:\s]+(?::\d+)?(?:/[\w-]+(?=/archive/))?", permalink)
-    posts = _each_named(folder.name, reader(folder, notes, site[0] if site else ""))
-    return notes.batch(_with_addresses(posts, permalink, zone))
+    posts = _each_named(folder.name, reader(folder, batch, site[0] if site else ""))
+    batch.posts = _with_addresses(posts, permalink, zone)
+    return batch
 
 
 def _files(folder: Folder, zone: tzinfo, permalink: str) -> Batch:
@@ -163,5 +165,6 @@ def _files(folder: Folder, zone: tzinfo, permalink: str) -> Batch:
         (name,) = folder.names
         inner = Document(name, io.BytesIO(folder.read(name, MAX_DOCUMENT_BYTES)))
         return read(inner, None, zone)
-    notes = Notes()
-    return notes.batch(markdown_files.read_folder(folder, zone, notes, permalink))
+    batch = Batch()
+    batch.posts = markdown_files.read_folder(folder, zone, batch, permalink)
+    return batch

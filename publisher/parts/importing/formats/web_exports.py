@@ -1,7 +1,5 @@
 """Exports of newsletters and of Medium: pages, alone or with a table that says what they are."""
 
-import csv
-import io
 import re
 from collections.abc import Iterator
 from datetime import tzinfo
@@ -11,10 +9,9 @@ from typing import Any
 from lxml import html as lxml_html
 from lxml.etree import LxmlError
 
-from publisher.base.errors import InvalidData
 from publisher.exchange.front_matter import MAX_FILE_BYTES
 from publisher.parts.importing.formats import fields
-from publisher.parts.importing.imported import ImportedPost, Notes
+from publisher.parts.importing.imported import Batch, ImportedPost
 from publisher.parts.importing.sources import MAX_DOCUMENT_BYTES, Document, Folder
 
 _BEEHIIV = {"web_title", "content_html", "status"}
@@ -26,8 +23,8 @@ _HEAD_BYTES = 20_000  # of a page, in which Medium's styles and the entry's begi
 
 
 def reader_of(folder: Folder) -> Any:
-    """The function that reads this folder, with notes and the address of its site if that is known;
-    None where it is none of these exports."""
+    """The function that reads this folder, given a batch and the address of the site, "" if that is
+    not known; None where it is none of these exports."""
     for table, needed, reader in _TABLES:
         if (name := _named(folder, table)) and set(_rows_of(folder, name)[0]) >= needed:
             return reader
@@ -57,35 +54,24 @@ def _text(folder: Folder, name: str, limit: int = MAX_FILE_BYTES) -> str:
 
 
 def _rows_of(folder: Folder, name: str) -> tuple[list[str], list[dict[str, str]]]:
-    return _rows(_text(folder, name, MAX_DOCUMENT_BYTES), f"{name}: ")
-
-
-def _rows(text: str, where: str = "") -> tuple[list[str], list[dict[str, str]]]:
-    """The columns of a table and its rows."""
-    csv.field_size_limit(MAX_FILE_BYTES)
-    table = csv.DictReader(io.StringIO(text, newline=""))
-    try:
-        rows = [{key: value or "" for key, value in row.items() if key} for row in table]
-    except csv.Error as error:
-        raise InvalidData(f"{where}the CSV cannot be read: {error}") from error
-    return list(table.fieldnames or ()), rows
+    return fields.table_in(_text(folder, name, MAX_DOCUMENT_BYTES), f"{name}: ")
 
 
 _NO_GUIDS = "post has not the guid of the old feed: give --permalink with the site's address before"
 
 
-def _of_feed(own_id: str, site: str, path: str, text: str, notes: Notes) -> str:
+def _of_feed(own_id: str, site: str, path: str, text: str, batch: Batch) -> str:
     """The guid that the old feed gave, which is the address on `site`; without that, another."""
     if site and path:
         return site + path
     if path:
-        notes[_NO_GUIDS] += 1
+        batch.notes[_NO_GUIDS] += 1
     return fields.identity(own_id, "", text)
 
 
-def _substack(folder: Folder, notes: Notes, site: str) -> Iterator[ImportedPost]:
+def _substack(folder: Folder, batch: Batch, site: str) -> Iterator[ImportedPost]:
     """The posts of the table, each with the page that has its text."""
-    notes.old_feeds.append("/feed")
+    batch.old_feeds.append("/feed")
     pages = {PurePosixPath(name).name: name for name in folder.names if name.endswith(".html")}
     for row in _rows_of(folder, _named(folder, "posts.csv"))[1]:
         post_id = row.get("post_id", "")
@@ -94,26 +80,21 @@ def _substack(folder: Folder, notes: Notes, site: str) -> Iterator[ImportedPost]
         members = row.get("audience", "everyone") not in ("everyone", "")
         public = row.get("is_published", "").lower() == "true" and not members
         if members:
-            notes["post for members becomes a draft"] += 1
-        moment, problem = fields.dated(row.get("post_date", ""))
+            batch.notes["post for members becomes a draft"] += 1
+        moment, needs = fields.dated(row.get("post_date", ""))
         text = _text(folder, name) if name else ""
         sound = fields.attachment(row.get("podcast_url", ""), "audio/mpeg", "0")
-        needs = [problem] if problem else []
-        if not text and sound is None:
-            needs.append("its text is not in the export")
-        if _PLACEHOLDER.search(text):
-            needs.append(_WORDS)
         title = " ".join(row.get("title", "").split())
         address = f"/p/{slug}" if slug and public else ""
         yield ImportedPost(
             where=f"{post_id[:60]} ({title[:40]})",
-            guid=_of_feed(post_id, site, address, text, notes),
+            guid=_of_feed(post_id, site, address, text, batch),
             formerly=(post_id,) if site and post_id else (),
             source=text,
             as_markdown=True,
-            needs=tuple(needs),
+            needs=(*needs, *_needs_of(text, bool(text or sound))),
             kind="page" if row.get("type") == "page" else "post",
-            status="published" if public and not problem else "draft",
+            status="published" if public and not needs else "draft",
             title=title,
             slug=slug,
             summary=fields.plain(row.get("subtitle")),
@@ -123,28 +104,23 @@ def _substack(folder: Folder, notes: Notes, site: str) -> Iterator[ImportedPost]
         )
 
 
-def _buttondown(folder: Folder, notes: Notes, site: str) -> Iterator[ImportedPost]:
+def _buttondown(folder: Folder, batch: Batch, site: str) -> Iterator[ImportedPost]:
     """The emails of the table, each with the Markdown file that has its text."""
-    notes.old_feeds.append("/rss")
+    batch.old_feeds.append("/rss")
     texts = {PurePosixPath(name).stem: name for name in folder.names if name.endswith(".md")}
     for row in _rows_of(folder, _named(folder, "emails.csv"))[1]:
         slug, title = row.get("slug", ""), " ".join(row.get("subject", "").split())
-        moment, problem = fields.dated(row.get("publish_date", ""))
+        moment, needs = fields.dated(row.get("publish_date", ""))
         text = _MODE.sub("", _text(folder, texts[slug])) if slug in texts else ""
-        needs = [problem] if problem else []
-        if not text:
-            needs.append("its text is not in the export")
-        if _PLACEHOLDER.search(text):
-            needs.append(_WORDS)
         public = moment is not None and row.get("status", "") not in ("draft", "scheduled")
         post_id, address = row.get("id", ""), f"/archive/{slug}/" if slug and public else ""
         yield ImportedPost(
             where=f"{slug[:60]} ({title[:40]})",
-            guid=_of_feed(post_id, site, address, text, notes),
+            guid=_of_feed(post_id, site, address, text, batch),
             formerly=(post_id,) if site and post_id else (),
             source=text,
             source_format="markdown",
-            needs=tuple(needs),
+            needs=(*needs, *_needs_of(text, bool(text))),
             status="published" if public else "draft",
             title=title,
             slug=slug,
@@ -153,35 +129,39 @@ def _buttondown(folder: Folder, notes: Notes, site: str) -> Iterator[ImportedPos
         )
 
 
-_WORDS = "words of the mailing program's own, between %% and %% or {{ and }}"
+def _needs_of(text: str, complete: bool) -> Iterator[str]:
+    """What a person has to put right in a text; `complete`: whether the export has it."""
+    if not complete:
+        yield "its text is not in the export"
+    if _PLACEHOLDER.search(text):
+        yield "words of the mailing program's own, between %% and %% or {{ and }}"
+
+
 _TABLES = (
     ("posts.csv", {"post_id", "post_date", "is_published", "title"}, _substack),
     ("emails.csv", {"subject", "publish_date", "slug"}, _buttondown),
 )
 
 
-def read_beehiiv(document: Document, zone: tzinfo, notes: Notes) -> Iterator[ImportedPost]:
+def read_beehiiv(document: Document, zone: tzinfo, batch: Batch) -> Iterator[ImportedPost]:
     """The posts of the table, whose texts are pages as they are mailed: the blocks of the text."""
-    notes.old_feeds.append("/feed")
-    for row in _rows(document.stream.read().decode("utf-8-sig", "replace"))[1]:
+    batch.old_feeds.append("/feed")
+    for row in fields.table_in(document.stream.read().decode("utf-8-sig", "replace"))[1]:
         title, address = " ".join(row.get("web_title", "").split()), row.get("url", "").strip()
         audience = row.get("audience") or row.get("web_audiences", "")
         members = any(word in audience.lower() for word in ("premium", "paid"))
         if members:
-            notes["post for members becomes a draft"] += 1
-        moment, problem = fields.dated(row.get("created_at", ""), zone)
+            batch.notes["post for members becomes a draft"] += 1
+        moment, needs = fields.dated(row.get("created_at", ""), zone)
         text = _blocks(row.get("content_html", ""))
-        needs = [problem] if problem else []
-        if _PLACEHOLDER.search(text):
-            needs.append(_WORDS)
-        public = row.get("status") == "confirmed" and not members and not problem
+        public = row.get("status") == "confirmed" and not members and not needs
         picture = row.get("thumbnail_url", "")
         yield ImportedPost(
             where=f"{row.get('id', '')[:40]} ({title[:40]})",
             guid=fields.identity(address, row.get("id", ""), text),
             source=text,
             as_markdown=True,
-            needs=tuple(needs),
+            needs=(*needs, *_needs_of(text, True)),
             status="published" if public else "draft",
             title=title,
             slug=fields.slug_of(address),
@@ -212,15 +192,15 @@ def _blocks(page: str) -> str:
     return _inside(blocks)
 
 
-def _medium(folder: Folder, notes: Notes, _: str) -> Iterator[ImportedPost]:
+def _medium(folder: Folder, batch: Batch, _: str) -> Iterator[ImportedPost]:
     """The entries (microformats' h-entry), drafts and responses to others' posts as drafts."""
-    notes.old_feeds.append("/feed")
+    batch.old_feeds.append("/feed")
     for name in folder.names:
         if not _is_page(name):
             continue
         entry = _entry(folder.read(name, MAX_FILE_BYTES))
         if entry is None:
-            notes["page without an entry is left out"] += 1
+            batch.notes["page without an entry is left out"] += 1
         else:
             yield _of_medium(PurePosixPath(name).name, entry)
 
@@ -237,8 +217,7 @@ def _entry(page: bytes) -> Any:
 def _of_medium(name: str, entry: Any) -> ImportedPost:
     title, summary = _first(entry, "p-name"), _first(entry, "p-summary")
     canonical = _first(entry, "p-canonical", "href")
-    moment, problem = fields.dated(_first(entry, "dt-published", "datetime"))
-    needs = [problem] if problem else []
+    moment, needs = fields.dated(_first(entry, "dt-published", "datetime"))
     for body in entry.find_class("e-content")[:1]:
         response = not body.find_class("graf--title") and _begins(body, title)
         text = _medium_text(body, summary)
@@ -246,9 +225,9 @@ def _of_medium(name: str, entry: Any) -> ImportedPost:
     else:
         response, text = False, ""
     if response:
-        needs.append("it looks like a response to somebody's post, so it became a draft")
-    elif moment is None and not problem:
-        needs.append("Medium has it as a draft")
+        needs += ("it looks like a response to somebody's post, so it became a draft",)
+    elif moment is None and not needs:
+        needs += ("Medium has it as a draft",)
     links = [link.get("href", "") for link in entry.iter("a")]
     places = (canonical, *(one for one in links if "medium.com/p/" in one), name)
     match = next((one for place in places if (one := _MEDIUM_ID.search(place))), None)
@@ -260,7 +239,7 @@ def _of_medium(name: str, entry: Any) -> ImportedPost:
         guid=f"https://medium.com/p/{match[1]}" if match else fields.identity("", canonical, text),
         source=text,
         as_markdown=True,
-        needs=tuple(needs),
+        needs=needs,
         status="draft" if response or moment is None else "published",
         title="" if response else title,
         slug=slug,

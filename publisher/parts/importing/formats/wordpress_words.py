@@ -37,11 +37,9 @@ def shortcodes(text: str) -> dict[str, None]:
     if "[" not in text:
         return {}
     names = dict[str, None]()
-    for name, arguments in _SHORTCODE.findall(_SHOWN.sub("", text)):
-        alone = name.islower() and (
-            not arguments.strip(" /") or re.fullmatch(r"\s+\S*\d\S*", arguments)
-        )
-        if alone or "=" in arguments or f"[/{name}]" in text:
+    for name, words in _SHORTCODE.findall(_SHOWN.sub("", text)):
+        alone = name.islower() and (not words.strip(" /") or re.fullmatch(r"\s+\S*\d\S*", words))
+        if alone or "=" in words or f"[/{name}]" in text:
             names[name] = None
     return names
 

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 from publisher.base.media_files import Attachment
 from publisher.blog.markup import safe_html
 from publisher.parts.importing.formats import feed_files, fields, wordpress_words
-from publisher.parts.importing.imported import ImportedPost, Notes
+from publisher.parts.importing.imported import Batch, ImportedPost
 from publisher.parts.importing.sources import Document
 from publisher.storage.tables.blog import PostStatus
 
@@ -47,7 +47,7 @@ _CAPTION = re.compile(
 )
 
 
-def read(document: Document, zone: tzinfo, notes: Notes) -> Iterator[ImportedPost]:
+def read(document: Document, zone: tzinfo, batch: Batch) -> Iterator[ImportedPost]:
     """Posts and pages with their states, their featured images and galleries put into the text;
     attachments, menus and comments are counted as notes.
 
@@ -56,29 +56,31 @@ def read(document: Document, zone: tzinfo, notes: Notes) -> Iterator[ImportedPos
     """
     stream, names, pictures, number = document.stream, dict[str, str](), Pictures(), 0
     blog = ""
-    for part in fields.parts(stream, "channel", notes):
+    for part in fields.parts(stream, "channel", batch.notes):
         if fields.local(part) == "author":
             own = _values(part)
             names[own.get("author_login", "")] = own.get("author_display_name", "")
         elif fields.local(part) == "base_blog_url":
             blog = urlsplit((part.text or "").strip()).path.rstrip("/")
-            notes.old_feeds += [blog + path for path in _FEEDS]
+            batch.old_feeds += [blog + path for path in _FEEDS]
         elif fields.local(part) == "item":
             pictures.look_at(part)
     stream.seek(0)
-    for part in fields.parts(stream, "channel", notes):
+    for part in fields.parts(stream, "channel", batch.notes):
         if fields.local(part) == "item":
             number += 1
-            for post in _posts_of(part, number, zone, names, notes):
-                if post.status == "published":
-                    _lists(part, post, blog, notes)
-                whole = pictures.put_into(post, _values(part).get("post_id", ""))
-                codes = wordpress_words.shortcodes(whole.source)
-                needs = *whole.needs, *(f"the shortcode [{name}]" for name in codes)
-                yield replace(whole, needs=needs)
+            own = _values(part)
+            if (post := _post_of(part, own, number, zone, names, batch.notes)) is None:
+                continue
+            if post.status == "published":
+                _lists(part, post, blog, batch)
+            whole = pictures.put_into(post, own.get("post_id", ""))
+            codes = wordpress_words.shortcodes(whole.source)
+            needs = *whole.needs, *(f"the shortcode [{name}]" for name in codes)
+            yield replace(whole, needs=needs)
 
 
-def _lists(part: Element, post: ImportedPost, blog: str, notes: Notes) -> None:
+def _lists(part: Element, post: ImportedPost, blog: str, batch: Batch) -> None:
     """The old addresses of the lists that a public post was in: of categories, tags, months and
     the author."""
     for child in part.findall("category"):
@@ -86,14 +88,14 @@ def _lists(part: Element, post: ImportedPost, blog: str, notes: Notes) -> None:
         slug, name = unquote(child.get("nicename", "")), (child.text or "").strip()
         if top and slug and slug != "uncategorized":
             old = f"{blog}/{top}/{slug}/"
-            notes.list_moved(old, name, f"{old}feed/")
+            batch.list_moved(old, name, f"{old}feed/")
     if post.kind == "post" and post.published_at:
         year, month = post.published_at.year, post.published_at.month
-        notes.moved.setdefault(f"{blog}/{year}/{month:02}/", f"/archives/{year}/{month}")
-        notes.moved.setdefault(f"{blog}/{year}/", "/archives")
+        batch.moved.setdefault(f"{blog}/{year}/{month:02}/", f"/archives/{year}/{month}")
+        batch.moved.setdefault(f"{blog}/{year}/", "/archives")
         if name := _name_in_addresses(post.by[0]) if post.by else "":
             old = f"{blog}/author/{name}/"
-            notes.author_moved(old, post.by, f"{old}feed/")
+            batch.author_moved(old, post.by, f"{old}feed/")
 
 
 def _name_in_addresses(login: str) -> str:
@@ -102,20 +104,20 @@ def _name_in_addresses(login: str) -> str:
     return re.sub(r"[\s-]+", "-", re.sub(r"[^a-z0-9_\s-]", "", plain)).strip("-")
 
 
-def _posts_of(
-    part: Element, number: int, zone: tzinfo, names: dict[str, str], notes: Counter[str]
-) -> Iterator[ImportedPost]:
-    """The post of an item; none, with a note why, if the item is something else."""
-    own = _values(part)
+def _post_of(
+    part: Element, own: Own, number: int, zone: tzinfo, names: dict[str, str], notes: Counter[str]
+) -> ImportedPost | None:
+    """The post of an item; None, with a note why, if the item is something else."""
     kind, state = own.get("post_type") or "post", own.get("status") or "publish"
-    comments = sum(fields.local(child) == "comment" for child in part)
     if kind not in ("post", "page"):
         notes[f"{kind} is not a post and is left out"] += 1
-    elif state not in _STATES:
+        return None
+    if state not in _STATES:
         notes[f"{kind} with the state {state} is left out"] += 1
-    else:
-        notes += Counter({"comment is left out": comments})
-        yield _post(part, own, number, zone, names, notes)
+        return None
+    if comments := sum(fields.local(child) == "comment" for child in part):
+        notes["comment is left out"] += comments
+    return _post(part, own, number, zone, names, notes)
 
 
 def _post(
@@ -129,17 +131,16 @@ def _post(
         notes["post with a password becomes a draft"] += 1
     elif own.get("status") == "private":
         notes["private post becomes a draft"] += 1
-    date, problem = _date(own, "post_date", zone)
+    date, needs = _date(own, "post_date", zone)
     login = fields.text_of(part, f"{feed_files.DUBLIN_CORE}creator")
     content = part.findtext(feed_files.CONTENT) or ""
-    return ImportedPost(
+    return replace(
+        item,
         where=where,
-        guid=item.guid,
-        guid_is_permalink=item.guid_is_permalink,
         source=fields.with_base(as_html(content, own.get("meta:footnotes", "")), item.address),
+        source_format="html",
         kind="page" if own.get("post_type") == "page" else "post",
         status=status,
-        title=item.title,
         slug=unquote(own.get("post_name", "")),
         summary=fields.plain(own.get("excerpt", "")),
         tags=_tags(part),
@@ -150,10 +151,7 @@ def _post(
         aliases=_aliases(own, item.address) if status == "published" else (),
         enclosure=_enclosure(own) or item.enclosure,
         as_markdown=True,
-        needs=(
-            *([problem] if problem else ()),
-            *(f"the block {name}" for name in _made_blocks(own, content)),
-        ),
+        needs=(*needs, *(f"the block {name}" for name in _made_blocks(own, content))),
     )
 
 
@@ -208,14 +206,14 @@ def _values(item: Element) -> dict[str, str]:
     return values
 
 
-def _date(own: Own, name: str, zone: tzinfo) -> tuple[datetime | None, str]:
+def _date(own: Own, name: str, zone: tzinfo) -> tuple[datetime | None, tuple[str, ...]]:
     """The date in UTC if it is given, else the one in local time, and what is wrong with it; zeros
     mean none."""
     for written, field_zone in ((f"{name}_gmt", UTC), (name, zone)):
         text = own.get(written, "")
         if text and not text.startswith("0000"):
             return fields.dated(text, field_zone)
-    return None, ""
+    return None, ()
 
 
 def _without_date(part: Element) -> Element:

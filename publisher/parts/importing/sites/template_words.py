@@ -57,6 +57,16 @@ _BLOCK = re.compile(
 )
 _DEEPEST = 8  # each level makes every line longer
 _BLOCKS = {"note", "tip", "info", "warning", "caution", "danger", "important", "details", "success"}
+# What is shown from elsewhere: names of shortcodes, the form of their first argument, the address.
+_EMBEDS = (
+    ({"youtube", "youtubeplayer", "youtube_embed"}, r"[\w-]{6,20}",
+     "https://www.youtube.com/watch?v={}"),
+    ({"vimeo"}, r"\d+", "https://vimeo.com/{}"),
+    ({"youtube", "vimeo", "twitter", "tweet", "x", "instagram"}, r"(?s:https://.*)", "{}"),
+    ({"gist"}, r"[\w./-]+", "https://gist.github.com/{}"),
+    ({"tweet", "twitter", "x"}, r"\d+", "https://twitter.com/{user}/status/{}"),
+    ({"instagram"}, r"[\w-]+", "https://www.instagram.com/p/{}/"),
+)  # fmt: skip
 _STRING = re.compile(r"""(["'])(.*)\1""")
 
 
@@ -204,25 +214,12 @@ class Words:
                 address = loose[0]
             value = self.value(address) if address.startswith(("site.", "page.")) else address
             return _picture(value, named) if value else None
-        if not first:
-            return None
-        if name in ("youtube", "youtubeplayer", "youtube_embed") and re.fullmatch(
-            r"[\w-]{6,20}", first
-        ):
-            return f"\n\nhttps://www.youtube.com/watch?v={first}\n\n"
-        if name == "vimeo" and first.isdecimal():
-            return f"\n\nhttps://vimeo.com/{first}\n\n"
-        if name in ("youtube", "vimeo", "twitter", "tweet", "x", "instagram") and first.startswith(
-            "https://"
-        ):
-            return f"\n\n{first}\n\n"
-        if name == "gist" and re.fullmatch(r"[\w./-]+", first):
-            path = f"{first}/{loose[1]}" if len(loose) > 1 and "/" not in first else first
-            return f"\n\nhttps://gist.github.com/{path}\n\n"
-        if name in ("tweet", "twitter", "x") and first.isdecimal():
-            return f"\n\nhttps://twitter.com/{named.get('user', 'i')}/status/{first}\n\n"
-        if name == "instagram" and re.fullmatch(r"[\w-]+", first):
-            return f"\n\nhttps://www.instagram.com/p/{first}/\n\n"
+        user = named.get("user", "i")
+        for names, form, address in _EMBEDS:
+            if name in names and re.fullmatch(form, first):
+                if name == "gist" and len(loose) > 1 and "/" not in first:
+                    first = f"{first}/{loose[1]}"
+                return f"\n\n{address.format(first, user=user)}\n\n"
         return None
 
     # -- links between files

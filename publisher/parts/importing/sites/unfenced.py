@@ -11,17 +11,6 @@ from publisher.exchange.front_matter import MAX_BYTES, fields_in, yaml_in
 
 _LINE = re.compile(r" {0,3}([A-Za-z][\w-]*):(?:[ \t]+(.*))?$")
 _MORE = re.compile(r" {4,}(.*)$")
-_MARKS = {
-    "title",
-    "date",
-    "slug",
-    "tags",
-    "category",
-    "categories",
-    "author",
-    "authors",
-    "modified",
-}
 _HEXO = re.compile(r"(?=[\w-]+:)((?:[^\n]*\n){1,60}?)---[ \t]*(?:\n|\Z)")
 _UNDERLINED = re.compile(
     r"\s*(?:([=\-`:.'\"~^_*+#])\1+\n)?[ \t]*(\S[^\n]*)\n([=\-`:.'\"~^_*+#])\3+[ \t]*\n"
@@ -51,7 +40,7 @@ def split(text: str, least: int = 2) -> tuple[dict[str, Any], str]:
                 return {}, text  # words follow at once: this was a paragraph
             break
         end += len(line)
-    if len(fields) < least or not {"title", "date"} & fields.keys() or not fields.keys() & _MARKS:
+    if len(fields) < least or not {"title", "date"} & fields.keys():
         return {}, text
     return fields, text[end:].lstrip("\n")
 

@@ -21,6 +21,7 @@ _EXPORTED = re.compile(r"""(?:^|,)\s*["']?([\w-]+)["']?(?:\s*:\s*(\w+))?\s*(?=,|
 _DATE_FIELD = re.compile(r"""^\s*["']?(\w+)["']?\s*:[^\n]*\b(?:date|datetime)\(""", re.MULTILINE)
 _CHANGED = re.compile(r"upd|mod|edit|chang|expir|end|last", re.IGNORECASE)
 _NO_TEXTS = re.compile(r"tag|categor|topic|author|lang|locale|page$", re.IGNORECASE)
+_NAMED_COLLECTION = re.compile(r"(?:getCollection\(\s*|CollectionEntry<\s*)[\"'`]([\w-]+)[\"'`]")
 _PARAMETER = re.compile(r"\[(?:\.\.\.)?(\w+)\]")
 
 
@@ -87,30 +88,21 @@ class Astro(Generator):
         text, route = self._text(name), name.removeprefix("src/pages/").removesuffix(".astro")
         route = route.removesuffix("/index")
         *above, last = _PARAMETER.findall(route) or [""]
-        pages = {"tag": self.tag_pages, "author": self.author_pages}
         top, _, name_ = re.sub(r"/\[(?:\.\.\.)?page\]$", "", route).partition("[")
-        parameter = re.fullmatch(r"(?:\.\.\.)?(?:(tag|author)s?|\w+)\]", name_.lower())
-        if parameter and (
-            of := parameter[1] or ("author" if re.search(r"\bauthors?/$", top) else "")
-        ):
-            pages[of].append(f"/{top}:name{self.ending}")
+        of_list = re.fullmatch(r"(?:\.\.\.)?(?:(tag|author)s?|\w+)\]", name_.lower())
+        if of_list and (of := of_list[1] or ("author" if re.search(r"\bauthors?/$", top) else "")):
+            self.list_pages.append((of, f"/{top}:name{self.ending}"))
         if (
             not route.endswith("]")
             or "paginate(" in text
             or _NO_TEXTS.search(" ".join([*above, last]))
         ):
             return
-        collections = re.findall(
-            r"(?:getCollection\(\s*|CollectionEntry<\s*)[\"'`]([\w-]+)[\"'`]", text
-        )
-        collections += [
-            one for one in self.known if re.search(rf"[\"'`]{re.escape(one)}[\"'`]", text)
-        ]
+        named = _NAMED_COLLECTION.findall(text)
+        named += [one for one in self.known if re.search(rf"[\"'`]{re.escape(one)}[\"'`]", text)]
         value = re.search(rf"\b{last}\s*:\s*([^\n,}}]+)", text)
         shown = value[1].strip() if value else last
-        for collection in dict.fromkeys(
-            collections or (self.known if len(self.known) == 1 else ())
-        ):
+        for collection in dict.fromkeys(named or (self.known if len(self.known) == 1 else ())):
             self.routes.setdefault(collection, (route, shown))
 
     def _place(self, text: Text) -> tuple[str, str]:
@@ -186,7 +178,7 @@ class Docusaurus(Generator):
         route = re.search(r"""\brouteBasePath\s*:\s*["'`]([^"'`]*)["'`]""", options)
         self.route = f"/{route[1].strip('/') if route else 'blog'}".rstrip("/")
         self.feeds = [f"{self.route}/rss.xml", f"{self.route}/atom.xml"]
-        self.tag_pages = [f"{self.route}/tags/:name"]
+        self.list_pages = [("tag", f"{self.route}/tags/:name")]
         self.people = self._settings(*(f"{self.top}/authors.{kind}" for kind in ("yml", "json")))
 
     def takes(self, place: str) -> bool:

@@ -63,8 +63,7 @@ class Eleventy(Generator):
             if name.endswith((".njk", ".liquid", ".html", ".md")) and re.search("tag|author", name):
                 text = self._text(name)
                 if "pagination" in text and (found := _LIST_PAGE.search(text)):
-                    pages = self.tag_pages if found[2] == "tag" else self.author_pages
-                    pages.append(f"/{found[1].lstrip('/')}:name/")
+                    self.list_pages.append((found[2], f"/{found[1].lstrip('/')}:name/"))
         self._folders: dict[str, dict[str, Any]] = {}
 
     def takes(self, place: str) -> bool:

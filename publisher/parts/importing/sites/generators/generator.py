@@ -64,9 +64,7 @@ class Generator:
         self.feeds: list[str] = []
         self.pattern = ""
         self.dates: list[str] = []  # fields of dates besides the usual ones
-        self.tag_pages: list[str] = []  # paths with `:name`
-        self.category_pages: list[str] = []
-        self.author_pages: list[str] = []
+        self.list_pages: list[tuple[str, str]] = []  # kinds, and paths with `:name`
 
     def set_pattern(self, pattern: str) -> None:
         """Set the pattern of `--permalink`, which may begin with the address of the site."""
@@ -161,8 +159,7 @@ class Generator:
         """Where the site may have had the list of a tag, a category or an author, and its feed
         ("": none)."""
         names = dict.fromkeys((permalinks.github_slug(name), name))
-        pages = {"tag": self.tag_pages, "category": self.category_pages}
-        patterns = pages.get(kind, self.author_pages)
+        patterns = [pattern for of, pattern in self.list_pages if of == kind]
         return [(one.replace(":name", name), "") for one in patterns for name in names if name]
 
     def authors(self, text: Text) -> list[str]:

@@ -121,9 +121,7 @@ class Hugo(Generator):
         tops = {"tag": "tags", "category": "categories"}
         own = config.at(self.settings, "taxonomies")
         taxonomies = own.values() if isinstance(own, dict) else ()
-        top = tops.get(kind) or next(
-            (one for one in taxonomies if one in ("author", "authors")), ""
-        )
+        top = tops.get(kind) or next((t for t in taxonomies if t in ("author", "authors")), "")
         path = f"/{top}/{permalinks.hugo_path(name)}/"
         return [(path, f"{path}{self.feeds[0].lstrip('/')}")] if top else []
 

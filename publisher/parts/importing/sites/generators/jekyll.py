@@ -32,9 +32,9 @@ class Jekyll(Generator):
             self.feeds.append("/" + path.lstrip("/"))
         archives = config.at(self.settings, "jekyll-archives")
         if archives is not None:
-            for kind, pages in (("tag", self.tag_pages), ("category", self.category_pages)):
+            for kind in ("tag", "category"):
                 path = config.string(archives, "permalinks", kind) or f"/{kind}/:name/"
-                pages.append("/" + path.lstrip("/"))
+                self.list_pages.append((kind, "/" + path.lstrip("/")))
         templates = " ".join(self._text(feed.removeprefix("/")) for feed in self.feeds)
         found = re.search(r"<(?:guid|id)\b[^>]*>([^<]*\bpost\.(url|id)\b[^<]*)<", templates)
         self.guid_by = found[2] if found and not plugin else "id"
@@ -48,12 +48,10 @@ class Jekyll(Generator):
         return super().takes(place) and not hidden and "vendor" not in folders[:1]
 
     def _collections(self) -> list[str]:
-        collections = config.at(self.settings, "collections")
-        if isinstance(collections, dict):
-            return [
-                n for n, v in collections.items() if config.string(v, "output").lower() == "true"
-            ]
-        return []
+        own = config.at(self.settings, "collections")
+        if not isinstance(own, dict):
+            return []
+        return [name for name, v in own.items() if config.string(v, "output").lower() == "true"]
 
     def kind(self, text: Text) -> PostKind:
         """What is in `_posts` or `_drafts` is a post."""

@@ -20,25 +20,23 @@ def recognised(folder: Folder, prefix: str, zone: tzinfo) -> Generator:
     names = {name.removeprefix(prefix) for name in folder.names if name.startswith(prefix)}
     tops = {name.partition("/")[0] for name in names}
 
-    def has_any(wanted: Iterable[str]) -> bool:
+    def has(wanted: Iterable[str]) -> bool:
         return not names.isdisjoint(wanted)
 
     for made in (Astro, Docusaurus, Eleventy):
-        if has_any(made.CONFIGS):
+        if has(made.CONFIGS):
             return made(folder, prefix, zone)
     data = re.compile(r"(?:.*/)?([^/]+)/\1\.json|.*\.11tydata\.[cm]?js(?:on)?")
     package = config_files.text_in(folder, f"{prefix}package.json")
     if "@11ty/eleventy" in package or any(data.fullmatch(name) for name in names):
         return Eleventy(folder, prefix, zone)
-    if has_any(["pelicanconf.py", "publishconf.py"]):
+    if has(["pelicanconf.py", "publishconf.py"]):
         return Pelican(folder, prefix, zone)
     if any(name.startswith("source/_posts/") for name in names):
         return Hexo(folder, prefix, zone)
     hugo = {f"{n}.{k}" for n in ("hugo", "config") for k in ("toml", "yaml", "yml", "json")}
-    if "content" in tops and (
-        has_any(hugo) or any(n.startswith("config/_default/") for n in names)
-    ):
+    if "content" in tops and (has(hugo) or any(n.startswith("config/_default/") for n in names)):
         return Hugo(folder, prefix, zone)
-    if has_any(["_config.yml", "_config.yaml", "_config.toml"]) or "_posts" in tops:
+    if has(["_config.yml", "_config.yaml", "_config.toml"]) or "_posts" in tops:
         return Jekyll(folder, prefix, zone)
     return Generator(folder, prefix, zone)
