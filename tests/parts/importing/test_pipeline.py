@@ -276,7 +276,6 @@ def test_posts_are_stored_a_few_at_a_time(
     site: Site, importer: Importer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What one batch has taken (slugs, tags, old addresses) is taken for the next ones."""
-    monkeypatch.setattr(writer, "_AT_ONCE", 2)
     monkeypatch.setattr(planning, "_AT_ONCE", 3)
     batch = Batch([post(n, title="Same", tags=("a", f"t{n % 3}"), address="/a") for n in range(7)])
     importer(batch)
