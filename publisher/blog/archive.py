@@ -73,14 +73,12 @@ def months(session: Session, zone: tzinfo) -> list[Month]:
     return counted
 
 
-def lines(
-    session: Session, month: Month, before: Post | None = None, limit: int = PAGE
-) -> list[ListedPost]:
+def lines(session: Session, month: Month, before: Post | None = None) -> list[ListedPost]:
     """The posts of a month, newest first; those older than `before` where given."""
     query = _lines().where(Post.published_at >= month.start, Post.published_at < month.end)
     if before is not None:
         query = query.where(older_than(before))
-    query = query.order_by(Post.published_at.desc(), Post.id.desc()).limit(limit)
+    query = query.order_by(Post.published_at.desc(), Post.id.desc()).limit(PAGE)
     return [_line(row) for row in session.execute(query)]
 
 

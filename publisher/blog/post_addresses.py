@@ -3,10 +3,11 @@ by which whoever has them can read an unpublished post.
 """
 
 import secrets
+from contextlib import suppress
 from urllib.parse import unquote, urlsplit
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session, joinedload, selectinload
+from sqlalchemy.orm import Session
 
 from publisher.base.errors import NotFound
 from publisher.blog import published
@@ -30,7 +31,9 @@ def post_at(session: Session, site_url: str, url: str) -> Post | None:
         return None
     for spelling in _spellings(path):
         if spelling.startswith(PREVIEW):
-            return _previewed(session, spelling)
+            with suppress(NotFound):
+                return preview_of(session, spelling.removeprefix(PREVIEW).rstrip("/"))
+            return None
         if post := published.at_address(session, spelling):
             return post
     return None
@@ -72,20 +75,10 @@ def _spellings(path: str) -> list[str]:
     return list(dict.fromkeys([*written, *map(unquote, written)]))
 
 
-def _previewed(session: Session, path: str) -> Post | None:
-    try:
-        return preview_of(session, path.removeprefix(PREVIEW).rstrip("/"))
-    except NotFound:
-        return None
-
-
 def preview_of(session: Session, token: str) -> Post:
     """The post behind a preview link; NotFound once the link is revoked or the post deleted."""
-    post = session.scalar(
-        select(Post)
-        .where(Post.preview_token == token)
-        .options(joinedload(Post.author), selectinload(Post.tags))
-    )
+    query = select(Post).where(Post.preview_token == token)
+    post = session.scalar(query.options(*published.AUTHOR_AND_TAGS))
     if post is None or post.status == "deleted":
         raise NotFound("this preview link is no longer valid")
     return post
@@ -98,4 +91,4 @@ def revoke_preview(post: Post) -> None:
 
 def preview_path(post: Post) -> str:
     """The address of the preview on its site."""
-    return f"/preview/{post.preview_token}"
+    return f"{PREVIEW}{post.preview_token}"

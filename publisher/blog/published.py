@@ -31,6 +31,8 @@ from publisher.storage.tables.blog import (
 from publisher.storage.tables.credentials import Author
 from publisher.storage.tables.publishing import Delivery
 
+AUTHOR_AND_TAGS = joinedload(Post.author), selectinload(Post.tags)  # what a page shows of a post
+
 
 class HasState(Protocol):
     """A post, or the imported data of one."""
@@ -105,7 +107,7 @@ def with_tag(session: Session, tag: Tag, limit: int, before: Post | None = None)
     return session.scalars(
         query.order_by(PostTag.published_at.desc(), PostTag.post_id.desc())
         .limit(limit)
-        .options(joinedload(Post.author), selectinload(Post.tags))
+        .options(*AUTHOR_AND_TAGS)
     ).all()
 
 
@@ -180,11 +182,8 @@ def at_path(session: Session, slug: str, kind: str) -> Post:
 
     Raises Gone when it was published and is not any more, NotFound otherwise.
     """
-    post = session.scalar(
-        select(Post)
-        .where(Post.slug == slug, Post.kind == kind)
-        .options(joinedload(Post.author), selectinload(Post.tags))
-    )
+    query = select(Post).where(Post.slug == slug, Post.kind == kind)
+    post = session.scalar(query.options(*AUTHOR_AND_TAGS))
     if post is None or not (is_public(post) or was_public(post)):
         raise NotFound("there is no such page")
     return _still_public(post)
@@ -258,7 +257,7 @@ def _published() -> Select[Post]:
         select(Post)
         .where(listed())
         .order_by(Post.published_at.desc(), Post.id.desc())
-        .options(joinedload(Post.author), selectinload(Post.tags))
+        .options(*AUTHOR_AND_TAGS)
     )
 
 

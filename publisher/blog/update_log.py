@@ -2,7 +2,7 @@
 
 The log is the source of truth. The stored histogram (24 slots, and what richer profiles need) is a
 checkpoint of it, updated in the transaction of each update. After a change of time zone or
-half-life, `settle` folds the whole log again.
+half-life, `ensure_checkpoint` folds the whole log again.
 
 Replays of the log, for the settings, the worth of a ttl and the command `ttl`, end at the author's
 last midnight, so that the figures stay the same all day.
@@ -101,7 +101,7 @@ def load(session: Session) -> Activity:
     return _checkpoint(session, site) or _fold_log(session, site)
 
 
-def settle(session: Session) -> None:
+def ensure_checkpoint(session: Session) -> None:
     """Store a new checkpoint unless the stored one is for the present time zone and half-life."""
     site = load_settings(session)
     if _checkpoint(session, site) is None:

@@ -112,7 +112,7 @@ def deliver(site: Site, senders: Mapping[str, Send]) -> int:
             if outcome is None:
                 session.delete(row)
             else:
-                _settle(row, *outcome, now)
+                _store_outcome(row, *outcome, now)
     return len(due)
 
 
@@ -153,7 +153,9 @@ def _retry_after(reply: Reply) -> timedelta:
     return timedelta(seconds=number_up_to(longest, reply.headers.get("retry-after", "")) or 0)
 
 
-def _settle(row: Delivery, delivered: bool, answer: str, wait: timedelta, now: datetime) -> None:
+def _store_outcome(
+    row: Delivery, delivered: bool, answer: str, wait: timedelta, now: datetime
+) -> None:
     row.attempts += 1
     row.answer = answer
     # What parts send goes to strangers' pages, who may refuse it.

@@ -48,7 +48,7 @@ def rebuild(site: Site) -> Snapshot:
     with site.database.write() as session:
         now = site.clock()
         posts.publish_due(session, now)
-        update_log.settle(session)
+        update_log.ensure_checkpoint(session)
         snapshot = _build(session, public_address(session, site.environment), now, site.parts)
     log.info("feed built", serial=snapshot.serial, ttl_minutes=snapshot.ttl_minutes)
     return snapshot

@@ -16,7 +16,7 @@ from publisher.blog.published import ALONE, with_links_shown
 from publisher.storage.tables.blog import Post
 from publisher.web.api.media import card_address
 from publisher.web.context import settings, site
-from publisher.web.style import look_font, part_address, style_address, theme_colours
+from publisher.web.style import look_font, looks_address, style_address, theme_colours
 from publisher.web.translations import gettext, right_to_left
 
 _BUILT_IN = frozenset(parse_links(BUILT_IN))
@@ -30,7 +30,7 @@ _HEADING = re.compile(r'<(h[2-6]) id="([^"]+)">(.*?)</\1>', re.DOTALL)
 def prepare(app: Flask) -> None:
     """Register these globals and filters with an application's templates."""
     for function in (
-        style_address, part_address, theme_colours, look_font, photographs, plate_of,
+        style_address, looks_address, theme_colours, look_font, photographs, plate_of,
         picture_of, label_of, leads_here, logo, card_address,
     ):  # fmt: skip
         app.jinja_env.globals[function.__name__] = function

@@ -7,7 +7,6 @@ Pages behind the login do not use it, so that CSS that breaks a page can be remo
 
 import hashlib
 import re
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -36,16 +35,15 @@ def style_address() -> str:
     return f"{ADDRESS}?v={_fingerprint(_sheet(chosen))}"
 
 
-def part_address(part: str) -> str:
-    """The address of `looks`, all looks in one sheet, for the small pages to choose one from."""
-    return f"{ADDRESS}?part={part}&v={_fingerprint(_PARTS[part]())}"
+def looks_address() -> str:
+    """The address of all looks in one sheet, for the small pages to choose one from."""
+    return f"{ADDRESS}?part=looks&v={_fingerprint(_looks())}"
 
 
 @blueprint.get(ADDRESS)
 def sheet() -> Response:
     """The style sheet; an address with the right hash is cached for a year."""
-    part = _PARTS.get(request.args.get("part", ""))
-    text = part() if part else _sheet(_tried_settings())
+    text = _looks() if request.args.get("part") == "looks" else _sheet(_tried_settings())
     response = Response(text, content_type="text/css; charset=utf-8")
     current = request.args.get("v", "") == _fingerprint(text)
     response.headers["Cache-Control"] = FOR_EVER if current else MINUTES_5
@@ -108,7 +106,6 @@ def _looks() -> str:
     return "\n".join((text_of("fonts.css"), text_of("blog.css"), *map(_look, LOOKS)))
 
 
-_PARTS: dict[str, Callable[[], str]] = {"looks": _looks}
 _SHEETS = ("base.css", "fonts.css", "blog.css")
 
 

@@ -31,7 +31,7 @@ def test_another_zone_moves_the_hours(site: Site, clock: FakeClock) -> None:
     with site.database.write() as db:
         update_log.record(db, clock(), "publish")
         store_setting(db, "timezone", "Asia/Tokyo")
-        update_log.settle(db)
+        update_log.ensure_checkpoint(db)
     with site.database.read() as db:
         state = db.get(HistogramState, 1)
         assert state is not None

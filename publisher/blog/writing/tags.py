@@ -41,14 +41,13 @@ def assign_all(
     session.flush()
     ids = dict(session.execute(named).all())
     pairs = {(post_id, ids[slug]): shown_at for post_id, slug, _, shown_at in links}
-    if pairs:
-        session.execute(
-            insert(PostTag),
-            [
-                {"post_id": post_id, "tag_id": tag_id, "published_at": shown_at}
-                for (post_id, tag_id), shown_at in pairs.items()
-            ],
-        )
+    session.execute(
+        insert(PostTag),
+        [
+            {"post_id": post_id, "tag_id": tag_id, "published_at": shown_at}
+            for (post_id, tag_id), shown_at in pairs.items()
+        ],
+    )
     shown = {tag_id for (_, tag_id), shown_at in pairs.items() if shown_at is not None}
     session.execute(
         update(Tag).where(Tag.id.in_(shown), Tag.changed_at < now).values(changed_at=now)

@@ -238,7 +238,7 @@ def people_and_settings(session: Session, batch: Batch) -> None:
         if str(row.get("name")) not in names:
             _add_author(session, row)
             batch.notes["author imported; set a password with `author password NAME`"] += 1
-    update_log.settle(session)
+    update_log.ensure_checkpoint(session)
 
 
 def log_updates(database: Database, site: ImportedSite) -> None:

@@ -5,6 +5,7 @@ Only authors with published posts have a page, so that log-in names cannot be gu
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any
 from urllib.parse import quote
@@ -60,12 +61,7 @@ def home() -> str:
     """The newest posts, and older ones page by page."""
     with site().database.read() as db:
         nobody = not has_author(db)
-        return post_list(
-            db,
-            "blog/home.html",
-            lambda n, before: published.newest(db, n, before),
-            nobody=nobody,
-        )
+        return post_list(db, "blog/home.html", partial(published.newest, db), nobody=nobody)
 
 
 @blueprint.get("/tags", strict_slashes=False)
@@ -84,12 +80,8 @@ def tag(name: str) -> str | Response:
             raise NotFound("there is no such tag")  # tags of drafts are private
         if chosen.slug != tag_slug(name):
             return redirect(f"/tags/{chosen.slug}", 301)
-        return post_list(
-            db,
-            "blog/tag.html",
-            lambda n, before: published.with_tag(db, chosen, n, before),
-            tag=chosen,
-        )
+        more = partial(published.with_tag, db, chosen)
+        return post_list(db, "blog/tag.html", more, tag=chosen)
 
 
 @blueprint.get("/authors/<name>", strict_slashes=False)
@@ -103,13 +95,8 @@ def author(name: str) -> str | Response:
                 return redirect(old, 301)
             now = published.author_called(db, authors.formerly(db, name).name)
             return redirect(f"/authors/{now.name}", 301)
-        return post_list(
-            db,
-            "blog/author.html",
-            lambda n, before: published.by_author(db, person, n, before),
-            author=person,
-            bio=render(person.bio),
-        )
+        more, bio = partial(published.by_author, db, person), render(person.bio)
+        return post_list(db, "blog/author.html", more, author=person, bio=bio)
 
 
 HITS, LAST_PAGE, LONGEST_QUERY = 20, 25, 200

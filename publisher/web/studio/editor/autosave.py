@@ -92,7 +92,8 @@ def use(number: int) -> Any:
         if _is_new_post(row):
             row.state = "replaced"  # it is offered in the list only, from here on
         else:
-            autosave.choose(db, row, _version(db, row.post_id), now())
+            version = posts.editable(db, me(), row.post_id).version if row.post_id else 0
+            autosave.choose(db, row, version, now())
         address = _editor(row)
     return redirect(address)
 
@@ -124,11 +125,6 @@ def _shown(db: Session, row: UnsavedText) -> dict[str, Any]:
         "address": _editor(row),
         "new": _is_new_post(row),
     }
-
-
-def _version(db: Session, post_id: int) -> int:
-    """The version of a post that the author may edit; 0 of the box."""
-    return posts.editable(db, me(), post_id).version if post_id else 0
 
 
 def _is_new_post(row: UnsavedText) -> bool:

@@ -78,24 +78,13 @@ def revoke(post_id: int) -> Any:
     return _edited(post_id, "The old preview link no longer works; there is a new one.")
 
 
-@blueprint.get("/posts/<int:post_id>/revisions")
-def versions(post_id: int) -> str:
-    """The newest version, compared with the one before."""
-    with site().database.read() as db:
-        version = posts.editable(db, me(), post_id).version
-    return _version_page(post_id, version)
-
-
+@blueprint.get("/posts/<int:post_id>/revisions", defaults={"version": None})
 @blueprint.get("/posts/<int:post_id>/revisions/<int:version>")
-def version(post_id: int, version: int) -> str:
-    """One version: its changes, and the list of all versions."""
-    return _version_page(post_id, version)
-
-
-def _version_page(post_id: int, version: int) -> str:
+def versions(post_id: int, version: int | None) -> str:
+    """One version, or the newest: its changes, and the list of all versions."""
     with site().database.read() as db:
         post = posts.editable(db, me(), post_id)
-        revision = revisions.get(db, post, version)
+        revision = revisions.get(db, post, post.version if version is None else version)
         earlier = revisions.before(db, revision)
         return render_template(
             "studio/revisions.html",
