@@ -1,4 +1,4 @@
-"""`/archive/...`, and the feed addresses for which `delivery` holds no document: before the first
+"""`/archive/...`, and the feed addresses for which `serving` holds no document: before the first
 build, and for unknown tags; `/sitemap.xml`, its parts, and `/robots.txt`."""
 
 import hashlib

@@ -33,6 +33,15 @@ def test_revisions_and_restore(ada: Browser, site: Site) -> None:
     assert ada.client.get("/studio/posts/1/revisions/99").status_code == 404
 
 
+def test_a_field_has_one_name(ada: Browser, site: Site) -> None:
+    """The earlier versions call it as the editor does."""
+    make_post(site, "Text.", author_id=1)
+    ada.post("/studio/posts/1", source="Text.", image_focus="top", gallery="off", base_version="1")
+    pages = ada.get("/studio/posts/1"), ada.get("/studio/posts/1/revisions")
+    for label in ("Where the picture is cut to fit, keep", "Pictures on neighbouring lines stand"):
+        assert all(label in page for page in pages)
+
+
 def test_delete_and_bring_back(ada: Browser, site: Site) -> None:
     """Deleting asks nothing and offers the way back."""
     post = make_post(site, author_id=1)
