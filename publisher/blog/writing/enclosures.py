@@ -3,6 +3,8 @@ transcript."""
 
 import re
 from collections.abc import Mapping
+from dataclasses import astuple
+from operator import attrgetter
 from typing import Any
 
 from publisher.base.errors import FieldErrors
@@ -11,6 +13,9 @@ from publisher.base.text import is_of_the_web, number_in, whole_number
 from publisher.blog.post_files.file_kinds import type_of
 from publisher.blog.writing.content_fields import Field
 
+# Where an attachment's address, type, bytes and seconds stand in a row, and in exports.
+_COLUMNS = ("enclosure_url", "enclosure_type", "enclosure_bytes", "enclosure_seconds")
+_PLAIN = ("url", "type", "bytes", "seconds")
 _MAX_URL, _MAX_BYTES, _MAX_SECONDS = 2_000, 2**40, 7 * 86_400
 
 
@@ -46,21 +51,11 @@ class EnclosureField(Field):
 
     def to_columns(self, value: Any) -> dict[str, Any]:
         """The four columns; an empty address means no attachment."""
-        file = value or Attachment("", "", 0)
-        return {
-            "enclosure_url": file.url,
-            "enclosure_type": file.content_type,
-            "enclosure_bytes": file.bytes,
-            "enclosure_seconds": file.seconds,
-        }
+        return dict(zip(_COLUMNS, astuple(value or Attachment("", "", 0)), strict=True))
 
     def from_columns(self, row: Any) -> Any:
         """The reverse of `to_columns`."""
-        if not row.enclosure_url:
-            return None
-        return Attachment(
-            row.enclosure_url, row.enclosure_type, row.enclosure_bytes, row.enclosure_seconds
-        )
+        return Attachment(*attrgetter(*_COLUMNS)(row)) if row.enclosure_url else None
 
     def to_inputs(self, value: Any) -> dict[str, str]:
         """The four inputs; the length as people write it, empty for 0."""
@@ -72,14 +67,7 @@ class EnclosureField(Field):
 
     def to_plain(self, value: Any) -> Any:
         """A mapping, or None."""
-        if value is None:
-            return None
-        return {
-            "url": value.url,
-            "type": value.content_type,
-            "bytes": value.bytes,
-            "seconds": value.seconds,
-        }
+        return value and dict(zip(_PLAIN, astuple(value), strict=True))
 
     def from_plain(self, plain: Any) -> Any:
         """The attachment from a mapping with url, type, bytes and seconds, or from an address."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import reduce
+from itertools import islice
 
 from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.orm import Session
@@ -100,14 +101,15 @@ def rows(
 
 def walk(session: Session, wanted: Filter, limit: int | None = None) -> Iterator[Row]:
     """All rows from the newest on, or the first `limit`: page after page, in bounded memory."""
-    left, after = limit, None
-    while left is None or left > 0:
-        page = rows(session, wanted, NOBODY, PAGE if left is None else min(PAGE, left), after)
+    return islice(_all_rows(session, wanted), limit)
+
+
+def _all_rows(session: Session, wanted: Filter) -> Iterator[Row]:
+    page = rows(session, wanted, NOBODY)
+    yield from page
+    while len(page) == PAGE:
+        page = rows(session, wanted, NOBODY, after=(page[-1].when, page[-1].id))
         yield from page
-        if len(page) < PAGE:
-            return
-        after = page[-1].when, page[-1].id
-        left = None if left is None else left - PAGE
 
 
 def _filtered(session: Session, wanted: Filter, viewer_id: int) -> Select[tuple[object, ...]]:

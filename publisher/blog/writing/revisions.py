@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from difflib import SequenceMatcher
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import Row, select
@@ -100,15 +102,8 @@ def _by_words(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
 
 def _merged(pieces: Iterator[Piece]) -> list[Piece]:
     """No empty pieces, and no two of a kind in a row."""
-    result: list[Piece] = []
-    for piece in pieces:
-        if not piece.text:
-            continue
-        if result and result[-1].kind == piece.kind:
-            result[-1] = Piece(piece.kind, result[-1].text + piece.text)
-        else:
-            result.append(piece)
-    return result
+    by_kind = groupby((piece for piece in pieces if piece.text), key=attrgetter("kind"))
+    return [Piece(kind, "".join(piece.text for piece in same)) for kind, same in by_kind]
 
 
 def _lines(text: str) -> list[str]:
