@@ -263,7 +263,7 @@ def test_polls_that_1_0_0_counted_are_counted(site: Site) -> None:
     with site.database.read() as session:
         before = sum(session.scalars(select(PollHour.requests)))
     with site.database.write() as session:
-        poll_batches.take_over(session)
+        poll_batches.move_polls_of_1_0(session)
         assert session.scalar(text("SELECT count(*) FROM poll_batches")) == 0
     assert fold(site.database, 15) == 2
     with site.database.read() as session:

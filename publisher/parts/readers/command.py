@@ -194,7 +194,7 @@ def import_(files: tuple[Path, ...], every: bool, as_json: bool) -> None:
 
     blog, intakes = site(), {}
     for path in files:
-        intake = LogReader(blog.database, blog.clock, every).take_in(path)
+        intake = LogReader(blog.database, blog.clock, every).count_lines(path)
         intakes[str(path)] = intake
         if intake.lines and intake.unreadable == intake.lines:
             raise InvalidData(f"{path}: no line can be read as a request; {intake.faults[0]}")
@@ -218,7 +218,7 @@ def follow(file: Path, every: bool) -> None:
     first, never = True, threading.Event()
     while True:
         try:
-            intake = follower.look()
+            intake = follower.count_new_lines()
         except PublisherError as error:  # the database is busy: the next try reads the same lines
             click.echo(f"publisher: {error}", err=True)
         else:

@@ -115,7 +115,7 @@ def fold(database: Database, smallest_ttl_minutes: int, until: datetime | None =
             if not due.groups and not due.lost:  # newer flushes may be from a late worker
                 after = due.last
                 continue
-            changed, groups = store.under_this_week(session, due.groups)
+            changed, groups = store.with_keys_of_this_week(session, due.groups)
             folding = _Folding(session, groups, changed, smallest_ttl_minutes)
         folding.run()
         with database.read() as session:
@@ -145,7 +145,7 @@ def _write_parts(database: Database) -> None:
             left, *tables = unpack(part.payload)
             for name, rows in zip(_TABLES, tables, strict=True):
                 overwrite(session, name, rows)
-            store.leave_origins(session, left)
+            store.delete_origins(session, left)
             session.delete(part)
 
 
@@ -461,7 +461,7 @@ def _readers(
     ]
     begin = min((group.bursts[0][0] for group in groups), default=0) / 1000
     tags = {held for _, held in strange if isinstance(held, str)}
-    lately = store.came_since(session, begin - VISIT_SECONDS, tags)
+    lately = store.seen_since(session, begin - VISIT_SECONDS, tags)
     feeds |= store.load_feeds(session, (lately | store.holders(session, strange)) - held_by.keys())
     clients = {client for client, _ in feeds}.union(*clients_at.values())
     names, first_at, roaming = store.load_clients(session, clients)

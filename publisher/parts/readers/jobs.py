@@ -46,4 +46,4 @@ def prune_polls(site: Site) -> None:
     fold_polls(site)
     with site.database.write() as session:
         store.prune(session, site.clock(), load_settings(session).readers_days)
-        poll_batches.take_over(session)
+        poll_batches.move_polls_of_1_0(session)

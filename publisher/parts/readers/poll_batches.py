@@ -316,7 +316,7 @@ def store(database: Database, polls: Polls, now: datetime) -> None:
         run_rows(session, "INSERT INTO poll_flushes (payload) VALUES (?)", list(zip(payloads)))
 
 
-def take_over(session: Session) -> None:
+def move_polls_of_1_0(session: Session) -> None:
     """Move what version 1.0 has counted, or other machines with it go on counting, to our table."""
     old = table("poll_batches", column("id"), column("payload"))
     if not inspect(session.connection()).has_table(old.name):

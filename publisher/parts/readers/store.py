@@ -112,7 +112,7 @@ def holders(session: Session, wanted: Iterable[tuple[str, str | float]]) -> set[
     return clients
 
 
-def came_since(session: Session, begin: float, tags: Iterable[str]) -> set[int]:
+def seen_since(session: Session, begin: float, tags: Iterable[str]) -> set[int]:
     """The readers seen since `begin` whose previous tag is one of these."""
     clients: set[int] = set()
     for part in parts_of(set(tags)):
@@ -184,7 +184,7 @@ def add_lost(session: Session, lost: int) -> None:
         session.merge(Meta(name=LOST, value=str(lost + int(row.value if row else "0"))))
 
 
-def under_this_week(
+def with_keys_of_this_week(
     session: Session, groups: Collection[PollGroup]
 ) -> tuple[dict[int, int], list[PollGroup]]:
     """The origins that are stored under last week's number, with this week's; and the groups, with
@@ -206,7 +206,7 @@ def new_since(session: Session, moment: float) -> int:
     return session.scalar(query.select_from(ReaderClient)) or 0
 
 
-def leave_origins(session: Session, pairs: Sequence[Sequence[int]]) -> None:
+def delete_origins(session: Session, pairs: Sequence[Sequence[int]]) -> None:
     """Delete pairs of origin and reader."""
     if pairs:
         run_rows(session, "DELETE FROM reader_origins WHERE origin = ? AND client = ?", pairs)

@@ -84,7 +84,7 @@ class LogReader:
     def __init__(self, database: Database, clock: Clock, every: bool = False) -> None:
         self.database, self._clock, self._every = database, clock, every
 
-    def take_in(self, path: Path, whole: bool = True) -> Intake:
+    def count_lines(self, path: Path, whole: bool = True) -> Intake:
         """Count the lines of a log that were not counted yet.
 
         whole: the file is complete, so its last line needs no newline. Raises OSError if the file
@@ -167,7 +167,7 @@ _ROTATED = re.compile(r"[.\-_](?:[\d.\-_]+|old)(?:\.gz)?|\.gz")
 
 
 class Follower:
-    """Counts the new lines of a log and of its rotated files, at each call of `look`.
+    """Counts the new lines of a log and of its rotated files, at each call of `count_new_lines`.
 
     A pause loses nothing: rotated files whose beginning is known are read to their end, and so are
     unknown ones that were written to after the last count.
@@ -175,9 +175,9 @@ class Follower:
 
     def __init__(self, reader: LogReader, path: Path) -> None:
         self._reader, self._path = reader, path
-        self._looked: dict[Path, tuple[int, int, int]] = {}
+        self._states: dict[Path, tuple[int, int, int]] = {}
 
-    def look(self) -> Intake:
+    def count_new_lines(self) -> Intake:
         """Count what is new, the oldest file first."""
         total = Intake()
         states = {}
@@ -185,13 +185,13 @@ class Follower:
             try:
                 stat = path.stat()
                 state = states[path] = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
-                if self._looked.get(path) == state:
+                if self._states.get(path) == state:
                     continue
                 if path == self._path or self._is_ours(path):
-                    total.add(self._reader.take_in(path, whole=path.suffix == ".gz"))
+                    total.add(self._reader.count_lines(path, whole=path.suffix == ".gz"))
             except FileNotFoundError:  # rotated away just now, or not there yet
                 states.pop(path, None)
-        self._looked = states
+        self._states = states
         return total
 
     def _rotated(self) -> list[Path]:

@@ -83,7 +83,7 @@ EVEN_SHARE = 0.2  # by which the times between such addresses may deviate
 LEAST_APART = 60.0  # seconds between such addresses; readers that poll on the hour come closer
 
 
-def together(readers: Iterable[Reader]) -> list[Reader]:
+def merge_indistinct(readers: Iterable[Reader]) -> list[Reader]:
     """The readers, with one in place of several that cannot be told apart."""
     told_apart: list[Reader] = []
     groups: dict[str, list[Reader]] = defaultdict(list)

@@ -94,31 +94,27 @@ class Remedy:
 
 def remedy(reader: Reader, feed_url: str) -> Remedy:
     """What can be done about this reader."""
-    if reader.verdict == verdicts.OBEDIENT:
-        return Remedy("Nothing to do: it comes when the feed asks it to.", contact(reader.text))
-    if (
-        reader.verdict == verdicts.FIXED
-        and reader.sums.early <= verdicts.PATIENT_SHARE * reader.sums.intervals
-    ):
-        todo = "Nothing to do: it comes less often than the feed allows."
-        return Remedy(todo, contact(reader.text))
     if reader.kind != "reader" and reader.verdict != verdicts.ABUSIVE:
         return Remedy("Nothing to do: it is not a feed reader.")
+    author, sums = contact(reader.text), reader.sums
+    if reader.verdict == verdicts.OBEDIENT:
+        return Remedy("Nothing to do: it comes when the feed asks it to.", author)
     if reader.verdict not in _WRONG:
-        return Remedy("Nothing to do yet: a few more visits will tell.", contact(reader.text))
-    program = f"{reader.agent} {reader.version}".strip()
+        return Remedy("Nothing to do yet: a few more visits will tell.", author)
+    patient = sums.early <= verdicts.PATIENT_SHARE * sums.intervals
+    if reader.verdict == verdicts.FIXED and patient:
+        return Remedy("Nothing to do: it comes less often than the feed allows.", author)
     wrong = _WRONG[reader.verdict].format(
-        mean=verdicts.mean_interval(reader.sums), full=reader.sums.full, days=reader.days
+        mean=verdicts.mean_interval(sums), full=sums.full, days=reader.days
     )
     letter = (
-        f"Hello, {program} fetches {feed_url} {wrong} The feed says how long a copy is "
-        "good, in <ttl> and in Cache-Control: max-age, and sends an ETag with each answer. Could "
-        "it wait that long, and send the ETag back as If-None-Match? Most answers would then be "
-        "an empty 304. Thank you."
+        f"Hello, {f'{reader.agent} {reader.version}'.strip()} fetches {feed_url} {wrong} The feed "
+        "says how long a copy is good, in <ttl> and in Cache-Control: max-age, and sends an ETag "
+        "with each answer. Could it wait that long, and send the ETag back as If-None-Match? Most "
+        "answers would then be an empty 304. Thank you."
     )
     todo = "Write to its author; most are glad to hear of it."
-    careless = reader.verdict in (verdicts.UNCONDITIONAL, verdicts.ABUSIVE)
-    return Remedy(todo, contact(reader.text), letter, careless)
+    return Remedy(todo, author, letter, fairness=reader.verdict != verdicts.FIXED)
 
 
 def contact(agent: str) -> str:

@@ -17,7 +17,7 @@ from publisher.parts.readers.agents import parse_agent
 from publisher.parts.readers.counter import SITE
 from publisher.parts.readers.poll_batches import NOBODY
 from publisher.parts.readers.reporting import reach, verdicts
-from publisher.parts.readers.reporting.programs import together
+from publisher.parts.readers.reporting.programs import merge_indistinct
 from publisher.parts.readers.reporting.reach import PostDelay
 from publisher.parts.readers.reporting.reader import Reader
 from publisher.parts.readers.store import LOST, parts_of
@@ -134,7 +134,7 @@ def make(
     begin = datetime.fromtimestamp(first_day * DAY_SECONDS, UTC)
     everybody = [_reader(row, begin.timestamp()) for row in _rows(session, first_day, mirror)]
     readers = sorted(
-        together(reader for reader in everybody if reader.client != NOBODY),
+        merge_indistinct(reader for reader in everybody if reader.client != NOBODY),
         key=lambda reader: (-reader.sums.requests, reader.agent, reader.client),
     )
     nobody = [reader.sums for reader in everybody if reader.client == NOBODY]

@@ -33,7 +33,7 @@ MONDAY = datetime(2024, 3, 4, 6, tzinfo=UTC)
 
 def count(site: Site, path: Path, whole: bool = True) -> Intake:
     """Take a log in."""
-    return LogReader(site.database, site.clock).take_in(path, whole)
+    return LogReader(site.database, site.clock).count_lines(path, whole)
 
 
 def polls(site: Site) -> int:
@@ -188,22 +188,22 @@ def test_a_log_is_followed_through_its_rotation(
     os.utime(tmp_path / "log.9", (1e9, 1e9))
     (tmp_path / "log.txt").write_text(minutes(98))  # another one
     follower = Follower(LogReader(site.database, site.clock), log)
-    assert follower.look() == Intake()  # not there yet
+    assert follower.count_new_lines() == Intake()  # not there yet
     log.write_text(minutes(1, 2))
-    assert follower.look().polls == 2
+    assert follower.count_new_lines().polls == 2
     with log.open("a") as file:
         file.write(minutes(3))
     if not watching:
         follower = Follower(LogReader(site.database, site.clock), log)
     else:
-        follower.look()
+        follower.count_new_lines()
     rotate(log)
     if watching:
-        follower.look()
+        follower.count_new_lines()
     with log.open("a") as file:
         file.write(minutes(4, 5))
-    follower.look()
-    assert follower.look() == Intake()
+    follower.count_new_lines()
+    assert follower.count_new_lines() == Intake()
     assert polls(site) == 5 + more
 
 
@@ -211,11 +211,11 @@ def test_a_log_that_was_rotated_twice_while_nobody_looked(site: Site, tmp_path: 
     """The file between, which nobody has seen, is read too."""
     log = tmp_path / "log"
     log.write_text(minutes(1))
-    assert Follower(LogReader(site.database, site.clock), log).look().polls == 1
+    assert Follower(LogReader(site.database, site.clock), log).count_new_lines().polls == 1
     log.rename(tmp_path / "log.2")
     (tmp_path / "log.1").write_text(minutes(2, 3))
     log.write_text(minutes(4))
-    assert Follower(LogReader(site.database, site.clock), log).look().polls == 3
+    assert Follower(LogReader(site.database, site.clock), log).count_new_lines().polls == 3
 
 
 def test_a_cache_that_hides_polls_is_noticed(
