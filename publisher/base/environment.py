@@ -216,7 +216,9 @@ def secret_key(environment: Environment) -> str:
     if not key:
         try:
             if not path.exists():
-                _create_once(path, secrets.token_urlsafe(48))
+                # Of two processes that make one at once, the first one wins.
+                with whole_files.whole_file(path, replace=False) as file:
+                    file.write(secrets.token_urlsafe(48).encode())
             key, place = path.read_text("ascii").strip(), str(path)
         except (OSError, UnicodeError) as error:
             raise InvalidInput(f"the secret key {path} cannot be read: {error}") from error
@@ -224,12 +226,6 @@ def secret_key(environment: Environment) -> str:
         mend = "not all alike; `openssl rand -hex 32` makes one"
         raise InvalidInput(f"{place}: a secret key has {LEAST_KEY} characters or more, {mend}")
     return key
-
-
-def _create_once(path: Path, text: str) -> None:
-    """Write `path` whole or not at all; of two processes that try at once, the first one wins."""
-    with whole_files.whole_file(path, replace=False) as file:
-        file.write(text.encode("ascii"))
 
 
 def site_address(text: str) -> str:

@@ -1,8 +1,10 @@
 """The commands `post ...`: publish, list, edit, take back and delete from the command line."""
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -146,34 +148,32 @@ def unpublish(address: str, as_if_never: bool) -> None:
     It leaves the site and the feeds; who has it already may keep it. This counts as no update.
     Published again, it is the same post: same guid, same mentions.
     """
-    from publisher.blog.writing import posts
-    from publisher.publishing.rebuild import rebuild
+    from publisher.blog.writing.posts import unpublish
 
-    blog = site()
-    now = blog.clock()
-    with blog.database.write() as db:
-        published = _at(db, blog, address)
-        posts.unpublish(db, published, now, as_if_never)
-        path = posts.path(published)
-    rebuild(blog)
-    click.echo(f"a draft again: {blog.site_url}{path}")
+    _change(address, partial(unpublish, as_if_never=as_if_never), "a draft again:")
 
 
 @post.command("delete")
 @click.argument("address")
 def delete(address: str) -> None:
     """Delete the post at ADDRESS; the studio's list of deleted posts can restore it."""
-    from publisher.blog.writing import posts
+    from publisher.blog.writing.posts import delete
+
+    _change(address, delete, "deleted")
+
+
+def _change(address: str, change: Callable[..., object], words: str) -> None:
+    """Change the post at an address, and print the words with its full address."""
+    from publisher.blog.writing.posts import path
     from publisher.publishing.rebuild import rebuild
 
     blog = site()
-    now = blog.clock()
     with blog.database.write() as db:
         target = _at(db, blog, address)
-        posts.delete(db, target, now)
-        path = posts.path(target)
+        change(db, target, blog.clock())
+        its_path = path(target)
     rebuild(blog)
-    click.echo(f"deleted {blog.site_url}{path}")
+    click.echo(f"{words} {blog.site_url}{its_path}")
 
 
 def _at(db: "Session", blog: "Site", address: str) -> "Post":

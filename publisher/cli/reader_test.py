@@ -13,6 +13,7 @@ import click
 
 from publisher.base.clock import utc_now
 from publisher.base.errors import InvalidData, InvalidInput
+from publisher.base.system.whole_files import check_folder_of
 from publisher.cli.parameters import (
     InputFile,
     Tell,
@@ -76,8 +77,8 @@ def reader_test(
         raise InvalidInput("--long-running needs --url-command")
     if address and not re.fullmatch(r"https?://[^/?#\s]+/?", address):
         raise InvalidInput(f"--address: {address!r} is not like http://HOST:PORT")
-    if save is not None and not save.parent.is_dir():
-        raise InvalidInput(f"{save}: there is no such folder as {save.parent}")
+    if save is not None:
+        check_folder_of(save)
     if replay is not None:
         trace = _read(replay)
     elif url_command is not None:

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
-from urllib.parse import urlsplit
 from xml.etree.ElementTree import Element, ParseError
 
 from publisher.base import safe_xml
 from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidInput
+from publisher.base.text import is_of_the_web
 from publisher.dynamic_ttl.core.durations import update_rate
 from publisher.feeds.channel import Channel, relative_addresses
 from publisher.feeds.rss import ATOM, SYNDICATION
@@ -158,10 +158,9 @@ def _item(item: Element) -> Iterator[tuple[str, str]]:
     if title is None and not description.strip():
         yield "R6", "it has neither a title nor a description"
     guid = item.find("guid")
-    if guid is not None and guid.get("isPermaLink", "true") == "true":
-        address = urlsplit(guid.text or "")
-        if address.scheme not in ("http", "https") or not address.netloc:
-            yield "R7", "its guid says that it is a permalink, but is not an address"
+    permalink = guid is not None and guid.get("isPermaLink", "true") == "true"
+    if permalink and not is_of_the_web(item.findtext("guid", "")):
+        yield "R7", "its guid says that it is a permalink, but is not an address"
     names = [child.tag for child in item]
     encoded = f"{{{CONTENT}}}encoded"
     if encoded in names and "description" not in names[: names.index(encoded)]:
@@ -175,7 +174,7 @@ def _links(top: Element, channel: Channel | None, _now: datetime) -> Iterator[tu
     links = top.findall(f"{{{ATOM}}}link")
     own = [link.get("href") for link in links if link.get("rel") == "self"]
     if channel is None:
-        if len(own) > 1 or not all(_absolute(address) for address in own):
+        if len(own) > 1 or not all(is_of_the_web(address or "") for address in own):
             yield "R9", f"one self link with a whole address is enough, not {own}"
         return
     if own != [channel.feed_url]:
@@ -254,11 +253,6 @@ def _not_in_the_future(dates: Iterator[str | None], now: datetime) -> Iterator[t
                 yield "R5", f"a date is in the future: {text}"
         except InvalidInput:
             yield "R5", f"not a date: {text!r}"
-
-
-def _absolute(address: str | None) -> bool:
-    parts = urlsplit(address or "")
-    return parts.scheme in ("http", "https") and bool(parts.netloc)
 
 
 def _whole(text: str | None) -> int:

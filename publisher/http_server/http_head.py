@@ -19,8 +19,8 @@ _HOST = re.compile(
     rb"(?:\[([0-9A-Fa-f:.]+)\]|(%b(?:\.%b)*\.?))(?::([0-9]{0,5}))?" % (_LABEL, _LABEL)
 )
 _NUMBER = re.compile(rb"[0-9]+|0[xX][0-9A-Fa-f]*")
-_METHODS = {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"}
-_ALLOWED = (("Allow", "GET, HEAD"),)
+METHODS = {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"}
+ALLOWED = (("Allow", "GET, HEAD"),)
 _ABSOLUTE = re.compile(rb"https?://([^/?#]*)([^#]*)", re.IGNORECASE)
 
 
@@ -59,8 +59,8 @@ def make_head(
     if version not in ("1.0", "1.1"):
         raise Refused("400 Bad Request", "This server speaks HTTP/1.1 and HTTP/1.0.")
     host, path, query = _target(method, target)
-    if method not in _METHODS:
-        raise Refused("405 Method Not Allowed", "This method is not supported.", _ALLOWED)
+    if method not in METHODS:
+        raise Refused("405 Method Not Allowed", "This method is not supported.", ALLOWED)
     environ: Environ = {
         "REQUEST_METHOD": method,
         "SCRIPT_NAME": "",
@@ -81,7 +81,7 @@ def _target(method: str, target: bytes) -> tuple[bytes | None, bytes, bytes]:
     """The authority (in absolute form), path and query of a request target."""
     host = None
     if method == "CONNECT":
-        raise Refused("405 Method Not Allowed", "This is not a proxy.", _ALLOWED)
+        raise Refused("405 Method Not Allowed", "This is not a proxy.", ALLOWED)
     if match := _ABSOLUTE.fullmatch(target):
         host, target = match[1], match[2]
         target = target if target.startswith(b"/") else b"/" + target

@@ -14,7 +14,15 @@ from typing import IO, Any, Protocol
 import httptools
 
 from publisher.base.net import network_of
-from publisher.http_server.http_head import MOST_HEAD_BYTES, MOST_HEADERS, Head, Refused, make_head
+from publisher.http_server.http_head import (
+    ALLOWED,
+    METHODS,
+    MOST_HEAD_BYTES,
+    MOST_HEADERS,
+    Head,
+    Refused,
+    make_head,
+)
 
 IN_MEMORY_BYTES = 64 * 1024
 # By all unfinished bodies of a worker, and by those from one place: an import and a picture.
@@ -232,7 +240,6 @@ class RequestParser:
 
 
 _REQUEST_LINE = re.compile(rb"([A-Za-z]{1,20}) \S+ HTTP/1\.[01]\r\n")
-_KNOWN_METHODS = {b"GET", b"HEAD", b"POST", b"PUT", b"DELETE", b"OPTIONS", b"PATCH", b"TRACE"}
 
 
 def _long_head() -> Refused:
@@ -243,7 +250,6 @@ def _long_head() -> Refused:
 def _unknown_method(data: bytes) -> Refused:
     """405 for a request line with an unknown method, 400 for anything else."""
     line = _REQUEST_LINE.match(data.lstrip(b"\r\n"))
-    if line is None or line[1] in _KNOWN_METHODS:
+    if line is None or line[1].decode() in METHODS | {"TRACE"}:
         return Refused("400 Bad Request", "This is not HTTP.")
-    allowed = (("Allow", "GET, HEAD"),)
-    return Refused("405 Method Not Allowed", "This method is not supported.", allowed)
+    return Refused("405 Method Not Allowed", "This method is not supported.", ALLOWED)

@@ -20,6 +20,8 @@ from publisher.base.dates import format_rfc822
 from publisher.base.system.logs import get_logger
 from publisher.dynamic_ttl.core.validators import accepts_gzip
 from publisher.http_server.application import Environ, WsgiApp
+from publisher.http_server.http_head import Refused
+from publisher.http_server.response_bytes import head_bytes, refusal
 
 THREADS, MOST_AT_ONCE = 8, 128
 PART_BYTES = 256 * 1024
@@ -78,7 +80,7 @@ class Page:
         except Exception:
             log.exception("a page failed")
             self.close()
-            return _failure()
+            return Part(refusal(_FAILURE, lambda: self._now), last=True, keep=False)
 
     def more(self) -> Part:
         """The next part of the body."""
@@ -170,8 +172,7 @@ class Page:
             headers.append(("Connection", "close"))
         elif self._environ["SERVER_PROTOCOL"] == "HTTP/1.0":
             headers.append(("Connection", "keep-alive"))
-        lines = [f"HTTP/1.1 {self._status}", *(f"{name}: {value}" for name, value in headers)]
-        return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")
+        return head_bytes(self._status, headers)
 
     def _part(self, head: bytes, data: bytes, over: bool) -> Part:
         if self._chunked:
@@ -251,10 +252,6 @@ class PageThreads:
         then(part)
 
 
-def _failure() -> Part:
-    text = b"The fault is ours and has been logged. Try again later.\n"
-    head = (
-        b"HTTP/1.1 500 Internal Server Error\r\nContent-Type: text/plain; charset=utf-8\r\n"
-        b"Content-Length: %d\r\nConnection: close\r\n\r\n"
-    )
-    return Part(head % len(text) + text, last=True, keep=False)
+_FAILURE = Refused(
+    "500 Internal Server Error", "The fault is ours and has been logged. Try again later."
+)

@@ -52,7 +52,7 @@ def encoded(answer: Answer, connection: str, clock: Clock) -> ResponseBytes:
         headers = [*headers, ("Date", format_rfc822(clock()))]
     if connection:
         headers = [*headers, ("Connection", connection)]
-    response = ResponseBytes(_head(answer.status, headers) + b"".join(answer.body))
+    response = ResponseBytes(head_bytes(answer.status, headers) + b"".join(answer.body))
     if dated:
         answer.encoded[connection] = response
     return response
@@ -65,9 +65,10 @@ def refusal(refused: Refused, clock: Clock) -> bytes:
     if text:
         headers += [("Content-Type", "text/plain; charset=utf-8")]
         headers += [("Content-Length", str(len(text)))]
-    return _head(refused.status, headers) + text
+    return head_bytes(refused.status, headers) + text
 
 
-def _head(status: str, headers: list[tuple[str, str]]) -> bytes:
+def head_bytes(status: str, headers: list[tuple[str, str]]) -> bytes:
+    """The head of a response."""
     lines = [f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in headers), "", ""]
     return "\r\n".join(lines).encode("latin-1", "replace")

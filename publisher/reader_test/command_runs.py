@@ -107,7 +107,7 @@ def run_each_time(run: CommandRun, tell: Tell) -> Trace:
                     _end(program)
                 trace.runs += 1
                 shown = _items(_tail(out))
-                last_words = (_tail(errors).strip().splitlines() or [""])[-1]
+                last_words = _last_line(errors)
             if shown:
                 trace.shown = [(float(at), shown)]
             if not trace.requests and trace.runs == MOST_IDLE_RUNS:
@@ -132,9 +132,7 @@ def run_once_for_all(run: CommandRun, speed: float, tell: Tell) -> Trace:
     with _served(run, LONG_RUNNING, speed) as (url, desk), TemporaryFile() as errors:
         words, trace = run.words(url), desk.recorded
         desk.jump(0.0)
-        until = (
-            [min(RESTART_HOUR, run.hours), run.hours] if run.hours > RESTART_HOUR else [run.hours]
-        )
+        until = [RESTART_HOUR, run.hours] if run.hours > RESTART_HOUR else [run.hours]
         for end in until:
             at = desk.now()
             if end != until[0]:
@@ -149,7 +147,7 @@ def run_once_for_all(run: CommandRun, speed: float, tell: Tell) -> Trace:
                 ended = program.poll()
                 _end(program)
             if ended is not None:
-                reason = (_tail(errors).strip().splitlines() or [f"exit code {ended}"])[-1]
+                reason = _last_line(errors) or f"exit code {ended}"
                 raise InvalidData(
                     f"{words[0]} ended by itself at hour {desk.now() / 3600:.1f}: {reason}"
                 )
@@ -199,6 +197,10 @@ def _tail(file: IO[bytes]) -> str:
     size = file.seek(0, os.SEEK_END)
     file.seek(max(size - MOST_OUTPUT, 0))
     return file.read(MOST_OUTPUT).decode("utf-8", "replace")
+
+
+def _last_line(file: IO[bytes]) -> str:
+    return (_tail(file).strip().splitlines() or [""])[-1]
 
 
 def _items(output: str) -> list[str]:

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 WEEK_HOURS = 168.0
 HOUR, DAY_SECONDS = 3600, 86_400
@@ -115,28 +116,13 @@ _HOURS = (
 WINDOW = 10
 DELTAS_UNTIL = 10.0  # 226 is answered before this hour, so that who cannot take it is seen later
 # What is odd about some posts: edited, removed, with a date in the future, without a date.
-EDITED_AT, REMOVED_AT, FUTURE_AT, UNDATED_AT, TWICE_AT = 1.3, 2.4, 24.0, 26.0, 28.0
-
-
-def _posts() -> tuple[WeekPost, ...]:
-    posts = []
-    for number, at in enumerate(_HOURS, 1):
-        post = WeekPost(number, at, dated=at)
-        if at == EDITED_AT:
-            post = replace(post, edited=4.5)
-        elif at == REMOVED_AT:
-            post = replace(post, removed=5.0)
-        elif at == FUTURE_AT:
-            post = replace(post, dated=at + 24 * 30)
-        elif at == UNDATED_AT:
-            post = replace(post, dated=None)
-        posts.append(post)
-        if at == TWICE_AT:  # once more under the same guid
-            posts.append(replace(post, number=1000 + number, guid=post.identity))
-    return tuple(posts)
-
-
-POSTS = _posts()
+_ODD: dict[float, dict[str, Any]] = {
+    1.3: {"edited": 4.5}, 2.4: {"removed": 5.0}, 24.0: {"dated": 744.0}, 26.0: {"dated": None},
+}  # fmt: skip
+TWICE_AT = 28.0  # the post that stands there once more under the same guid
+_ONCE = [WeekPost(n, at, **{"dated": at, **_ODD.get(at, {})}) for n, at in enumerate(_HOURS, 1)]
+_TWICE = [replace(p, number=1000 + p.number, guid=p.identity) for p in _ONCE if p.at == TWICE_AT]
+POSTS = (*_ONCE, *_TWICE)
 # The instants at which the document or its tag changes; between them both stay as they are.
 CHANGES = sorted({
     *(stretch.begins for stretch in WEEK), 59.0, 60.0, 61.0,

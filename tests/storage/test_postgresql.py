@@ -49,7 +49,7 @@ def url(server: Server) -> str:
     return server.make_database(f"site_{secrets.token_hex(6)}")
 
 
-LOCALES = (
+OTHER_SESSIONS = (
     "SELECT count(*) FROM pg_stat_activity "
     "WHERE datname = current_database() AND pid <> pg_backend_pid()"
 )
@@ -59,7 +59,7 @@ def is_alone(connection: Connection) -> bool:
     """Whether the server has no other session in this database. Each look has a transaction of its
     own: within one the server shows the sessions as they were at the first look."""
     connection.rollback()
-    return bool(connection.exec_driver_sql(LOCALES).scalar_one() == 0)
+    return bool(connection.exec_driver_sql(OTHER_SESSIONS).scalar_one() == 0)
 
 
 def machine(folder: Path, url: str, key: str = "the same on all machines") -> Environment:
@@ -145,9 +145,9 @@ def test_search_finds_the_same(remote: Site) -> None:
     make_post(remote, title="Zebras", source="They are striped.")
     make_post(remote, title="Other", source="Lions.")
     with remote.database.read() as db:
-        findings = published.search(db, "Zebr")
-        assert [hit.number for hit in findings] == [2, 1]
-        assert "two \x02zebras\x03" in findings[1].excerpt
+        hits = published.search(db, "Zebr")
+        assert [hit.number for hit in hits] == [2, 1]
+        assert "two \x02zebras\x03" in hits[1].excerpt
         assert [hit.number for hit in published.search(db, "walk zebras")] == [1]
         assert published.newest_matching(db, "zebras", 5) == [2, 1]
         for query in ("'", "a & | ! b", ":*", "\\", "zebras' | 'lions", "<->", "\0"):

@@ -12,11 +12,8 @@ from publisher.storage.columns import Base
 
 def all_rooms() -> MetaData:
     """All tables, loaded; most commands load only those of a room or two."""
-    from publisher.storage.tables import (  # noqa: F401 - importing a module registers its tables
-        blog,
-        credentials,
-        publishing,
-    )
+    # Importing a module registers its tables; that of the blog imports `credentials`.
+    from publisher.storage.tables import blog, publishing  # noqa: F401
 
     part.load_tables()
     return Base.metadata

@@ -3,12 +3,7 @@
 from datetime import datetime
 from typing import Literal, get_args
 
-from sqlalchemy import (
-    ForeignKey,
-    Index,
-    String,
-    Text,
-)
+from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from publisher.storage.columns import Base

@@ -3,11 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import (
-    JSON,
-    Index,
-    LargeBinary,
-)
+from sqlalchemy import JSON, Index, LargeBinary
 from sqlalchemy.orm import Mapped, mapped_column
 
 from publisher.storage.columns import Base

@@ -5,8 +5,6 @@ A new database is made from the tables themselves (`storage/schema.py`), an olde
 
 revision = "0028_link_cards"
 down_revision = None
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:

@@ -17,8 +17,6 @@ from publisher.storage.columns import UtcDateTime
 
 revision = "0029_reach_of_updates"
 down_revision = "0028_link_cards"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:

@@ -6,8 +6,6 @@ from alembic import op
 
 revision = "0030_settings_that_went"
 down_revision = "0029_reach_of_updates"
-branch_labels = None
-depends_on = None
 
 _BECAME = {
     ("planner", "look-ahead"): "auto",

@@ -7,15 +7,8 @@ from publisher.storage.columns import UtcDateTime
 
 revision = "0031_taken_back"
 down_revision = "0030_settings_that_went"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
     """One column."""
     op.add_column("posts", sa.Column("former_date", UtcDateTime(), nullable=True))
-
-
-def downgrade() -> None:
-    """Drafts that were published before answer 404."""
-    op.drop_column("posts", "former_date")

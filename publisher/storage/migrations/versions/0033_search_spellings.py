@@ -7,8 +7,6 @@ from publisher.storage.full_text import FullText
 
 revision = "0033_search_spellings"
 down_revision = "0032_how_feeds_were_read"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:

@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0034_pictures"
 down_revision = "0033_search_spellings"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -14,10 +12,3 @@ def upgrade() -> None:
     for name, value in (("image_focus", "center"), ("gallery", "off")):
         column = sa.Column(name, sa.String(), nullable=False, server_default=value)
         op.add_column("posts", column)
-
-
-def downgrade() -> None:
-    """Pictures are cut around their middle, and stand one below the other."""
-    with op.batch_alter_table("posts") as table:
-        table.drop_column("gallery")
-        table.drop_column("image_focus")

@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0035_markdown_in_the_feed"
 down_revision = "0034_pictures"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -18,7 +16,3 @@ def upgrade() -> None:
     begun = database.execute(sa.select(authors.c.id).limit(1)).first()
     if begun and not database.execute(chosen).first():
         database.execute(sa.insert(preferences).values(name="source_markdown", value="on"))
-
-
-def downgrade() -> None:
-    """The stored setting stays as it is."""

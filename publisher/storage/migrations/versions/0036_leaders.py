@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0036_leaders"
 down_revision = "0035_markdown_in_the_feed"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:

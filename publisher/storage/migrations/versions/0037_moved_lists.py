@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0037_moved_lists"
 down_revision = "0036_leaders"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -17,8 +15,3 @@ def upgrade() -> None:
         sa.Column("target", sa.String(), nullable=False),
         sa.PrimaryKeyConstraint("path", name=op.f("pk_moved_lists")),
     )
-
-
-def downgrade() -> None:
-    """Remove the table."""
-    op.drop_table("moved_lists")

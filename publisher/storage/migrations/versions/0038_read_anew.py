@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0038_read_anew"
 down_revision = "0037_moved_lists"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -14,8 +12,3 @@ def upgrade() -> None:
     op.add_column(
         "river_feeds", sa.Column("rules", sa.Integer(), nullable=False, server_default="0")
     )
-
-
-def downgrade() -> None:
-    """Take the column away."""
-    op.drop_column("river_feeds", "rules")

@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0039_reader_follows"
 down_revision = "0038_read_anew"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -14,8 +12,3 @@ def upgrade() -> None:
     op.add_column(
         "reader_feeds", sa.Column("follows", sa.Integer(), nullable=False, server_default="0")
     )
-
-
-def downgrade() -> None:
-    """Take the column away."""
-    op.drop_column("reader_feeds", "follows")
