@@ -51,6 +51,23 @@ class Server:
         finally:
             connection.close()
 
+    def talk(self, *sent: bytes, ends: bool = False) -> bytes:
+        """All that is answered to these bytes, sent one after the other, until the server closes.
+
+        `ends`: nothing follows them, and all of them come at once.
+        """
+        with socket.create_connection(("127.0.0.1", self.port), 10) as connection:
+            if ends:
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
+            for part in sent:
+                connection.sendall(part)
+            if ends:
+                connection.shutdown(socket.SHUT_WR)
+            received = b""
+            while chunk := connection.recv(65536):
+                received += chunk
+        return received
+
     def command(self, *words: str, text: str = "") -> subprocess.CompletedProcess[str]:
         """Run a `publisher` command on the same instance."""
         return subprocess.run(

@@ -40,30 +40,32 @@ def ask(
     return document.respond({"REQUEST_METHOD": method, **environ}, now)
 
 
-@pytest.mark.parametrize(
-    ("header", "code"),
-    [
-        (TAG, 304),
-        ('"0123456789abcdef"', 304),  # compared weakly
-        (f'"other", {TAG}', 304),
-        (f'"other",{TAG} , W/"third"', 304),
-        ("*", 304),
-        (" * ", 304),
-        ('W/"0123456789abcdef-gzip"', 304),
-        ('"0123456789abcdef--gzip"', 304),
-        ('W/"0123456789abcdef;gzip"', 304),
-        ('"other"', 200),
-        ('W/"0123456789abcdefg"', 200),
-        ('W/"0123456789abcdef-gzip-gzip"', 200),
-        ('"x-gzip"', 200),
-        ("0123456789abcdef", 200),  # not an entity tag
-        ("", 200),
-        ('"', 200),
-    ],
-)
-def test_if_none_match(header: str, code: int) -> None:
+HELD = [
+    TAG,
+    '"0123456789abcdef"',  # compared weakly
+    f'"other", {TAG}',
+    f'"other",{TAG} , W/"third"',
+    "*",
+    " * ",
+    'W/"0123456789abcdef-gzip"',
+    '"0123456789abcdef--gzip"',
+    'W/"0123456789abcdef;gzip"',
+]
+NOT_HELD = [
+    '"other"',
+    'W/"0123456789abcdefg"',
+    'W/"0123456789abcdef-gzip-gzip"',
+    '"x-gzip"',
+    "0123456789abcdef",  # not an entity tag
+    "",
+    '"',
+]
+
+
+@pytest.mark.parametrize("header", [*HELD, *NOT_HELD])
+def test_if_none_match(header: str) -> None:
     """H1, H3: weak comparison, lists, the star, and suffixes that front servers add."""
-    assert ask(served(), if_none_match=header).code == code
+    assert ask(served(), if_none_match=header).code == (304 if header in HELD else 200)
 
 
 @pytest.mark.parametrize("tag", ['"other"', TAG])
@@ -74,26 +76,28 @@ def test_if_none_match_decides_alone(tag: str) -> None:
         assert answer.code == (304 if tag == TAG else 200)
 
 
-@pytest.mark.parametrize(
-    ("header", "code"),
-    [
-        ("Mon, 04 Mar 2024 09:30:00 GMT", 304),
-        ("Mon, 04 Mar 2024 09:30:01 GMT", 304),
-        ("Mon, 04 Mar 2024 09:29:59 GMT", 200),
-        ("Monday, 04-Mar-24 09:30:00 GMT", 304),  # RFC 850
-        ("Mon Mar  4 09:30:00 2024", 304),  # asctime
-        ("Mon, 04 Mar 2024 10:30:00 +0100", 304),
-        ("yesterday", 200),
-        ("", 200),
-        ("0", 200),
-        ("Mon, 99 Mar 2024 09:30:00 GMT", 200),
-        ("Mon, 04 Mar 2024 09:30:00 +99999999999999", 200),
-        ("Fri, 31 Dec 9999 23:59:59 -2359", 200),
-    ],
-)
-def test_if_modified_since(header: str, code: int) -> None:
+SINCE = [
+    "Mon, 04 Mar 2024 09:30:00 GMT",
+    "Mon, 04 Mar 2024 09:30:01 GMT",
+    "Monday, 04-Mar-24 09:30:00 GMT",  # RFC 850
+    "Mon Mar  4 09:30:00 2024",  # asctime
+    "Mon, 04 Mar 2024 10:30:00 +0100",
+]
+NOT_SINCE = [
+    "Mon, 04 Mar 2024 09:29:59 GMT",
+    "yesterday",
+    "",
+    "0",
+    "Mon, 99 Mar 2024 09:30:00 GMT",
+    "Mon, 04 Mar 2024 09:30:00 +99999999999999",
+    "Fri, 31 Dec 9999 23:59:59 -2359",
+]
+
+
+@pytest.mark.parametrize("header", [*SINCE, *NOT_SINCE])
+def test_if_modified_since(header: str) -> None:
     """H1: equal or later is a 304; a date that is none is as if it were absent."""
-    assert ask(served(), if_modified_since=header).code == code
+    assert ask(served(), if_modified_since=header).code == (304 if header in SINCE else 200)
 
 
 @pytest.mark.parametrize(
@@ -137,32 +141,34 @@ def test_gzip_has_the_same_tag() -> None:
         assert dict(answer.headers)["Vary"] == "Accept-Encoding"
 
 
-@pytest.mark.parametrize(
-    ("header", "gzip"),
-    [
-        ("gzip", True),
-        ("GZIP", True),
-        ("x-gzip", True),
-        ("deflate, gzip;q=1.0, *;q=0.5", True),
-        ("br, gzip", True),
-        ("*", True),
-        ("gzip;q=0.001", True),
-        ("gzip; q=0.5, identity; q=0.5", True),
-        ("", False),
-        ("br", False),
-        ("identity", False),
-        ("gzip;q=0", False),
-        ("gzip;q=0.000", False),
-        ("*;q=0", False),
-        ("*, gzip;q=0", False),
-        ("gzip;q=0.2, identity;q=0.8", False),
-        ("gzip;q=nonsense", False),
-        ("gzipped", False),
-    ],
-)
-def test_accept_encoding(header: str, gzip: bool) -> None:
+GZIP = [
+    "gzip",
+    "GZIP",
+    "x-gzip",
+    "deflate, gzip;q=1.0, *;q=0.5",
+    "br, gzip",
+    "*",
+    "gzip;q=0.001",
+    "gzip; q=0.5, identity; q=0.5",
+]
+NO_GZIP = [
+    "",
+    "br",
+    "identity",
+    "gzip;q=0",
+    "gzip;q=0.000",
+    "*;q=0",
+    "*, gzip;q=0",
+    "gzip;q=0.2, identity;q=0.8",
+    "gzip;q=nonsense",
+    "gzipped",
+]
+
+
+@pytest.mark.parametrize("header", [*GZIP, *NO_GZIP])
+def test_accept_encoding(header: str) -> None:
     """H3: q values count, zero means never, the star stands for what is not named."""
-    assert accepts_gzip(header) is gzip
+    assert accepts_gzip(header) is (header in GZIP)
 
 
 @pytest.mark.parametrize(

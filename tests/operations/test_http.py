@@ -2,7 +2,6 @@
 
 import gzip
 import re
-import socket
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -31,17 +30,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         media = running.instance / "media" / f"{'e' * 20}.mp3"
         media.write_bytes(bytes(range(250)) * 4)
         yield running
-
-
-def talk(server: Server, *sent: bytes, seconds: float = 10) -> bytes:
-    """All that is answered to these bytes, sent one after the other, until the server closes."""
-    with socket.create_connection(("127.0.0.1", server.port), seconds) as connection:
-        for part in sent:
-            connection.sendall(part)
-        received = b""
-        while chunk := connection.recv(65536):
-            received += chunk
-    return received
 
 
 def statuses(answer: bytes) -> list[int]:
@@ -159,7 +147,7 @@ def statuses(answer: bytes) -> list[int]:
 )
 def test_answers(server: Server, request_bytes: bytes, expected: list[int]) -> None:
     """Each request gets what the RFC says, then the connection ends; a feed is there after it."""
-    assert statuses(talk(server, request_bytes)) == expected
+    assert statuses(server.talk(request_bytes)) == expected
     assert server.get("/rss.xml")[0] == 200
 
 
@@ -167,28 +155,22 @@ def test_a_request_in_single_bytes(server: Server) -> None:
     """However the bytes are cut, the answer is the same."""
     login = b"GET /studio/login HTTP/1.1\r\n" + H + b"\r\n"
     sent = FEED + H + b"\r\n" + login + FEED + CLOSE + b"\r\n"
-    assert statuses(talk(server, *(bytes([byte]) for byte in sent))) == [200, 200, 200]
+    assert statuses(server.talk(*(bytes([byte]) for byte in sent))) == [200, 200, 200]
 
 
 @pytest.mark.parametrize("path", [b"/rss.xml", b"/about"])
 def test_who_sends_no_more_is_answered(server: Server, path: bytes) -> None:
     """A client may close its half of the connection with its request (`nc -N` does)."""
     for following in (0, 100):
-        with socket.create_connection(("127.0.0.1", server.port), 10) as connection:
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)  # all comes at once
-            request = b"GET " + path + b" HTTP/1.1\r\n" + H + b"\r\n"
-            connection.sendall(request + (FEED + H + b"\r\n") * following)
-            connection.shutdown(socket.SHUT_WR)
-            received = b""
-            while chunk := connection.recv(65536):
-                received += chunk
+        request = b"GET " + path + b" HTTP/1.1\r\n" + H + b"\r\n"
+        received = server.talk(request + (FEED + H + b"\r\n") * following, ends=True)
         assert statuses(received) == [200] * (1 + following)
 
 
 def test_a_thousand_polls_at_once(server: Server) -> None:
     """Pipelined polls are all answered, in their order."""
     sent = (FEED + H + b"\r\n") * 999 + FEED + CLOSE + b"\r\n"
-    assert statuses(talk(server, sent)) == [200] * 1000
+    assert statuses(server.talk(sent)) == [200] * 1000
 
 
 def test_a_body_in_chunks_is_the_body(server: Server) -> None:
@@ -196,18 +178,18 @@ def test_a_body_in_chunks_is_the_body(server: Server) -> None:
     head = b"POST /micropub HTTP/1.1\r\n" + CLOSE
     kind = b"Content-Type: application/x-www-form-urlencoded\r\n"
     form = b"h=entry&content=x"
-    whole = talk(server, head + kind + b"Content-Length: %d\r\n\r\n" % len(form) + form)
+    whole = server.talk(head + kind + b"Content-Length: %d\r\n\r\n" % len(form) + form)
     chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in form) + b"0\r\n\r\n"
-    parts = talk(server, head + kind + b"Transfer-Encoding: chunked\r\n\r\n" + chunks)
+    parts = server.talk(head + kind + b"Transfer-Encoding: chunked\r\n\r\n" + chunks)
     assert statuses(whole) == statuses(parts) == [401]
 
 
 def test_http_1_0(server: Server) -> None:
     """A client of HTTP/1.0 is told whether the connection stays; it gets no chunks."""
-    once = talk(server, b"GET /rss.xml HTTP/1.0\r\n\r\n")
+    once = server.talk(b"GET /rss.xml HTTP/1.0\r\n\r\n")
     assert b"Connection: close" in once
     keep_alive = b"GET /rss.xml HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
-    answer = talk(server, keep_alive, b"GET / HTTP/1.0\r\n\r\n")
+    answer = server.talk(keep_alive, b"GET / HTTP/1.0\r\n\r\n")
     assert statuses(answer) == [200, 200]
     assert b"Connection: keep-alive" in answer
     assert b"Transfer-Encoding" not in answer
@@ -221,7 +203,7 @@ def test_head_is_get_without_a_body(server: Server, path: bytes) -> None:
     """
     end = path + b" HTTP/1.1\r\n" + CLOSE + b"\r\n"
     before, head, after = (
-        talk(server, method + end).partition(b"\r\n\r\n") for method in (b"GET ", b"HEAD ", b"GET ")
+        server.talk(method + end).partition(b"\r\n\r\n") for method in (b"GET ", b"HEAD ", b"GET ")
     )
     assert head[2] == b""
     for response in (before, after):
@@ -280,8 +262,8 @@ def test_a_visit_is_answered_from_memory(server: Server) -> None:
     assert server.get("/", {"If-None-Match": headers["etag"]})[0] == 304
     zipped = server.get("/", {"Accept-Encoding": "gzip"})
     assert gzip.decompress(zipped[2]) == page
-    assert b"Connection: keep-alive" in talk(
-        server, b"GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", FEED + CLOSE + b"\r\n"
+    assert b"Connection: keep-alive" in server.talk(
+        b"GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", FEED + CLOSE + b"\r\n"
     )
     soon = (datetime.now(UTC) + timedelta(seconds=4)).isoformat()
     assert server.command("post", "add", text="From elsewhere.").returncode == 0
