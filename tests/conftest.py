@@ -4,6 +4,7 @@ import fcntl
 import gc
 import logging
 import os
+import sqlite3
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -341,6 +342,20 @@ _shared: Any = partial(create_engine, execution_options={"compiled_cache": STATE
 database.create_engine = postgresql.create_engine = _shared  # type: ignore[attr-defined]
 for mapper in Base.registry.mappers:
     mapper.__dict__["_compiled_cache"] = STATEMENTS  # of what a session writes
+
+
+def _set_up(
+    connection: sqlite3.Connection,
+    _record: Any,
+    set_up: Callable[..., None] = database._set_up_sqlite,
+) -> None:
+    """As in the program, but nobody waits for the disk: of this process only the power could cut
+    something off. Programs that tests start do wait."""
+    set_up(connection, _record)
+    connection.execute("PRAGMA synchronous=OFF").close()
+
+
+database._set_up_sqlite = _set_up
 
 
 @pytest.fixture

@@ -354,3 +354,21 @@ def test_the_first_write_configures_nothing_under_its_lock() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert done.stdout.split() == [b"False", b"True"]
+
+
+@pytest.mark.sqlite("a server has these settings itself")
+def test_what_is_committed_is_on_the_disk(tmp_path: Path) -> None:
+    """A program flushes each commit, and checks what refers to what; tests' own process flushes
+    nothing (conftest.py), so another one is asked."""
+    asked = """
+import sys
+from publisher.storage.database import Database
+connection = Database(sys.argv[1]).engine.connect()
+for name in ("journal_mode", "synchronous", "foreign_keys"):
+    print(connection.exec_driver_sql(f"PRAGMA {name}").scalar())
+"""
+    url = f"sqlite:///{tmp_path}/blog.db"
+    done = subprocess.run(
+        [sys.executable, "-c", asked, url], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["wal", "2", "1"]
