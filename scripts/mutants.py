@@ -121,11 +121,11 @@ def _known(session: pytest.Session, folders: list[Path]) -> Known:
     """What the tests do with the code as it is; those that fail are told and left out."""
     from coverage import Coverage, CoverageData
 
-    data, told = str(Path("../data").resolve()), Path("../told").resolve()
+    data, told, report = (Path("..", name).resolve() for name in ("data", "told", "report"))
 
     def measure() -> int:
         coverage = Coverage(
-            data, branch=True, config_file=False, include=[f"{one}/*" for one in folders]
+            str(data), branch=True, config_file=False, include=[f"{one}/*" for one in folders]
         )
         seconds = {}
         coverage.start()
@@ -137,17 +137,18 @@ def _known(session: pytest.Session, folders: list[Path]) -> Known:
                 seconds[item.nodeid] = time.process_time() - began
         coverage.stop()
         coverage.save()
-        with Path("../coverage").open("w") as file:
-            coverage.report(show_missing=True, skip_covered=True, file=file)
         told.write_text(json.dumps(seconds))
+        with report.open("w") as file:
+            coverage.report(show_missing=True, skip_covered=True, file=file)
         return 0
 
     _in_a_fork(measure)
     seconds = json.loads(told.read_text())
-    _say(Path("../coverage").read_text())
+    _say("Branches that no test takes (what runs at import is told as missing, too):")
+    _say(report.read_text())
     _say(f"{len(seconds)} tests, {sum(seconds.values()):.0f} s; these fail without a change:")
     _say(" ".join(item.nodeid for item in session.items if item.nodeid not in seconds))
-    measured = CoverageData(data)
+    measured = CoverageData(str(data))
     measured.read()
     files = measured.measured_files()
     by_line = {
@@ -314,6 +315,8 @@ def _run_changed(
             function.__code__ = new
     items = {item.nodeid: item for item in session.items}
     chosen = [items[test] for test in tests]
+    if not chosen:
+        return 0  # no test goes through it
     before = session.testsfailed
     for item, following in zip(chosen, [*chosen[1:], None], strict=True):
         # A change may make a loop endless, or wait for what never comes: the process ends then.
