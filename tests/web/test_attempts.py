@@ -1,8 +1,9 @@
 """One gesture makes one post, whoever sends it: the second request of a name gets the first one's
 answer."""
 
-import threading
 import xmlrpc.client
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any, cast
 
 import pytest
@@ -79,21 +80,14 @@ def test_xml_rpc(app: Flask, site: Site, secret: str) -> None:
 def test_many_at_once(site: Site) -> None:
     """Of twenty requests of one name at once, on as many connections, one makes the post."""
     ada = make_author(site)
-    began = threading.Barrier(20)
-    made: list[int] = []
+    began = Barrier(20)
 
-    def submit() -> None:
+    def submit(_: int) -> int:
         began.wait()
         with site.database.write() as db:
             value, now = content("One note."), site.clock()
-            made.append(
-                editing.submit(db, ada, 0, value, 0, Intent("now"), now, 60, attempt="a").id
-            )
+            return editing.submit(db, ada, 0, value, 0, Intent("now"), now, 60, attempt="a").id
 
-    threads = [threading.Thread(target=submit) for _ in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert made == [1] * 20
+    with ThreadPoolExecutor(20) as pool:
+        assert list(pool.map(submit, range(20))) == [1] * 20
     assert sources(site) == ["One note."]

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator
 from datetime import timedelta
-from html.parser import HTMLParser
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from lxml import html
 from sqlalchemy import event, text
 
 from publisher.blog.writing import posts
@@ -18,21 +18,16 @@ from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_author, make_post
 
 
-class Head(HTMLParser):
+class Head:
     """The machine-readable part of a page: links by rel, metas by name or property."""
 
     def __init__(self, page: str) -> None:
-        super().__init__()
+        tree = html.document_fromstring(page)
         self.links: dict[str, list[str]] = {}
-        self.metas: dict[str, str] = {}
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        named = {name: value or "" for name, value in attrs}
-        if tag == "link":
-            self.links.setdefault(named["rel"], []).append(named["href"])
-        if tag == "meta":
-            self.metas[named.get("name") or named.get("property", "")] = named.get("content", "")
+        for link in tree.iter("link"):
+            self.links.setdefault(link.get("rel"), []).append(link.get("href"))
+        metas = [meta.attrib for meta in tree.iter("meta")]
+        self.metas = {m.get("name") or m.get("property", ""): m.get("content") for m in metas}
 
 
 def test_older_pages_show_every_post_once(

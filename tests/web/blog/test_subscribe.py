@@ -1,10 +1,10 @@
 """`/subscribe`: addresses to copy, links that open a reader with the feed, the newest posts."""
 
-from html.parser import HTMLParser
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from flask.testing import FlaskClient
+from lxml import html
 
 from publisher.base.media_files import Attachment
 from publisher.installation import Site
@@ -14,23 +14,11 @@ from tests.factories import make_post
 EPISODE = Attachment("/episode.mp3", "audio/mpeg", 1_000_000, 600)
 
 
-class _Page(HTMLParser):
+class _Page:
     def __init__(self, page: str) -> None:
-        super().__init__()
-        self.fields: list[str] = []
-        self.links: dict[str, str] = {}
-        self._link = ""
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        named = {name: value or "" for name, value in attrs}
-        if tag == "input":
-            self.fields.append(named["value"])
-        self._link = named.get("href", "") if tag == "a" else ""
-
-    def handle_data(self, data: str) -> None:
-        if self._link:
-            self.links.setdefault(data.strip(), self._link)
+        tree = html.document_fromstring(page)
+        self.fields = [field.get("value") for field in tree.iter("input")]
+        self.links = {link.text_content().strip(): link.get("href") for link in tree.iter("a")}
 
 
 def test_every_way_in_names_the_feed(site: Site, client: FlaskClient) -> None:
