@@ -88,7 +88,7 @@ def lines(report: "AdviceReport") -> Iterator[str]:
     """The advice in words."""
     from publisher.other_feeds import advise as advice
 
-    yield _said(report.said)
+    yield _freshness_in_words(report.said)
     if report.undated:
         yield (
             "Its posts have no dates with a time of day, so your hours are not known;"
@@ -108,7 +108,7 @@ def lines(report: "AdviceReport") -> Iterator[str]:
         yield from (f"  - {problem}" for problem in report.problems)
 
 
-def _said(present: dict[str, Any]) -> str:
+def _freshness_in_words(present: dict[str, Any]) -> str:
     hints = []
     if present["ttl_minutes"]:
         hints.append(f"come back after {counted(present['ttl_minutes'], 'minute')} (ttl)")

@@ -48,9 +48,9 @@ class Credentials:
 class HttpResult:
     """The result of one poll. `status` is 0 when no answer came at all.
 
-    `hops` are the redirects: the status that sent us on, and where to. `asked` are the hosts that
-    were sent a request, in order, each by its work unit; `requests` counts redirects and second
-    tries too. `waits_for` is the busy host at which the poll was broken off.
+    `hops` are the redirects: the status that sent us on, and where to. `hosts_asked` are the hosts
+    that were sent a request, in order, each by its work unit; `requests` counts redirects and
+    second tries too. `waits_for` is the busy host at which the poll was broken off.
     """
 
     requested_url: str
@@ -63,7 +63,7 @@ class HttpResult:
     problem: str = ""
     detail: str = ""
     auth_scheme: str = ""
-    asked: tuple[str, ...] = ()
+    hosts_asked: tuple[str, ...] = ()
     requests: int = 1
     waits_for: str = ""
 

@@ -129,7 +129,7 @@ class Fetcher:
         """Poll one address. Never raises for what a server or the network does.
 
         `held` are the hosts leased to `owner`. The gate, if there is one, leases further ones to
-        it; the caller releases them: they are in `asked`.
+        it; the caller releases them: they are in `hosts_asked`.
         """
         ours = validators or Validators()
         trip = _Trip(
@@ -227,16 +227,16 @@ class Fetcher:
             raise ProblemError(BUSY, f"stopped before the turn of {host} came") from None
 
     async def _pass_gate(self, host: str, trip: _Trip) -> None:
-        """Wait until a request to the host is allowed, and note the host in `trip.asked`."""
-        if self._gate is not None and host in trip.asked:
+        """Wait until a request to the host is allowed, and note the host in `trip.hosts_asked`."""
+        if self._gate is not None and host in trip.hosts_asked:
             await self._gate.pause(host)
         elif self._gate is not None and host not in trip.held:
             if not await self._gate.lease((host, trip.owner)):
                 trip.waits_for = host
                 raise ProblemError(BUSY, f"it leads to {host}, which is busy")
             trip.held.add(host)
-        if host not in trip.asked:
-            trip.asked += (host,)
+        if host not in trip.hosts_asked:
+            trip.hosts_asked += (host,)
 
 
 def _origin(url: str) -> tuple[str, str]:

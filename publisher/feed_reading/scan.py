@@ -80,7 +80,7 @@ class _Collector:
     document: bytes
     path: list[str] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
-    found: dict[str, list[str]] = field(default_factory=dict)
+    texts_by_path: dict[str, list[str]] = field(default_factory=dict)
     items: list[tuple[int, int]] = field(default_factory=list)
     entities: dict[bytes, bytes] = field(default_factory=dict)
     growth: int = 0
@@ -138,7 +138,7 @@ class _Collector:
             self.items.append((self.start_byte, self.parser.CurrentByteIndex))
         elif len(self.path) <= 4 and self.text:
             key = "/".join(self.path[1:])
-            self.found.setdefault(key, []).append("".join(self.text).strip())
+            self.texts_by_path.setdefault(key, []).append("".join(self.text).strip())
         self.text.clear()
         self.path.pop()
 
@@ -170,7 +170,7 @@ def scan(document: bytes) -> Scan:
         broken = True
     spans = tuple((start, document.find(b">", end) + 1) for start, end in collector.items)
     cut_off = broken and not _LAST_TAG.search(document[-_END_BYTES:])
-    return Scan(kind, _hints(collector.found), spans, broken, cut_off, collector.entities)
+    return Scan(kind, _hints(collector.texts_by_path), spans, broken, cut_off, collector.entities)
 
 
 def expanded(document: bytes, entities: Mapping[bytes, bytes]) -> bytes:

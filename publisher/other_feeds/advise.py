@@ -135,7 +135,7 @@ def report(subject: Subject, now: datetime, zone: str) -> AdviceReport:
         "by_hour": list(ttl_by_hour(activity, now, settings).values()),
         "reasons": explain(decision),
     }
-    present = _said(subject, now)
+    present = _present_freshness(subject, now)
     problems = [*_document_problems(subject, now), *_http_problems(subject, present)]
     return AdviceReport(
         subject.name, zone, subject.updates, subject.undated, present, should, problems
@@ -158,7 +158,7 @@ def in_words(by_hour: Sequence[int]) -> str:
     )
 
 
-def _said(subject: Subject, now: datetime) -> dict[str, Any]:
+def _present_freshness(subject: Subject, now: datetime) -> dict[str, Any]:
     """What the feed says of its freshness, in the document and in the headers of both answers."""
     hints = subject.document.hints if subject.document else None
     headers = subject.first.headers if subject.first else {}

@@ -192,7 +192,7 @@ class RiverWorker:
             if len(batch) > 1:
                 return sum(self._store_batch([result]) for result in batch)
             bad = batch[0]
-            failed = PollResult.failed(bad.job, bad.fetched.asked)
+            failed = PollResult.failed(bad.job, bad.fetched.hosts_asked)
             return 0 if bad.problem == "internal" else self._store_batch([failed])
 
     def _due_by(self, moment: datetime) -> bool:

@@ -75,9 +75,9 @@ class PollResult:
     def failed(cls, job: PollJob, hosts_asked: tuple[str, ...] = ()) -> "PollResult":
         """A visit that ended in a bug of ours; it counts like any other failure.
 
-        `asked` are the hosts that were sent a request before, and are to be released.
+        `hosts_asked` are the hosts that were sent a request before, and are to be released.
         """
-        fetched = HttpResult(job.url, job.url, problem="internal", asked=hosts_asked)
+        fetched = HttpResult(job.url, job.url, problem="internal", hosts_asked=hosts_asked)
         return cls(job, fetched, problem="internal", detail="an error of this program, see its log")
 
     @property
@@ -88,12 +88,12 @@ class PollResult:
     @property
     def hosts_asked(self) -> tuple[str, ...]:
         """The hosts that were sent a request, in order; the job's own if there was none."""
-        return self.fetched.asked or (self.job.host,)
+        return self.fetched.hosts_asked or (self.job.host,)
 
     @property
     def hosts(self) -> frozenset[str]:
         """All hosts that were held for this visit."""
-        return self.job.held.union(self.fetched.asked)
+        return self.job.held.union(self.fetched.hosts_asked)
 
     @property
     def leads_to(self) -> str | None:
@@ -127,7 +127,7 @@ async def run_job(fetcher: Fetcher, job: PollJob, clock: Clock) -> PollResult:
         return PollResult(job, fetched, problem=OVERLOADED, detail=str(problem))
     except Exception:  # a bug in reading one feed must not stop all the others
         log.exception("could not read an answer", url=job.url)
-        return PollResult.failed(job, fetched.asked)
+        return PollResult.failed(job, fetched.hosts_asked)
 
 
 def read(job: PollJob, fetched: HttpResult) -> PollResult:
