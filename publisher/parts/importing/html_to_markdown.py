@@ -84,16 +84,11 @@ def _canonical(html: str, ids: set[str]) -> str:
             element.tag = "p"
         if tag == "pre":  # its colours are no content, its white space is
             code = element.find("code")
-            language = (
-                re.search(r"language-\S+", code.get("class", "")) if code is not None else None
-            )
+            language = re.search(r"language-\S+", "" if code is None else code.get("class", ""))
             attributes["title"] = f"{code is not None} {language and language[0]}"
-            text = (
-                element.text_content().rstrip("\n").replace("\n", "\u2424").replace(" ", "\u2423")
-            )
-            tail = element.tail
-            element.clear()
-            element.text, element.tail = text, tail
+            text = element.text_content().rstrip("\n")
+            element.clear(keep_tail=True)
+            element.text = text.replace("\n", "\u2424").replace(" ", "\u2423")
         element.attrib.clear()
         element.attrib.update(attributes)
         if tag == "div" and attributes == {"class": "scroll"}:

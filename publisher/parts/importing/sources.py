@@ -25,6 +25,10 @@ MAX_FILES = 500_000  # an export of ours has up to two for each post
 MAX_TOTAL_BYTES = 2_000_000_000
 ZIP_MAGIC = b"PK\x03\x04"
 _HEAD_BYTES = 8192
+# What reading a damaged zip raises.
+_DAMAGED = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError, ValueError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -170,18 +174,9 @@ def _folder(root: Path) -> Folder:
 
 def _zip(label: str, file: BinaryIO) -> Folder:
     """The files of a zip. Raises InvalidData for what is damaged, encrypted or points outside."""
-    damaged = (
-        zipfile.BadZipFile,
-        zlib.error,
-        lzma.LZMAError,
-        struct.error,
-        EOFError,
-        OSError,
-        ValueError,
-    )
     try:
         archive = zipfile.ZipFile(file)
-    except (*damaged, NotImplementedError) as error:
+    except (*_DAMAGED, NotImplementedError) as error:
         raise InvalidData(f"{label}: the zip is damaged") from error
     for info in archive.infolist():
         _check_entry(label, info)
@@ -197,7 +192,7 @@ def _zip(label: str, file: BinaryIO) -> Folder:
                 return _within(member.read(limit + 1), limit, name)
         except (NotImplementedError, RuntimeError) as error:
             raise InvalidData(f"{label}: {name[:60]} in the zip is encrypted or unusual") from error
-        except damaged as error:
+        except _DAMAGED as error:
             raise InvalidData(f"{label}: {name[:60]} in the zip is damaged") from error
 
     visible = sorted(name for name in names if "/." not in f"/{name}" and "__MACOSX" not in name)

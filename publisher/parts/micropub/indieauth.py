@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import InvalidInput, PublisherError
 from publisher.base.net import OutgoingError, Reply
 from publisher.base.system.confined import Limits, Unreadable, read
-from publisher.base.text import joined, one_line
+from publisher.base.text import as_list, joined, one_line
 from publisher.blog.members import authors, tokens
 from publisher.parts.micropub import codes
 from publisher.parts.micropub.tables import AuthorizationCode
@@ -341,10 +341,7 @@ def _from_json(address: str, text: str) -> ClientApp:
         return ClientApp(address)
     if not isinstance(document, dict) or document.get("client_id") != address:
         return ClientApp(address)
-    listed = document.get("redirect_uris")
-    places = (
-        tuple(one for one in listed if isinstance(one, str)) if isinstance(listed, list) else ()
-    )
+    places = tuple(one for one in as_list(document.get("redirect_uris")) if isinstance(one, str))
     return ClientApp(address, _name_line(str(document.get("client_name", ""))), places)
 
 

@@ -25,12 +25,7 @@ Form = Literal["html", "markdown"]
 BLOGS: dict[str, Form] = {"1": "html", "markdown": "markdown"}
 _MARK = {"html": "", "markdown": "m"}
 Struct = Mapping[str, Any]
-_FIELDS = (
-    ("title", "title"),
-    ("mt_excerpt", "summary"),
-    ("wp_slug", "slug"),
-    ("mt_basename", "slug"),
-)
+_FIELDS = {"title": "title", "mt_excerpt": "summary", "wp_slug": "slug", "mt_basename": "slug"}
 # What programs may send and this blog cannot keep; apps send some of it empty with every post.
 _PUBLIC = "every published post here is public"
 _UNKEPT = {
@@ -80,7 +75,7 @@ def to_content(
         raise InvalidInput("link: cannot be kept: put it into the text")
     texts: dict[str, Any] = {
         field: _text(struct, name)
-        for name, field in _FIELDS
+        for name, field in _FIELDS.items()
         if name in struct and (field != "slug" or struct[name])
     }
     value = replace(value, **texts)
@@ -105,13 +100,12 @@ def to_struct(
     moment = post.published_at or post.scheduled_at or post.changed_at
     address = site_url + posts.path(post)
     numbered = number(post, form)
-    sound = value.enclosure
+    enclosure = {}
+    if sound := value.enclosure:
+        part = {"url": sound.url, "length": sound.bytes, "type": sound.content_type}
+        enclosure = {"enclosure": part}
     return {
-        **(
-            {"enclosure": {"url": sound.url, "length": sound.bytes, "type": sound.content_type}}
-            if sound
-            else {}
-        ),
+        **enclosure,
         "postid": numbered,
         "page_id": numbered,
         "title": value.title,

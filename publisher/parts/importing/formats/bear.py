@@ -28,7 +28,7 @@ def read(document: Document, zone: tzinfo, _: object) -> Iterator[ImportedPost]:
     except UnicodeDecodeError as error:
         raise InvalidData(f"the CSV cannot be read: {error}") from error
     for number, values in enumerate(fields.table_in(text)[1], 2):
-        row = {name.strip().lower(): value for name, value in values.items()}
+        row = {name.strip().lower().replace(" ", "_"): value for name, value in values.items()}
         if lacking := _NEEDED - row.keys():
             raise InvalidData(f"the CSV lacks {', '.join(sorted(lacking))}")
         yield _post(row, number, zone)
@@ -38,21 +38,21 @@ def _post(row: dict[str, str], number: int, zone: tzinfo) -> ImportedPost:
     where = f"line {number} ({row['title'][:40]})"
     slug = row["slug"].strip("/")
     out = row.get("publish", "true").lower() in _YES
-    written = row.get("published date") or row.get("published_date") or ""
+    written = row.get("published_date", "")
     moment, needs = fields.dated(written, zone)
-    tags = row.get("all tags") or row.get("all_tags") or row.get("tags", "")
+    tags = row.get("all_tags") or row.get("tags", "")
     alias = row.get("alias", "").strip("/")
     return ImportedPost(
         where=where,
         guid=fields.identity(row.get("uid", ""), "", slug + row["title"]),
         source=row["content"].replace("\r\n", "\n"),
         source_format="markdown",
-        kind="page" if row.get("is page", row.get("is_page", "")).lower() in _YES else "post",
+        kind="page" if row.get("is_page", "").lower() in _YES else "post",
         status="published" if out else "draft",
         title=" ".join(row["title"].split()),
         slug=slug,
-        summary=row.get("meta description") or row.get("meta_description", ""),
-        image=row.get("meta image") or row.get("meta_image", ""),
+        summary=row.get("meta_description", ""),
+        image=row.get("meta_image", ""),
         tags=_tags(tags),
         published_at=moment,
         needs=needs,

@@ -246,16 +246,10 @@ def _marked(markers: Any, document: Row) -> str:
         for number in opened:
             name, *attributes = document["markups"][number]
             tag = name.lower() if name.lower() in _MARKUPS else "span"
-            pairs = (
-                dict(zip(attributes[0][::2], attributes[0][1::2], strict=False))
-                if attributes
-                else {}
-            )
-            made.append(
-                f'<a href="{html.escape(str(pairs.get("href", "")))}">'
-                if tag == "a"
-                else f"<{tag}>"
-            )
+            listed = attributes[0] if attributes else []
+            pairs = dict(zip(listed[::2], listed[1::2], strict=False))
+            link = f' href="{html.escape(str(pairs.get("href", "")))}"' if tag == "a" else ""
+            made.append(f"<{tag}{link}>")
             still.append(tag)
         atom = document["atoms"][value] if kind else ["", value]
         made.append("<br>" if atom[0] == "soft-return" else html.escape(str(atom[1]), quote=False))

@@ -294,15 +294,10 @@ class TextFolder:
         link = re.sub(r"/(_?index)$", "", link)
         beside = PurePosixPath(place).parent
         while link.startswith(("./", "../")):
-            beside, link = (
-                (beside, link[2:]) if link.startswith("./") else (beside.parent, link[3:])
-            )
-        near = (beside / link).as_posix()
-        return (
-            next((a for key in (near, link) if (a := self._addresses.get(key, ""))), "")
-            if link
-            else ""
-        )
+            dots, _, link = link.partition("/")
+            beside = beside.parent if dots == ".." else beside
+        keys = ((beside / link).as_posix(), link) if link else ()
+        return next((a for key in keys if (a := self._addresses.get(key))), "")
 
     def _all_addresses(self) -> dict[str, str]:
         """The path of every text, by each end of its file's path that names no other."""
@@ -401,13 +396,9 @@ def post(
 
 
 def _used(word: str) -> str:
-    return (
-        word
-        if word.startswith("the ")
-        else f"the shortcode {word}"
-        if word != "{{ ... }}"
-        else f"it uses {word}"
-    )
+    if word.startswith("the "):
+        return word
+    return f"it uses {word}" if word == "{{ ... }}" else f"the shortcode {word}"
 
 
 def _picture(fields: dict[str, Any]) -> tuple[str, str]:

@@ -167,9 +167,7 @@ def read_beehiiv(document: Document, zone: tzinfo, batch: Batch) -> Iterator[Imp
             slug=fields.slug_of(address),
             summary=fields.plain(row.get("web_subtitle")),
             image=picture if fields.is_web_address(picture) else "",
-            tags=tuple(
-                tag for one in row.get("content_tags", "").split(";") if (tag := one.strip())
-            ),
+            tags=tuple(filter(None, map(str.strip, row.get("content_tags", "").split(";")))),
             published_at=moment,
             address=address if public else "",
         )

@@ -119,6 +119,11 @@ def string(values: Any, *names: str) -> str:
     return str(value).strip() if isinstance(value, str | int | float) else ""
 
 
+def is_true(values: Any, *names: str) -> bool:
+    """Whether the value at this path of names says yes."""
+    return string(values, *names).lower() == "true"
+
+
 def strings(values: Any, *names: str) -> list[str]:
     """The texts of a list at this path of names; a text alone is a list of one."""
     value = at(values, *names)

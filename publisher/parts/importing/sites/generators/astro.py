@@ -122,11 +122,8 @@ class Astro(Generator):
 
     def kind(self, text: Text) -> PostKind:
         """Texts of pages that are not dated are pages."""
-        return (
-            "page"
-            if text.date is None and text.place.startswith("src/pages/")
-            else super().kind(text)
-        )
+        page = text.date is None and text.place.startswith("src/pages/")
+        return "page" if page else super().kind(text)
 
     def path(self, text: Text) -> str:
         """By the route that shows its collection."""

@@ -13,6 +13,7 @@ from publisher.parts.importing.sources import Folder
 from publisher.storage.tables.blog import PostKind
 
 _LIST_PAGE = re.compile(r"""^permalink:\s*["']?([\w/.-]*)\{\{[^}]*\b(tag|author)\b""", re.MULTILINE)
+_SHOWN = {"_posts", "_drafts", "_pages"}
 
 
 class Eleventy(Generator):
@@ -69,11 +70,7 @@ class Eleventy(Generator):
     def takes(self, place: str) -> bool:
         """Texts in the input folder, but not in `_includes`, `_data` and their like."""
         folders = PurePosixPath(place.removeprefix(self.root)).parts[:-1]
-        hidden = {part for part in folders if part.startswith("_")} - {
-            "_posts",
-            "_drafts",
-            "_pages",
-        }
+        hidden = {part for part in folders if part.startswith("_")} - _SHOWN
         return place.startswith(self.root) and super().takes(place) and not hidden
 
     def kind(self, text: Text) -> PostKind:
@@ -113,11 +110,8 @@ class Eleventy(Generator):
         inner = text.place.removeprefix(self.root).rpartition(".")[0]
         if own:
             return self._filled(own, text, inner)
-        return "/" + (
-            inner.removesuffix("index")
-            if inner == "index" or inner.endswith("/index")
-            else f"{inner}/"
-        )
+        is_index = inner == "index" or inner.endswith("/index")
+        return "/" + (inner.removesuffix("index") if is_index else f"{inner}/")
 
     def _filled(self, pattern: str, text: Text, inner: str) -> str:
         slug = text.path.parent.name if text.path.stem == "index" else text.dated_name[1]

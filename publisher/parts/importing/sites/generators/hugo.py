@@ -17,19 +17,15 @@ class Hugo(Generator):
     """Hugo: `content`, whose folders are sections."""
 
     name = "Hugo"
+    CONFIGS = tuple(f"{n}.{k}" for n in ("config", "hugo") for k in ("json", "yaml", "yml", "toml"))
     guid_is_address = True
     spaced_tags = False
     drafts = ""
 
     def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
         super().__init__(folder, prefix, zone)
-        files = [
-            f"{name}.{kind}"
-            for name in ("config", "hugo")
-            for kind in ("json", "yaml", "yml", "toml")
-        ]
         some = "config/_default/"
-        files += [some + name for name in files]
+        files = [top + name for top in ("", some) for name in self.CONFIGS]
         self.settings = _lower(self._settings(*files))
         for name in ("permalinks", "languages", "frontmatter"):  # a file of its own each
             if own := self._settings(f"{some}{name}.toml", f"{some}{name}.yaml"):
@@ -50,11 +46,7 @@ class Hugo(Generator):
         self.feeds += [f"/{permalinks.hugo_path(one)}/{name}.xml" for one in sections][:50]
         self.languages = list(config.at(self.settings, "languages") or ())
         main = config.string(self.settings, "defaultcontentlanguage") or "en"
-        self.main = (
-            ""
-            if config.string(self.settings, "defaultcontentlanguageinsubdir").lower() == "true"
-            else main
-        )
+        self.main = "" if config.is_true(self.settings, "defaultcontentlanguageinsubdir") else main
 
     def takes(self, place: str) -> bool:
         """Texts in the content folder."""
@@ -92,8 +84,8 @@ class Hugo(Generator):
         folder = inner.parent.parent if bundle else inner.parent
         name = inner.parent.name if bundle else stem
         section = inner.parts[0].lower() if len(inner.parts) > (2 if bundle else 1) else ""
-        lower = config.string(self.settings, "disablepathtolower").lower() != "true"
-        ending = ".html" if config.string(self.settings, "uglyurls").lower() == "true" else "/"
+        lower = not config.is_true(self.settings, "disablepathtolower")
+        ending = ".html" if config.is_true(self.settings, "uglyurls") else "/"
 
         def slug(words: str) -> str:
             return permalinks.hugo_path(words, lower)

@@ -51,7 +51,7 @@ class Jekyll(Generator):
         own = config.at(self.settings, "collections")
         if not isinstance(own, dict):
             return []
-        return [name for name, v in own.items() if config.string(v, "output").lower() == "true"]
+        return [name for name, v in own.items() if config.is_true(v, "output")]
 
     def kind(self, text: Text) -> PostKind:
         """What is in `_posts` or `_drafts` is a post."""
@@ -64,11 +64,8 @@ class Jekyll(Generator):
 
     def date_zone(self, written: str) -> tzinfo:
         """YAML takes a whole time without an offset as UTC, and Ruby what YAML does not know."""
-        return (
-            UTC
-            if re.fullmatch(r"\d{4}-\d\d?-\d\d?[Tt\s]+\d\d?:\d\d:\d\d(\.\d*)?", written)
-            else self.zone
-        )
+        whole = re.fullmatch(r"\d{4}-\d\d?-\d\d?[Tt\s]+\d\d?:\d\d:\d\d(\.\d*)?", written)
+        return UTC if whole else self.zone
 
     def default(self, text: Text, name: str) -> str:
         """A field's value by the site's `defaults`, the last that fits."""

@@ -35,26 +35,21 @@ class Pelican(Generator):
         self._zone(config.string(self.settings, "TIMEZONE"), UTC)
         self._site(config.string(self.settings, "SITEURL"))
         self.pages = config.strings(self.settings, "PAGE_PATHS") or ["pages"]
-        texts = {
-            "FEED_ALL_ATOM": "feeds/all.atom.xml",
-            "FEED_ALL_RSS": "",
-            "FEED_ATOM": "",
-            "FEED_RSS": "",
-        }
-        found = [config.string({n: d, **self.settings}, n) for n, d in texts.items()]
-        self.feeds = ["/" + feed.lstrip("/") for feed in found if feed]
-        given = config.at(self.settings, "SLUG_REGEX_SUBSTITUTIONS")
+        feeds = {"FEED_ALL_ATOM": "feeds/all.atom.xml"} | self.settings
+        names = ("FEED_ALL_ATOM", "FEED_ALL_RSS", "FEED_ATOM", "FEED_RSS")
+        paths = (config.string(feeds, name) for name in names)
+        self.feeds = ["/" + path.lstrip("/") for path in paths if path]
+        pairs = config.at(self.settings, "SLUG_REGEX_SUBSTITUTIONS") or _PELICAN_WORDS
         self.substitutions = [
-            (str(one[0]), str(one[1]))
-            for one in given or _PELICAN_WORDS
-            if isinstance(one, tuple | list) and len(one) == 2
-        ]  # fmt: skip
+            (str(pair[0]), str(pair[1]))
+            for pair in pairs
+            if isinstance(pair, tuple | list) and len(pair) == 2
+        ]
 
     def takes(self, place: str) -> bool:
         """Texts in the content folder."""
-        return (
-            place.startswith(self.root) and super().takes(place) and not place.startswith("output/")
-        )
+        inside = place.startswith(self.root) and not place.startswith("output/")
+        return inside and super().takes(place)
 
     def kind(self, text: Text) -> PostKind:
         """What is in the folder of pages is a page."""
@@ -76,20 +71,14 @@ class Pelican(Generator):
             return ""
         if self.pattern and not page:
             return super().path(text)
+        urls = {"PAGE_URL": "pages/{slug}.html", "ARTICLE_URL": "{slug}.html"}
         name = "PAGE_URL" if page else "ARTICLE_URL"
-        pattern = config.string(self.settings, name) or (
-            "pages/{slug}.html" if page else "{slug}.html"
-        )
+        pattern = config.string(self.settings, name) or urls[name]
         folder = text.path.parent.name if text.path.parent.as_posix() + "/" != self.root else ""
-        category = (
-            text.value("category")
-            or folder
-            or config.string(self.settings, "DEFAULT_CATEGORY")
-            or "misc"
-        )
+        usual = config.string(self.settings, "DEFAULT_CATEGORY") or "misc"
         words = {
             "slug": slug,
-            "category": self._slug(category),
+            "category": self._slug(text.value("category") or folder or usual),
             "author": self._slug(text.value("author")),
             "lang": text.value("lang") or config.string(self.settings, "DEFAULT_LANG"),
         }

@@ -34,8 +34,9 @@ def recognised(folder: Folder, prefix: str, zone: tzinfo) -> Generator:
         return Pelican(folder, prefix, zone)
     if any(name.startswith("source/_posts/") for name in names):
         return Hexo(folder, prefix, zone)
-    hugo = {f"{n}.{k}" for n in ("hugo", "config") for k in ("toml", "yaml", "yml", "json")}
-    if "content" in tops and (has(hugo) or any(n.startswith("config/_default/") for n in names)):
+    if "content" in tops and (
+        has(Hugo.CONFIGS) or any(n.startswith("config/_default/") for n in names)
+    ):
         return Hugo(folder, prefix, zone)
     if has(["_config.yml", "_config.yaml", "_config.toml"]) or "_posts" in tops:
         return Jekyll(folder, prefix, zone)
