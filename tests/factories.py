@@ -10,6 +10,7 @@ from publisher.blog.members import authors
 from publisher.blog.writing import posts
 from publisher.blog.writing.content import Content, checked
 from publisher.installation import Site
+from publisher.installation.settings import store_settings
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
 
@@ -35,6 +36,18 @@ def make_post(
     with site.database.write() as db:
         post = posts.create(db, content(source, **fields), author_id, site.clock())
         return posts.publish_or_schedule(db, post, at or site.clock(), site.clock())
+
+
+def set_settings(site: Site, texts: dict[str, str]) -> None:
+    """Settings of the site, by name."""
+    with site.database.write() as db:
+        store_settings(db, texts)
+
+
+def delete_post(site: Site, post_id: int) -> None:
+    """Delete a post now."""
+    with site.database.write() as db:
+        posts.delete(db, posts.get(db, post_id), site.clock())
 
 
 def make_png(colour: str = "teal", size: tuple[int, int] = (60, 40)) -> bytes:

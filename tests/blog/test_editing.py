@@ -12,7 +12,7 @@ from publisher.installation import Site
 from publisher.storage.tables.blog import Post, UnsavedText
 from publisher.storage.tables.credentials import Author
 from tests.conftest import FakeClock
-from tests.factories import content, make_author, make_post
+from tests.factories import content, delete_post, make_author, make_post
 
 
 def submit(
@@ -72,8 +72,7 @@ def test_deleted_meanwhile(site: Site, clock: FakeClock) -> None:
     """A save over a post that another tab deleted is refused, not swallowed."""
     ada = make_author(site)
     post = make_post(site, author_id=ada.id)
-    with site.database.write() as db:
-        posts.delete(db, posts.get(db, post.id), clock())
+    delete_post(site, post.id)
     with pytest.raises(Conflict, match="deleted"):
         submit(site, ada, Intent(), "Still typing.", post)
 

@@ -7,10 +7,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from publisher.base.environment import Environment
-from publisher.installation.settings import store_settings
 from publisher.publishing.rebuild import rebuild
 from tests.browser.conftest import Browse, Live, overflow, violations
-from tests.factories import make_post
+from tests.factories import make_post, set_settings
 
 ELSEWHERE = "http://127.0.0.1:9"
 
@@ -26,8 +25,7 @@ def test_one_click_mends_the_address(
     live: Live, browse: Browse, log_in: Callable[[Page], Page], scripts: bool
 ) -> None:
     """Feed and pages name the browser's address afterwards, and the guid of a post stays."""
-    with live.site.database.write() as db:
-        store_settings(db, {"site_url": ELSEWHERE})
+    set_settings(live.site, {"site_url": ELSEWHERE})
     page = log_in(browse("/studio/login", width=390, scripts=scripts))
     make_post(live.site, "A note.")
     rebuild(live.site)

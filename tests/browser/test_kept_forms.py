@@ -5,9 +5,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from publisher.installation.settings import store_settings
 from tests.browser.conftest import Browse, Live, comes_true, end_logins, hold, wait_on
-from tests.factories import PASSWORD
+from tests.factories import PASSWORD, set_settings
 
 KEPT = "Object.keys(localStorage).filter((key) => key.includes(':form:'))"
 FREE = "navigator.locks.query().then(({held}) => !held.length)"
@@ -120,8 +119,7 @@ def test_a_setting_that_was_changed_elsewhere_stays(ada: Page, live: Live) -> No
     """What was typed on an older one is offered beside it, and each button says what it does."""
     typed(ada, "/studio/look", "footer", "Typed on the laptop.")
     ada.goto("/studio/posts")
-    with live.site.database.write() as db:
-        store_settings(db, {"footer": "Saved on the phone."})
+    set_settings(live.site, {"footer": "Saved on the phone."})
     ada.goto("/studio/look")
     expect(ada.locator("[name=footer]")).to_have_value("Saved on the phone.")
     ada.get_by_role("button", name="Show the text of").click()
@@ -150,8 +148,7 @@ def test_what_is_only_offered_outlives_what_is_typed(ada: Page, live: Live) -> N
     typed(ada, "/studio/look", "footer", "An imprint.")
     ada.get_by_role("link", name="Posts", exact=True).click()
     ada.wait_for_url("**/studio/posts")
-    with live.site.database.write() as db:
-        store_settings(db, {"footer": "Of the other device."})
+    set_settings(live.site, {"footer": "Of the other device."})
     ada.goto("/studio/look")
     ada.get_by_role("button", name="Show the text of").wait_for()
     ada.fill("[name=css]", "body { margin: 0 }")

@@ -7,9 +7,8 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from publisher.blog.post_files import media
-from publisher.installation.settings import store_settings
 from tests.browser.conftest import Browse, Live, Scheme, overflow, violations
-from tests.factories import make_post
+from tests.factories import make_post, set_settings
 
 TEXT = """A paragraph with a [link](https://example.org/) and `code`.
 
@@ -69,8 +68,7 @@ def test_from_the_studio_to_the_reader(live: Live, browse: Browse, log_in: objec
 def test_every_look_is_sound(live: Live, browse: Browse, look: str, scheme: Scheme) -> None:
     """axe finds nothing, nothing overflows, and paper is white in print."""
     make_post(live.site, TEXT, title="A title that needs more than one line of it", tags=["x"])
-    with live.site.database.write() as db:
-        store_settings(db, {"look": look, "elsewhere": "https://social.example/@ada"})
+    set_settings(live.site, {"look": look, "elsewhere": "https://social.example/@ada"})
     for width in (320, 1280):
         page = browse("/", scheme=scheme, width=width)
         for place in (
@@ -89,8 +87,7 @@ def test_every_look_is_sound(live: Live, browse: Browse, look: str, scheme: Sche
 def test_a_long_note_is_shown_whole(live: Live, browse: Browse, look: str) -> None:
     """Where notes are plates, too: one of eighty words begins with its first."""
     make_post(live.site, "First words. " + "Some more of it. " * 20 + "Last words.")
-    with live.site.database.write() as db:
-        store_settings(db, {"look": look})
+    set_settings(live.site, {"look": look})
     for width in (390, 1280):
         text = browse("/", width=width).locator(".note .prose")
         top, bottom = text.evaluate(
@@ -111,8 +108,7 @@ def test_a_photograph_stands_around_its_text(live: Live, browse: Browse) -> None
     accepted = media.accept(drawn.getvalue())
     media.store(live.site.environment.media, accepted)
     make_post(live.site, "Words. " * 90, title="Sea", image=accepted.path)
-    with live.site.database.write() as db:
-        store_settings(db, {"look": "photo"})
+    set_settings(live.site, {"look": "photo"})
     edges = "one => { const box = one.getBoundingClientRect(); return [box.left, box.right]; }"
     for width in (390, 1280):
         page = browse("/posts/sea", width=width)
@@ -127,8 +123,7 @@ def test_a_photograph_stands_around_its_text(live: Live, browse: Browse) -> None
 @pytest.mark.parametrize("look", ["book", "plain", "photo", "notes"])
 def test_where_one_is_does_not_hang_on_colours(live: Live, browse: Browse, look: str) -> None:
     """In the navigation the page's own link has a line, where the system chooses colours, too."""
-    with live.site.database.write() as db:
-        store_settings(db, {"look": look})
+    set_settings(live.site, {"look": look})
     page = browse("/archives")
     page.emulate_media(forced_colors="active")
     lines = "links => links.map(a => getComputedStyle(a).textDecorationLine)"
@@ -137,8 +132,7 @@ def test_where_one_is_does_not_hang_on_colours(live: Live, browse: Browse, look:
 
 def test_arabic_letters_stay_joined(live: Live, browse: Browse) -> None:
     """The large first letter of the look book is not cut off from its word."""
-    with live.site.database.write() as db:
-        store_settings(db, {"look": "book"})
+    set_settings(live.site, {"look": "book"})
     large = "p => getComputedStyle(p, '::first-letter').initialLetter"
     for source, letter in (("Words. " * 90, "3"), ("هذه كلمات عربية. " * 90, "normal")):
         post = make_post(live.site, source, title="A post")
@@ -167,8 +161,7 @@ def test_code_runs_from_left_to_right(live: Live, browse: Browse) -> None:
 def test_photographs_and_words_in_one_grid(live: Live, browse: Browse) -> None:
     """In each row of plates a post without a picture fills its cell; a long note is shortened, with
     a link to it; a summary has no words of a table run together."""
-    with live.site.database.write() as db:
-        store_settings(db, {"look": "photo"})
+    set_settings(live.site, {"look": "photo"})
     table = "| Month | Loaves |\n|---|---|\n| May | 12 |\n\nBread, counted."
     make_post(live.site, "A note. " * 100)
     make_post(live.site, table, title="Loaves")
@@ -196,8 +189,7 @@ def test_wide_pictures_keep_to_the_window(
     live: Live, browse: Browse, look: str, width: int
 ) -> None:
     """In the middle of it, "full" from edge to edge, and nothing to scroll sideways."""
-    with live.site.database.write() as db:
-        store_settings(db, {"look": look})
+    set_settings(live.site, {"look": look})
     text = "\n\n".join(f'![A boat](/favicon.ico "{words}")' for words in ("One", "wide", "full"))
     make_post(live.site, text, title="First")
     page = browse("/posts/first", width=width)

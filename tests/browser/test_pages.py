@@ -6,10 +6,8 @@ import pytest
 from playwright.sync_api import Browser, Page, Request
 
 from publisher.base.media_files import Attachment
-from publisher.blog.writing import posts
-from publisher.installation.settings import store_settings
 from tests.browser.conftest import Browse, Live, Scheme, overflow, violations
-from tests.factories import make_author, make_post
+from tests.factories import delete_post, make_author, make_post, set_settings
 
 LONG = """A paragraph with a [link](https://example.org/) and `code`.
 
@@ -41,8 +39,7 @@ def written(live: Live) -> Live:
     gone = make_post(site, "Gone.", slug="gone")
     make_post(site, LONG, title="A long post", tags=["feeds"], author_id=ada)
     make_post(site, "A note without a title.")
-    with site.database.write() as db:
-        posts.delete(db, posts.get(db, gone.id), site.clock())
+    delete_post(site, gone.id)
     return live
 
 
@@ -70,8 +67,7 @@ def watched(page: Page) -> list[Request]:
 @pytest.mark.parametrize("look", ["book", "plain", "photo", "notes"])
 def test_little_is_sent(written: Live, chromium: Browser, look: str) -> None:
     """A first visitor's page, its font with it, takes at most 7 requests and 30 kB on the wire."""
-    with written.site.database.write() as db:
-        store_settings(db, {"look": look})
+    set_settings(written.site, {"look": look})
     heavy = []
     for place in PLACES[:-1]:  # the last one is the studio's
         page = chromium.new_page(base_url=written.url)  # with an empty cache

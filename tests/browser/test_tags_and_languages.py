@@ -9,7 +9,7 @@ from publisher.parts.webmention import mentions
 from publisher.parts.webmention.tables import Mention
 from publisher.publishing.rebuild import rebuild
 from tests.browser.conftest import Browse, Live, Scheme, overflow, violations
-from tests.factories import make_post
+from tests.factories import make_post, set_settings
 
 
 def test_two_tags_become_one(live: Live, browse: Browse, log_in: Callable[[Page], Page]) -> None:
@@ -31,8 +31,7 @@ def test_two_tags_become_one(live: Live, browse: Browse, log_in: Callable[[Page]
 
 def test_scripts_of_the_world(live: Live, browse: Browse) -> None:
     """Arabic runs from the right, a Japanese sentence is found by a word inside, dates speak."""
-    with live.site.database.write() as db:
-        store_settings(db, {"language": "ja"})
+    set_settings(live.site, {"language": "ja"})
     make_post(live.site, "مرحبا بالعالم، هذا نص.", title="عنوان بالعربية", slug="arabic")
     make_post(live.site, "昨日は図書館で本を読みました。", title="読書", slug="reading")
     page = browse("/posts/arabic")
@@ -47,8 +46,7 @@ def test_scripts_of_the_world(live: Live, browse: Browse) -> None:
 
 def test_arrow_keys_where_words_run_from_the_right(live: Live, browse: Browse) -> None:
     """The older post's link stands at the right there, and the right arrow leads to it."""
-    with live.site.database.write() as db:
-        store_settings(db, {"language": "ar"})
+    set_settings(live.site, {"language": "ar"})
     make_post(live.site, "قديم", title="قديم", slug="older")
     make_post(live.site, "جديد", title="جديد", slug="newer")
     page = browse("/posts/newer")

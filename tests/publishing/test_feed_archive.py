@@ -9,11 +9,10 @@ from lxml.etree import fromstring
 
 from publisher.blog.writing import posts
 from publisher.installation import Site
-from publisher.installation.settings import store_setting
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.publishing import Snapshot
 from tests.conftest import SITE_URL, FakeClock
-from tests.factories import content, make_post
+from tests.factories import content, make_post, set_settings
 from tests.feeds.samples import NAMESPACES
 
 DATES = [
@@ -29,8 +28,7 @@ DATES = [
 @pytest.fixture
 def written(site: Site, app: Flask) -> Site:
     """Six posts in four months, of which the feed has two."""
-    with site.database.write() as session:
-        store_setting(session, "feed_items", "2")
+    set_settings(site, {"feed_items": "2"})
     for number, date in enumerate(DATES):
         make_post(site, f"Post {number}.", date, title=f"Post {number}")
     rebuild(site)
@@ -72,8 +70,7 @@ def test_the_links_lead_through_everything(written: Site, client: FlaskClient, n
 
 def test_a_young_blog_is_complete(site: Site, app: Flask, client: FlaskClient) -> None:
     """All posts in the document, even where they just fit: it says so, and links to no archive."""
-    with site.database.write() as session:
-        store_setting(session, "feed_items", "2")
+    set_settings(site, {"feed_items": "2"})
     for number in range(4):
         rebuild(site)
         app.extensions["front"].refresh()

@@ -17,7 +17,7 @@ from publisher.publishing.feed_content import accounts
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.publishing import Snapshot
 from tests.conftest import SITE_URL, FakeClock
-from tests.factories import content, make_author, make_post
+from tests.factories import content, make_author, make_post, set_settings
 from tests.feeds.samples import NAMESPACES, parse, texts
 
 EPISODE = Attachment("/episode.mp3", "audio/mpeg", 1_000_000, 600)
@@ -47,8 +47,7 @@ def test_the_source_comes_along(site: Site, clock: FakeClock) -> None:
     own = '<video src="/media/1.webm">'
     make_post(site, f"[it](/posts/x), ![p](/media/1.png), {own}, [out](//o.example).", title="One")
     make_post(site, "<p>Old.</p>", title="Two", source_format="html")
-    with site.database.write() as db:
-        store_settings(db, {"elsewhere": "https://github.com/ada", "source_markdown": "on"})
+    set_settings(site, {"elsewhere": "https://github.com/ada", "source_markdown": "on"})
     root = parse(rebuild(site).body)
     [source] = texts(root, "channel/item/source:markdown")
     assert source.startswith(f"[it]({SITE_URL}/posts/x), ![p]({SITE_URL}/media/1.png), ")
@@ -97,8 +96,7 @@ def test_a_podcast_is_as_its_directories_want_it(site: Site, clock: FakeClock) -
     assert texts(moved, "channel/source:self") == ["https://new.example/rss.xml"]
     assert texts(moved, "channel/podcast:guid") == first
     own = "917393e3-1b1e-5cef-ace4-edaa54e1f810"
-    with site.database.write() as db:
-        store_settings(db, {"podcast_guid": own.upper()})
+    set_settings(site, {"podcast_guid": own.upper()})
     assert texts(parse(rebuild(site).body), "channel/podcast:guid") == [own]
 
 
@@ -128,8 +126,7 @@ def test_what_directories_would_refuse_is_refused_here(site: Site, name: str, te
 def test_what_is_gone_is_said(site: Site, clock: FakeClock) -> None:
     """A young blog's feed is complete until it has more posts than fit; what readers had and is
     deleted is named in Atom, a draft that was thrown away is not, and what comes back is not."""
-    with site.database.write() as db:
-        store_settings(db, {"feed_items": "3"})
+    set_settings(site, {"feed_items": "3"})
     kept_post = make_post(site, "One.", title="One")
     gone = make_post(site, "Two.", title="Two")
     with site.database.write() as db:

@@ -18,7 +18,7 @@ from publisher.publishing.snapshots import freshness, served
 from publisher.storage.tables.blog import Update
 from publisher.storage.tables.publishing import Snapshot
 from tests.conftest import SITE_URL, FakeClock
-from tests.factories import content, make_author, make_post
+from tests.factories import content, delete_post, make_author, make_post, set_settings
 from tests.feeds.samples import parse, texts
 
 
@@ -36,8 +36,7 @@ def built_on(row: Snapshot) -> str:
 @pytest.fixture
 def blog(site: Site, clock: FakeClock) -> Site:
     """A blog with three posts, an hour old, and a feed of two items."""
-    with site.database.write() as db:
-        store_setting(db, "feed_items", "2")
+    set_settings(site, {"feed_items": "2"})
     for number in (3, 2, 1):
         make_post(site, f"Text {number}.", clock() - timedelta(hours=number), title=f"T{number}")
     rebuild(site)
@@ -62,8 +61,7 @@ def test_the_headers_are_kept_with_the_document(site: Site, clock: FakeClock) ->
     expiries = freshness(row).expiries
     assert expiries is not None
     assert len(expiries.instants) == 12
-    with site.database.write() as db:
-        store_setting(db, "freshness", "ttl")
+    set_settings(site, {"freshness": "ttl"})
     row = rebuild(site)
     assert freshness(row).expiries is None
     assert served(row).max_age_seconds == row.ttl_minutes * 60
@@ -124,8 +122,7 @@ def test_a_deletion_moves_it(blog: Site, clock: FakeClock) -> None:
     """R4: a deleted post leaves the feed, the next one moves up, lastBuildDate moves."""
     first = rebuild(blog)
     clock.forward(minutes=10)
-    with blog.database.write() as db:
-        posts.delete(db, posts.get(db, 3), clock())
+    delete_post(blog, 3)
     second = rebuild(blog)
     assert element(second, "channel/item/title") == ["T2", "T3"]
     assert built_on(second) > built_on(first)
@@ -188,8 +185,7 @@ def test_the_past_can_be_asked_for(blog: Site, clock: FakeClock) -> None:
 
 def test_quiet_setting(blog: Site, clock: FakeClock) -> None:
     """With `etag` quiet a ttl step leaves the tag alone; the document carries the new ttl."""
-    with blog.database.write() as db:
-        store_setting(db, "etag", "quiet")
+    set_settings(blog, {"etag": "quiet"})
     first = rebuild(blog)
     clock.forward(hours=4)
     second = rebuild(blog)
@@ -213,8 +209,7 @@ def test_refresh_does_nothing_within_the_hour(blog: Site, clock: FakeClock) -> N
 
 def test_the_hour_is_the_author_s(blog: Site, clock: FakeClock) -> None:
     """In Kolkata the hour changes at half past of UTC."""
-    with blog.database.write() as db:
-        store_setting(db, "timezone", "Asia/Kolkata")
+    set_settings(blog, {"timezone": "Asia/Kolkata"})
     clock.moment = datetime(2024, 3, 4, 12, 29, 59, tzinfo=UTC)
     refresh(blog)
     assert not refresh(blog)

@@ -11,10 +11,10 @@ from werkzeug.test import TestResponse
 from publisher.base.environment import Environment
 from publisher.blog.members import authors
 from publisher.installation import Site, recall, setup_path
-from publisher.installation.settings import load_settings, store_setting
+from publisher.installation.settings import load_settings
 from publisher.publishing.rebuild import rebuild
 from tests.conftest import FakeClock
-from tests.factories import PASSWORD, make_post
+from tests.factories import PASSWORD, make_post, set_settings
 
 HERE = "http://blog.home:8000"
 FORM = {"name": "ada", "password": PASSWORD, "title": "Ada's notes", "timezone": "Berlin",
@@ -142,8 +142,7 @@ def test_the_address_moves_and_the_posts_stay_the_same(
     app.extensions["front"].refresh()
     before = client.get("/rss.xml").text
     assert f"{HERE}/rss.xml" in client.get("/subscribe").text
-    with site.database.write() as db:
-        store_setting(db, "site_url", "https://ada.example/")
+    set_settings(site, {"site_url": "https://ada.example/"})
     rebuild(site)
     app.extensions["front"].refresh()
     after = client.get("/rss.xml").text
@@ -215,8 +214,7 @@ def test_first_steps_until_they_are_put_away(client: FlaskClient, site: Site) ->
     page = client.get("/studio/", base_url=HERE)
     assert "First steps" in page.text
     assert 'class="badge live">done' not in page.text
-    with site.database.write() as db:
-        store_setting(db, "description", "Letters about engines.")
+    set_settings(site, {"description": "Letters about engines."})
     page = client.get("/studio/", base_url=HERE)
     assert 'class="badge live">done' in page.text
     data = {"csrf_token": form_key(page)}

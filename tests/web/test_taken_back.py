@@ -16,7 +16,7 @@ from publisher.storage.tables.blog import Post, Update
 from publisher.storage.tables.credentials import Author
 from publisher.storage.tables.publishing import Delivery
 from tests.conftest import SITE_URL, FakeClock
-from tests.factories import make_author, make_post
+from tests.factories import delete_post, make_author, make_post
 from tests.web.studio.browser import Browser
 
 LISTS = (
@@ -136,8 +136,7 @@ def test_a_draft_again_that_is_scheduled_or_deleted_is_still_gone(
     with site.database.write() as db:
         posts.publish_or_schedule(db, posts.get(db, post.id), later, site.clock())
     assert client.get("/posts/lighthouse").status_code == 410
-    with site.database.write() as db:
-        posts.delete(db, posts.get(db, post.id), site.clock())
+    delete_post(site, post.id)
     assert client.get("/posts/lighthouse").status_code == 410
     with site.database.write() as db:
         posts.restore(db, posts.get(db, post.id), site.clock())
@@ -148,8 +147,7 @@ def test_a_deleted_post_can_come_back_as_a_draft(
     client: FlaskClient, site: Site, post: Post
 ) -> None:
     """Nothing is published by it, and nothing counted."""
-    with site.database.write() as db:
-        posts.delete(db, posts.get(db, post.id), site.clock())
+    delete_post(site, post.id)
     before = log_of(site)
     with site.database.write() as db:
         posts.restore(db, posts.get(db, post.id), site.clock(), as_draft=True)

@@ -13,10 +13,9 @@ from jinja2 import Environment
 from publisher.base.media_files import Attachment
 from publisher.base.text import BUILT_IN, parse_links
 from publisher.installation import Site
-from publisher.installation.settings import store_settings
 from publisher.web import page_answers
 from publisher.web.translations import FOLDER, languages
-from tests.factories import make_post
+from tests.factories import make_post, set_settings
 
 ROOT = Path(__file__).parent.parent.parent
 PLACEHOLDER = re.compile(r"%\(\w+\)[sd]")
@@ -83,8 +82,7 @@ def episode(site: Site, minutes: int) -> str:
 
 def test_pages_speak_the_blogs_language(site: Site, client: FlaskClient) -> None:
     """Words, links that nobody renamed, plural forms and failures; the studio stays English."""
-    with site.database.write() as db:
-        store_settings(db, {"language": "pl", "navigation": f"{BUILT_IN}\nMoje | /moje"})
+    set_settings(site, {"language": "pl", "navigation": f"{BUILT_IN}\nMoje | /moje"})
     counted = {1: "1 minuta", 3: "3 minuty", 5: "5 minut", 22: "22 minuty", 112: "112 minut"}
     for minutes, words in counted.items():
         assert f", {words}," in client.get(episode(site, minutes)).text
@@ -109,14 +107,12 @@ def test_a_region_has_the_words_of_its_language(
     site: Site, client: FlaskClient, language: str, words: str
 ) -> None:
     """A language without a catalogue is English."""
-    with site.database.write() as db:
-        store_settings(db, {"language": language})
+    set_settings(site, {"language": language})
     assert words in client.get("/subscribe").text
 
 
 def test_a_page_runs_as_its_script_does(site: Site, client: FlaskClient) -> None:
     """The whole page of an Arabic blog; the studio stays as it is."""
-    with site.database.write() as db:
-        store_settings(db, {"language": "ar"})
+    set_settings(site, {"language": "ar"})
     assert '<html lang="ar" dir="rtl">' in client.get("/").text
     assert "dir=" not in client.get("/studio/login").text.partition("<head>")[0]

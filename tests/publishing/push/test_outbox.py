@@ -24,7 +24,7 @@ from publisher.publishing.outbox import PAUSES_MINUTES
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.publishing import Delivery
 from tests.conftest import SITE_URL, FakeClock
-from tests.factories import make_post
+from tests.factories import make_post, set_settings
 from tests.publishing.push.hub import Hub, running_hub
 
 
@@ -38,9 +38,7 @@ def hub() -> Iterator[Hub]:
 @pytest.fixture
 def pushing(site: Site, hub: Hub) -> Site:
     """A site with a hub and a cloud, built once."""
-    with site.database.write() as session:
-        store_setting(session, "hubs", f"{hub.url}/hub")
-        store_setting(session, "cloud", f"{hub.url}/pleaseNotify")
+    set_settings(site, {"hubs": f"{hub.url}/hub", "cloud": f"{hub.url}/pleaseNotify"})
     rebuild(site)
     return replace(site, environment=replace(site.environment, allow_private=True))
 
@@ -124,8 +122,7 @@ def test_failures_are_tried_again_with_growing_pauses(
     pushing: Site, hub: Hub, clock: FakeClock
 ) -> None:
     """A minute, five, a quarter of an hour ...; a Retry-After that is longer is respected."""
-    with pushing.database.write() as session:
-        store_setting(session, "cloud", "")
+    set_settings(pushing, {"cloud": ""})
     make_post(pushing)
     rebuild(pushing)
     hub.answers = [(503, {})] * 3 + [(503, {"Retry-After": "1200"})] * 3

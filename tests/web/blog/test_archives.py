@@ -9,17 +9,16 @@ from flask.testing import FlaskClient
 from publisher.blog import archive
 from publisher.blog.writing import posts
 from publisher.installation import Site
-from publisher.installation.settings import load_settings, store_setting
+from publisher.installation.settings import load_settings
 from publisher.storage import full_text
 from publisher.web.blog import lists
 from tests.conftest import FakeClock
-from tests.factories import content, make_post
+from tests.factories import content, make_post, set_settings
 
 
 def test_months_are_the_authors(site: Site, client: FlaskClient) -> None:
     """Half an hour before the UTC month ends it is the next month in Berlin."""
-    with site.database.write() as db:
-        store_setting(db, "timezone", "Europe/Berlin")
+    set_settings(site, {"timezone": "Europe/Berlin"})
     make_post(site, "Late.", datetime(2024, 1, 31, 23, 30, tzinfo=UTC))
     make_post(site, "Early.", datetime(2024, 1, 31, 22, 30, tzinfo=UTC))
     assert "Late." in client.get("/archives/2024/02").text

@@ -8,10 +8,8 @@ from flask.testing import FlaskClient
 from PIL import Image
 
 from publisher.blog.post_files import cards
-from publisher.blog.writing import posts
 from publisher.installation import Site
-from publisher.installation.settings import store_setting
-from tests.factories import make_post
+from tests.factories import delete_post, make_post, set_settings
 
 
 def card_of(client: FlaskClient, place: str) -> str:
@@ -44,8 +42,7 @@ def test_a_card_is_made_once_and_follows_the_title(
             assert image.size == (1200, 630)
             assert 2_000 < len(answer.data) < 40_000
             assert len(image.convert("RGB").getcolors(100_000) or []) > 3
-    with site.database.write() as db:
-        store_setting(db, "title", "Another name")
+    set_settings(site, {"title": "Another name"})
     second = card_of(client, place)
     assert second != first
     assert client.get(first).location == second
@@ -65,7 +62,6 @@ def test_no_card_where_none_is_needed_or_possible(client: FlaskClient, site: Sit
     assert client.get("/cards/3-0123456789ab.png").status_code == 404
     hidden = make_post(site, "Text.", title="Hidden")
     address = card_of(client, "/posts/hidden")
-    with site.database.write() as db:
-        posts.delete(db, posts.get(db, hidden.id), site.clock())
+    delete_post(site, hidden.id)
     assert client.get(address).status_code == 404
     assert client.get("/cards/99-0123456789ab.png").status_code == 404

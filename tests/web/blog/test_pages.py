@@ -12,10 +12,9 @@ from sqlalchemy import event, text
 
 from publisher.blog.writing import posts
 from publisher.installation import Site, remember
-from publisher.installation.settings import store_setting
 from publisher.storage.tables.blog import MovedList, Redirect
 from tests.conftest import SITE_URL, FakeClock
-from tests.factories import content, make_author, make_post
+from tests.factories import content, delete_post, make_author, make_post, set_settings
 
 
 class Head:
@@ -99,8 +98,7 @@ def test_neighbours_are_the_posts_before_and_after(
     for name, hours in (("first", 5), ("second", 4), ("third", 3), ("page", 2), ("fourth", 1)):
         kind = "page" if name == "page" else "post"
         make_post(site, f"{name}.", clock() - timedelta(hours=hours), slug=name, kind=kind)
-    with site.database.write() as db:
-        posts.delete(db, posts.get(db, 3), clock())
+    delete_post(site, 3)
     page = client.get("/posts/second").text
     assert re.findall(r'href="(\S+)" rel="prev"', page) == ["/posts/first"]
     assert re.findall(r'href="(\S+)" rel="next"', page) == ["/posts/fourth"]
@@ -144,8 +142,7 @@ def test_old_addresses_lead_to_the_post(
         db.add(Redirect(path=stored, post_id=post.id))
     answer = client.get(requested)
     assert (answer.status_code, answer.location) == (301, "/posts/now")
-    with site.database.write() as db:
-        posts.delete(db, posts.get(db, post.id), clock())
+    delete_post(site, post.id)
     assert client.get(requested).status_code == 410
 
 
@@ -214,16 +211,13 @@ def test_about_is_there_before_anybody_writes_it(site: Site, client: FlaskClient
     page = client.get("/about").text
     assert "I am Ada." in page
     assert "About Untitled blog" not in page
-    with site.database.write() as db:
-        posts.delete(db, posts.get(db, mine.id), site.clock())
+    delete_post(site, mine.id)
     assert "About Untitled blog" in client.get("/about").text
 
 
 def test_dates_are_the_authors(site: Site, client: FlaskClient) -> None:
     """09:30 UTC is 10:30 in Berlin; the machine-readable date stays UTC."""
-    with site.database.write() as db:
-        store_setting(db, "timezone", "Europe/Berlin")
-        store_setting(db, "language", "de")
+    set_settings(site, {"timezone": "Europe/Berlin", "language": "de"})
     make_post(site)
     page = client.get("/").text
     shown = re.search(
@@ -259,8 +253,7 @@ def test_pages_have_a_date(site: Site, client: FlaskClient, clock: FakeClock) ->
         return [client.get(path).headers.get("Last-Modified") for path in PAGES]
 
     def set_look() -> None:
-        with site.database.write() as db:
-            store_setting(db, "look", "book")
+        set_settings(site, {"look": "book"})
 
     def edit() -> None:
         with site.database.write() as db:
@@ -287,8 +280,7 @@ def test_pages_of_the_moment_and_of_authors_have_no_date(
     """What shows the hour, a search or an author's own links is nothing that a date tells."""
     make_author(site)
     make_post(site, "One.", slug="one")
-    with site.database.write() as db:
-        store_setting(db, "show_hours", "subscribe+about")
+    set_settings(site, {"show_hours": "subscribe+about"})
     client.get("/")
     clock.forward(seconds=2)
     for path in ("/subscribe", "/about", "/search?q=one"):
@@ -327,8 +319,7 @@ def test_a_page_is_made_once(
                        site.clock())  # fmt: skip
 
     def rename() -> None:
-        with site.database.write() as db:
-            store_setting(db, "title", "Another name")
+        set_settings(site, {"title": "Another name"})
 
     def move() -> None:
         with site.database.write() as db:

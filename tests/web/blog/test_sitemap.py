@@ -10,12 +10,11 @@ from flask.testing import FlaskClient
 from publisher.base import safe_xml
 from publisher.base.errors import InvalidInput
 from publisher.blog import archive
-from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
 from publisher.storage.tables.blog import Post
 from tests.conftest import SITE_URL, FakeClock
-from tests.factories import make_post
+from tests.factories import delete_post, make_post, set_settings
 
 GOLDEN = """\
 <?xml version="1.0" encoding="UTF-8"?>
@@ -44,8 +43,7 @@ def test_the_sitemap_has_what_readers_see(
     make_post(site, "One.", slug="日本")
     make_post(site, "A page.", slug="about", kind="page")
     gone = make_post(site, "Gone.", slug="gone")
-    with site.database.write() as db:
-        posts.delete(db, posts.get(db, gone.id), clock())
+    delete_post(site, gone.id)
     locations = addresses(client.get("/sitemap.xml", headers={"Host": "evil.example"}).data)
     assert set(locations) == {
         f"{SITE_URL}/", f"{SITE_URL}/archives", f"{SITE_URL}/subscribe",
@@ -144,8 +142,7 @@ def test_the_hours_are_shown_where_the_author_says(site: Site, client: FlaskClie
         ("", {"/subscribe"}), ("subscribe+about", {"/subscribe", "/about"}), ("off", set()),
     ):  # fmt: skip
         if choice:
-            with site.database.write() as db:
-                store_setting(db, "show_hours", choice)
+            set_settings(site, {"show_hours": choice})
         for path in ("/subscribe", "/about"):
             page = client.get(path).text
             assert ("when an app that listens will look" in page) == (path in shown)

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from publisher.blog import update_log
 from publisher.blog.members import authors, tokens
 from publisher.installation import Site
-from publisher.installation.settings import Settings, load_settings, names_of, store_setting
+from publisher.installation.settings import Settings, load_settings, names_of
 from publisher.parts.passkeys.tables import Passkey
 from publisher.publishing.rebuild import rebuild
 from publisher.storage.tables.blog import Post, Revision
@@ -20,7 +20,7 @@ from publisher.web import background_commands
 from publisher.web.studio.preferences import setting_controls
 from tests.conftest import FakeClock
 from tests.databases import SERVER
-from tests.factories import PASSWORD, make_author, make_post
+from tests.factories import PASSWORD, make_author, make_post, set_settings
 
 Enter = Callable[..., FlaskClient]
 
@@ -156,8 +156,7 @@ def test_words_of_protocols_stand_in_the_technical_tab(enter: Enter) -> None:
 def test_freshness_says_what_it_means(enter: Enter, site: Site) -> None:
     """The positions that differ with their figures, in order; before they are worked out all of
     them, without; an unusual value of today is offered too."""
-    with site.database.write() as db:
-        store_setting(db, "poll_minutes", "33.5")
+    set_settings(site, {"poll_minutes": "33.5"})
     client, visits = enter(), TABS[1]
     assert "once there are updates of an earlier day" in client.get(visits).text
     with site.database.write() as db:

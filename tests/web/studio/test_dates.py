@@ -7,10 +7,9 @@ from sqlalchemy import select
 
 from publisher.blog import published
 from publisher.installation import Site
-from publisher.installation.settings import store_settings
 from publisher.storage.tables.blog import Post, Update
 from tests.conftest import FakeClock
-from tests.factories import make_post
+from tests.factories import make_post, set_settings
 from tests.web.studio.browser import Browser, number, the_post
 
 FEBRUARY = datetime(2024, 2, 1, 8, 0, tzinfo=UTC)
@@ -47,8 +46,7 @@ def test_the_zone_changes_while_a_post_is_open(ada: Browser, site: Site) -> None
     ada.post("/studio/posts/new", source="At nine.", place="later", at="2024-03-07T09:00")
     planned = the_post(site).scheduled_at
     assert 'name="zone" value="UTC"' in ada.get("/studio/posts/1")
-    with site.database.write() as db:
-        store_settings(db, {"timezone": "Asia/Tokyo"})
+    set_settings(site, {"timezone": "Asia/Tokyo"})
     form = {"source": "At 9.", "place": "later", "at": "2024-03-07T09:00", "base_version": "1"}
     answer = ada.post("/studio/posts/1", **form, zone="UTC")
     assert answer.status_code == 422
@@ -61,8 +59,7 @@ def test_the_zone_changes_while_a_post_is_open(ada: Browser, site: Site) -> None
 def test_a_save_does_not_move_what_is_scheduled(ada: Browser, site: Site) -> None:
     """The date's field shows no seconds, and not which of two equal hours at the end of summer time
     was meant (a program says it with an offset)."""
-    with site.database.write() as db:
-        store_settings(db, {"timezone": "Europe/Berlin"})
+    set_settings(site, {"timezone": "Europe/Berlin"})
     ada.post("/studio/posts/new", source="Late.", place="later", at="2024-10-27T02:30")
     second = datetime(2024, 10, 27, 1, 30, 45, tzinfo=UTC)
     with site.database.write() as db:

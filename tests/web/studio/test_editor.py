@@ -7,10 +7,9 @@ import pytest
 from publisher.blog.writing import posts
 from publisher.blog.writing.content import Content
 from publisher.installation import Site
-from publisher.installation.settings import store_setting
 from publisher.storage.tables.blog import Post
 from tests.conftest import SITE_URL, FakeClock
-from tests.factories import make_author, make_post
+from tests.factories import make_author, make_post, set_settings
 from tests.web.studio.browser import Browser, number, the_post
 
 
@@ -80,8 +79,7 @@ def test_characters_that_xml_cannot_carry(ada: Browser, site: Site) -> None:
 
 def test_schedule_is_civil_time(ada: Browser, site: Site) -> None:
     """A schedule is read on the author's clock, daylight saving included."""
-    with site.database.write() as db:
-        store_setting(db, "timezone", "Europe/Berlin")
+    set_settings(site, {"timezone": "Europe/Berlin"})
     answer = ada.post("/studio/posts/new", source="x", place="later", at="2024-07-01T08:00")
     assert str(the_post(site, number(answer)).scheduled_at) == "2024-07-01 06:00:00+00:00"
     assert 'value="2024-07-01T08:00"' in ada.get(answer.location or "")

@@ -10,9 +10,9 @@ from PIL import Image
 
 from publisher.blog.post_files.cards import contrast
 from publisher.installation import Site
-from publisher.installation.settings import load_settings, store_setting
+from publisher.installation.settings import load_settings
 from publisher.web.style import theme_colours
-from tests.factories import make_post
+from tests.factories import make_post, set_settings
 from tests.web.studio.browser import Browser
 
 
@@ -176,8 +176,7 @@ def test_navigation_from_pages(ada: Browser, site: Site) -> None:
 def test_dates_speak_the_blogs_language(ada: Browser, site: Site) -> None:
     """Public pages date in the blog's language, the studio in its own."""
     make_post(site, "Hallo.", title="Eins")
-    with site.database.write() as db:
-        store_setting(db, "language", "de")
+    set_settings(site, {"language": "de"})
     assert "4. März 2024, 09:30" in re.sub("<[^>]*>", "", ada.get("/posts/eins"))
     assert "<h1>März 2024</h1>" in ada.get("/archives/2024/03")
     assert "4 March 2024, 09:30" in ada.get("/studio/posts")

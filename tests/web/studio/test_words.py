@@ -6,11 +6,10 @@ import pytest
 from flask import Flask
 
 from publisher.installation import Site
-from publisher.installation.settings import store_settings
 from publisher.publishing.rebuild import refresh
 from publisher.web.rendering import reading_minutes
 from tests.conftest import FakeClock
-from tests.factories import make_post
+from tests.factories import make_post, set_settings
 from tests.web.studio.browser import Browser, number
 
 
@@ -33,8 +32,7 @@ def test_the_undo_minute(ada: Browser, site: Site, clock: FakeClock) -> None:
 
 def test_the_blogs_language_inside_the_english_studio(ada: Browser, site: Site) -> None:
     """What the author wrote says its language: for its voice, its spelling and its letters."""
-    with site.database.write() as db:
-        store_settings(db, {"language": "ja"})
+    set_settings(site, {"language": "ja"})
     make_post(site, "読書", title="読書", author_id=1)
     for page in ("/studio/", "/studio/posts", "/studio/posts/1", "/studio/posts/1/revisions"):
         assert 'lang="ja"' in ada.get(page), page
