@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 FIRST_HOUR_SECONDS = 3600  # with --score-days, clients begin within this time
-STEPS = 100  # of the progress bar, for each task
+STEPS = 100  # of the progress bar for this feed's rule; others are quick, and have one
 QUIET_SECONDS = 1.5  # until the first line of progress where there is no terminal
 
 
@@ -198,6 +198,7 @@ def simulate(
         asked["seed"],
         asked["jitter"],
         FIRST_HOUR_SECONDS if days else 0,
+        changes=not three or form != "table",
     )
     publishers, worth = _publishers(asked), asked["poll_minutes"]
     sources = timelines.sources(asked)
@@ -342,16 +343,17 @@ def _collect(
 ) -> tuple[list[Result], bool]:
     """All results and True; or, after Ctrl-C, those that were ready and False."""
     from publisher.simulator import grid
-    from publisher.simulator.replaying import compiled, parts
+    from publisher.simulator.replaying import compiled, on_demand
 
     results: list[Result] = []
     terminal = sys.stderr.isatty()
+    steps = [STEPS if task.publisher.startswith("forward") else 1 for task in work]
     compiled.announce(lambda text: click.echo(f"publisher: {text}", err=True))
     try:
         with (
             _where(jobs) as threads,
             click.progressbar(
-                length=len(work) * STEPS,
+                length=sum(steps),
                 file=sys.stderr,
                 label="simulating",
                 hidden=not terminal,
@@ -364,17 +366,23 @@ def _collect(
                 nonlocal reached, quiet
                 bar.update(int(step) - reached)
                 reached, waited = int(step), monotonic_seconds() - begun
-                if not terminal and waited >= quiet and reached < len(work) * STEPS:
+                if not terminal and waited >= quiet and reached < sum(steps):
                     quiet = 2 * waited
-                    share = reached / len(work) / STEPS
-                    click.echo(f"publisher: {share:.0%} replayed after {waited:.0f} s", err=True)
+                    click.echo(
+                        f"publisher: {reached / sum(steps):.0%} replayed after {waited:.0f} s",
+                        err=True,
+                    )
 
-            with parts.watched(lambda share: go_to((len(done) + share) * STEPS)):
-                done: list[list[Result]] = []
+            done = 0
+
+            def part_done(share: float) -> None:
+                go_to(sum(steps[:done]) + share * steps[done])
+
+            with on_demand.watched(part_done):
                 for part in grid.run(work, options, threads):
-                    done.append(part)
                     results += part
-                    go_to(len(done) * STEPS)
+                    done += 1
+                    go_to(sum(steps[:done]))
     except KeyboardInterrupt:
         return results, False
     return results, True

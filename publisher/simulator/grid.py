@@ -15,6 +15,7 @@ from publisher.simulator.publishers import Fixed, parse_publisher
 from publisher.simulator.replaying import compiled, plain
 from publisher.simulator.replaying.counted import WINDOW, Feeds
 from publisher.simulator.replaying.figures import Tally
+from publisher.simulator.replaying.on_demand import OnDemand
 from publisher.simulator.timelines import Timeline, window
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ class Result(NamedTuple):
 class ReplayOptions(NamedTuple):
     """How to replay. clients: specs; phases: clients of each kind at a timeline; window: items in
     the document; seed: of the first polls and the jitter; jitter: per cent of each wait; within:
-    seconds in which the clients begin (0: their own first interval)."""
+    seconds in which the clients begin (0: their own first interval); changes: whether to count the
+    documents that only changed the ttl, for which without numba each has to be decided."""
 
     clients: tuple[str, ...] = ("ttl",)
     phases: int = PHASES
@@ -45,6 +47,7 @@ class ReplayOptions(NamedTuple):
     seed: int = 0
     jitter: int = 0
     within: int = 0
+    changes: bool = True
 
 
 class Task(NamedTuple):
@@ -84,7 +87,10 @@ def run(work: Sequence[Task], options: ReplayOptions, jobs: int = 1) -> Iterator
 def run_task(task: Task, options: ReplayOptions) -> list[Result]:
     """The results of all clients of one task; clients with the same polls are replayed once."""
     if isinstance(task.feeds, Timeline) and not compiled.available():
-        said = plain.lay_out(task.feeds, parse_publisher(task.publisher)(task.feeds))
+        documents = parse_publisher(task.publisher)(task.feeds)
+        if isinstance(documents.ttls, OnDemand):
+            documents.ttls.decisions.decide_now(every=options.changes)
+        said = plain.lay_out(task.feeds, documents)
         tallies = (plain.replay(said, parse_client(one), *options[1:]) for one in options.clients)
         return [_result(task, *pair) for pair in zip(options.clients, tallies, strict=True)]
     from publisher.simulator.replaying.engine import replay, steady_wait  # late: numpy

@@ -20,7 +20,7 @@ from publisher.dynamic_ttl.core.civil import zone_table
 from publisher.simulator.grid import ReplayOptions, Result, Source
 from publisher.simulator.poll_trace import first_client
 from publisher.simulator.publishers import parse_publisher
-from publisher.simulator.replaying.parts import Documents
+from publisher.simulator.replaying.on_demand import Documents
 from publisher.simulator.results import WHOLE, Row
 from publisher.simulator.timelines import DAY, Timeline, scoring
 

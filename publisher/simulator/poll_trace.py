@@ -16,7 +16,7 @@ from publisher.simulator.grid import ReplayOptions
 from publisher.simulator.publishers import parse_publisher
 from publisher.simulator.replaying import kernel, plain
 from publisher.simulator.replaying.counted import WINDOW
-from publisher.simulator.replaying.parts import Documents
+from publisher.simulator.replaying.on_demand import Documents
 from publisher.simulator.timelines import Timeline
 
 

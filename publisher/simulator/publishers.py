@@ -17,7 +17,7 @@ from publisher.simulator.replaying.compiled import (
     available,
     specialise,
 )
-from publisher.simulator.replaying.parts import Chooser, Documents, published
+from publisher.simulator.replaying.on_demand import Chooser, Documents, Part, announced
 from publisher.simulator.timelines import Timeline
 
 Publisher = Callable[[Timeline], Documents]
@@ -53,8 +53,7 @@ def ruled(label: str, rule: TtlRule, chooser: Chooser, etag: int = DOCUMENT) -> 
         history = History(tables, zone, holes, Past(0, first, first, 0), list(START))
         span = timeline.start, timeline.end
         if not available():
-            said = published(times, *span, history, in_numbers, chooser)
-            return Documents._make([*said, etag])
+            return announced(times, Part(*span, history), in_numbers, chooser, etag)
         hours = (timeline.end - timeline.start) // HOUR + 2
         most = len(times) + hours + len(zone.starts)
         room = (most,) * 2 + (hours * SLOTS + most if exact else 0,) * 2

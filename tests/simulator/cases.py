@@ -8,7 +8,7 @@ import numpy as np
 from publisher.dynamic_ttl.core.replay.reader_polls import ReaderPoll
 from publisher.simulator.replaying import counted
 from publisher.simulator.replaying.figures import Tally
-from publisher.simulator.replaying.parts import Documents
+from publisher.simulator.replaying.on_demand import Documents
 from publisher.simulator.timelines import Scoring, Timeline, scoring
 
 EPOCH = 1_600_000_000

@@ -11,7 +11,7 @@ from publisher.simulator.clients import CLIENTS, parse_client
 from publisher.simulator.publishers import parse_publisher
 from publisher.simulator.replaying import compiled, counted, engine, kernel
 from publisher.simulator.replaying.figures import Tally
-from publisher.simulator.replaying.parts import Documents
+from publisher.simulator.replaying.on_demand import Documents
 from publisher.simulator.timelines import scoring
 from tests.simulator.cases import (
     ALL_CLIENTS,

@@ -175,5 +175,6 @@ def ttl_changes(feeds: Feeds, place: int) -> int:
     edges = [
         int(at) for at in feeds.edges[feeds.edge_offsets[place] : feeds.edge_offsets[place + 1]]
     ]
-    built = (int(at) for at in feeds.built[first:last])
+    ttls = feeds.ttls
+    built = (int(feeds.built[j]) for j in range(first, last) if ttls[j] != ttls[j - 1])
     return sum(at not in updates and bisect_right(edges, at) % 2 == 0 for at in built)

@@ -22,7 +22,7 @@ from publisher.simulator.replaying import compiled, counted, kernel
 from publisher.simulator.replaying.counted import WINDOW, Feeds, ttl_changes
 from publisher.simulator.replaying.figures import DAY, Tally
 from publisher.simulator.replaying.kernel import Client
-from publisher.simulator.replaying.parts import Documents
+from publisher.simulator.replaying.on_demand import Documents
 from publisher.simulator.timelines import Scoring, Timeline, scoring
 
 Ints = NDArray[np.int64]
@@ -111,11 +111,13 @@ def replay(
     seed: int = 0,
     jitter: int = 0,
     within: int = 0,
+    changes: bool = True,
 ) -> Tally:
     """The counts of `phases` clients with `policy` at each feed, in sum.
 
     jitter: per cent by which each wait is longer or shorter at random; the oracle's never is.
-    within: seconds in which the clients begin; 0: their own first interval.
+    within: seconds in which the clients begin; 0: their own first interval. changes: whether to
+    count the documents that only changed the ttl.
     """
     counts = np.zeros((len(feeds.starts), counted.COUNTS), np.int64)
     delays = np.zeros(counted.MINUTE_BINS, np.int64)
@@ -146,22 +148,22 @@ def replay(
     if not compiled.available():  # on lists, which plain Python walks faster than arrays
         arguments = compiled.as_lists(arguments)
     run(*arguments)
-    return tally(feeds, np.asarray(arguments[-2]), np.asarray(arguments[-1]), phases)
+    return tally(feeds, np.asarray(arguments[-2]), np.asarray(arguments[-1]), phases, changes)
 
 
-def tally(feeds: Feeds, counts: Ints, delays: Ints, phases: int) -> Tally:
+def tally(feeds: Feeds, counts: Ints, delays: Ints, phases: int, changes: bool) -> Tally:
     """Sum `counts` (feeds by columns, of `phases` clients each)."""
     total, seconds = counts.sum(axis=0), np.asarray(feeds.seconds)
     total[counted.LONGEST] = counts[:, counted.LONGEST].max()
     seen = counts[:, counted.SEEN]
     heard, alike = seen > 0, len(feeds.built) == len(feeds.ids)
-    changes = 0 if alike else sum(ttl_changes(feeds, place) for place in range(len(counts)))
+    places = range(len(counts)) if changes and not alike else range(0)
     return Tally(
         counts=total.tolist(),
         delays=delays.tolist(),
         clients=phases * len(counts),
         seconds=int(seconds.sum()) * phases,
-        changes=changes * phases,
+        changes=sum(ttl_changes(feeds, place) for place in places) * phases,
         feeds=len(counts),
         feeds_seen=int(heard.sum()),
         feed_delays=float((counts[heard, counted.DELAY] / seen[heard]).sum()),

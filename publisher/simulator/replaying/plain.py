@@ -15,7 +15,7 @@ from publisher.simulator.replaying import compiled, counted, kernel
 from publisher.simulator.replaying.counted import Feeds, ttl_changes
 from publisher.simulator.replaying.figures import DAY, Tally
 from publisher.simulator.replaying.kernel import Client
-from publisher.simulator.replaying.parts import Documents
+from publisher.simulator.replaying.on_demand import Documents, OnDemand
 from publisher.simulator.timelines import Timeline, scoring
 
 
@@ -47,8 +47,9 @@ def first_polls(
     feeds: Feeds, policy: PollPolicy, phases: int, seed: int, within: int = 0
 ) -> list[int]:
     """Instants of the first polls, as `engine.first_polls` gives them."""
-    start = feeds.starts[0]
-    interval = within or after_a_document(policy, max(feeds.ttls), start).wait_seconds
+    start, ttls = feeds.starts[0], feeds.ttls
+    longest = ttls.decisions.longest_ttl() if isinstance(ttls, OnDemand) else max(ttls)
+    interval = within or after_a_document(policy, longest, start).wait_seconds
     origin = scatter(feeds, seed)
     return [start + floor((origin + GOLDEN * phase) % 1.0 * interval) for phase in range(phases)]
 
@@ -72,6 +73,7 @@ def replay(
     seed: int = 0,
     jitter: int = 0,
     within: int = 0,
+    changes: bool = True,
 ) -> Tally:
     """The counts of `phases` clients with `policy` at the one feed, in sum; options as in
     `engine.replay`."""
@@ -97,7 +99,7 @@ def replay(
         delays=delays,
         clients=phases,
         seconds=seconds * phases,
-        changes=ttl_changes(feeds, 0) * phases,
+        changes=ttl_changes(feeds, 0) * phases if changes else 0,
         feeds=1,
         feeds_seen=int(seen > 0),
         feed_delays=counts[counted.DELAY] / seen if seen else 0.0,

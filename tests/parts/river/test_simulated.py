@@ -29,7 +29,7 @@ pytest.importorskip("numpy")
 from publisher.dynamic_ttl.core.polling import PollPolicy, parse
 from publisher.simulator.poll_trace import walk
 from publisher.simulator.publishers import parse_publisher
-from publisher.simulator.replaying.parts import Documents
+from publisher.simulator.replaying.on_demand import Documents
 from publisher.simulator.timelines import Timeline, cut, read_timeline
 
 pytestmark = pytest.mark.any_database

@@ -38,14 +38,16 @@ def look_forward(
     silence lasts: `quiet` is P(no update yet).
     """
     tables, zone, last = history.tables, history.zone, history.past.last
-    number = curve.number
     seen = seen_at(history, now, rule.half_life)
     weights, fading = weights_at(history, now, seen), seen.habits.fading
     if rule.profile == WEEK_MINUTE:
         spread_within(tables, seen.total, fading, within)
-    number[0] = curve.waiting[0] = 0.0
-    quiet, step, at, steps = 1.0, 0, begin, len(number) - 1
-    clock = period(zone, begin)
+    else:
+        for part in range(len(within)):
+            within[part] = 1.0
+    curve.number[0] = curve.waiting[0] = 0.0
+    quiet, step, at, steps = 1.0, 0, begin, len(curve.number) - 1
+    clock, place = period(zone, begin), age_class(begin - last)
     while step < steps:
         clock = period_from(zone, clock, at)
         local = at + zone.offsets[clock]
@@ -56,45 +58,50 @@ def look_forward(
         others += weights.daily * each.daily
         hour = end_of_hour(zone, clock, at)
         while at < hour and step < steps:
-            place = age_class(at - last)
+            while place < len(AGES) - 2 and at - last >= AGES[place + 1]:
+                place += 1
             factor = silence_factor(tables, fading, place)
             end = min(hour, last + AGES[place + 1]) if place < len(AGES) - 2 else hour
             more = min(-((at - end) // STEP_SECONDS), steps - step)
-            for later in range(more):
-                updates = rate / SLOTS
-                if rule.profile == WEEK_MINUTE:
-                    updates *= within[part + later]
-                number[step + 1 + later] = updates
             mixed = weights.habits, others / SLOTS
-            quiet = integrate(curve, step, step + more, factor, quiet, mixed)
+            usual = rate / SLOTS, within, part
+            quiet = integrate(curve, step, step + more, usual, factor, quiet, mixed)
             step += more
             part += more
             at += more * STEP_SECONDS
 
 
 def integrate(
-    curve: Curve, begin: int, end: int, factor: float, quiet: float, mixed: tuple[float, float]
+    curve: Curve,
+    begin: int,
+    end: int,
+    usual: tuple[float, Counts, int],
+    factor: float,
+    quiet: float,
+    mixed: tuple[float, float],
 ) -> float:
-    """Integrate the expected rate forward in five-minute steps, in place.
+    """Fill the `curve` after step `begin` up to step `end`, five minutes each.
 
-    In: number[i], usual updates in step i, for each step after `begin` up to `end`. Out: number[i],
-    expected updates by the end of step i; waiting[i], their accumulated waiting in minutes. `quiet`
-    is P(no update by `begin`); returns P(no update by `end`). The silence `factor` scales the rate
-    only until the first update arrives: a silence that is broken predicts nothing more. `broken`,
-    P(the silence ends in the step), is `factor` times the share of the step's usual updates that it
-    replaces. `mixed`: the weight of these habits, and what the other forecasters add to each step.
+    usual: the updates of a mean step by the habits, their pattern within the hours, the place of
+    the first step in it. mixed: the weight of these habits, and what the other forecasters add to
+    each step. `quiet` is P(no update by `begin`); returns P(no update by `end`). The silence
+    `factor` scales the rate only until the first update arrives: a silence that is broken predicts
+    nothing more. `broken`, P(the silence ends in the step), is `factor` times the share of the
+    step's usual updates that it replaces.
     """
-    number, waiting, (share, others) = curve.number, curve.waiting, mixed
+    number, waiting, (mean, within, part), (share, others) = *curve, usual, mixed
     expected, waited, surplus = number[begin], waiting[begin], share * (1.0 - 1.0 / factor)
     for step in range(begin + 1, end + 1):
-        usual = number[step]
-        silent = exp(-usual * factor)
+        own = mean * within[part]
+        part += 1
+        silent = exp(-own * factor)
         broken = quiet * (1.0 - silent)
-        updates = share * usual + surplus * broken + others
+        updates = share * own + surplus * broken + others
         quiet *= silent
         waited += (expected + updates / 2.0) * STEP_MINUTES
         expected += updates
-        number[step], waiting[step] = expected, waited
+        number[step] = expected
+        waiting[step] = waited
     return quiet
 
 

@@ -107,9 +107,10 @@ def plan_expiries(
                 end -= 1
             lines[end] = coming
             end, coming = end + 1, coming - 1
-        seen = number[step] + dots[(step + present) % SLOTS] * (number[step + 1] - number[step])
+        first, then = number[step], number[step + 1]
+        seen = first + dots[(step + present) % SLOTS] * (then - first)
         if step + present < SLOTS:
-            middle = lowest(lines, height, front, end, (seen + number[step + 1]) / 2.0)
+            middle = lowest(lines, height, front, end, (seen + then) / 2.0)
             best = min(lines[middle], step + LONGEST)
             late = not known or dots[(best + present) % SLOTS] > 0.0
             good = begin + best * STEP_SECONDS

@@ -10,8 +10,9 @@ from publisher.dynamic_ttl.core.ttl.forecast import Curve, integrate
 
 def summed(usual: list[float], factor: float) -> tuple[list[float], float]:
     """The running sum of expected updates, and the chance that none comes at all."""
-    number = [0.0, *usual]
-    quiet = integrate(Curve(number, [0.0] * len(number)), 0, len(usual), factor, 1.0, (1.0, 0.0))
+    number, steps = [0.0] * (len(usual) + 1), len(usual)
+    curve, alone = Curve(number, [0.0] * len(number)), (1.0, 0.0)
+    quiet = integrate(curve, 0, steps, (1.0, usual, 0), factor, 1.0, alone)
     return number, quiet
 
 

@@ -1,0 +1,211 @@
+"""What a feed announces, without numba: a document is decided when a reader first polls it.
+
+Readers of the headers come at moments that the feed names, most of them at the same ones, so they
+see few of its documents. A document depends only on the updates up to its moment: those that are
+sure to be seen are decided before, in parts of the time, by all processors at once.
+"""
+
+import os
+import signal
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from publisher.dynamic_ttl.core.civil import DAY_SECONDS, hour_end, hour_start
+from publisher.dynamic_ttl.core.replay.announcements import DOCUMENT, Announced
+from publisher.dynamic_ttl.core.ttl.choice import workspace
+from publisher.dynamic_ttl.core.ttl.counts import STEP_SECONDS, History, Tables
+from publisher.dynamic_ttl.core.ttl.headers import seconds_left, slot_of, with_news
+from publisher.dynamic_ttl.core.ttl.mixture import after
+from publisher.dynamic_ttl.core.ttl.rule import RuleNumbers
+from publisher.simulator.replaying.compiled import as_lists
+from publisher.simulator.replaying.counted import Array
+
+Chooser = Callable[..., int]
+Decided = tuple[int, tuple[int, ...]]
+"""The ttl of a document in minutes, and the expiries of its hour, as `plan_expiries` gives them."""
+PART_SECONDS = 30 * DAY_SECONDS
+FEW = 2  # parts that are not worth a second process
+
+_watchers: list[Callable[[float], None]] = []
+
+
+@contextmanager
+def watched(tell: Callable[[float], None]) -> Iterator[None]:
+    """While this holds, `tell` is called with the share of a feed's time that is done, after each
+    of its parts."""
+    _watchers.append(tell)
+    try:
+        yield
+    finally:
+        _watchers.remove(tell)
+
+
+class Documents(NamedTuple):
+    """`Announced`, in arrays where numba is installed, else by `announced`; and `etag`: when the
+    tag changes, see `announcements`."""
+
+    built: Array
+    ttls: Array
+    begins: Array = ()
+    expiries: Array = ()
+    etag: int = DOCUMENT
+
+    def as_lists(self) -> Announced:
+        """The same for plain Python."""
+        return Announced(*map(as_lists, self[:4]))
+
+
+class Part(NamedTuple):
+    """The time from `start` to before `end`, with the counts at its start."""
+
+    start: int
+    end: int
+    history: History
+
+
+class Decisions:
+    """The documents of one feed with updates at `times`, each decided when it is asked for."""
+
+    def __init__(
+        self, times: Sequence[int], whole: Part, rule: RuleNumbers, choose: Chooser
+    ) -> None:
+        self.times, self.rule, self.choose = times, rule, choose
+        self.built, self.begins = moments(times, whole)
+        self.parts = list(split(times, whole, rule.half_life))
+        self.decided: dict[int, Decided] = {}
+        self._history, self._work = copied(whole.history), workspace(rule)
+
+    def at(self, built: int) -> Decided:
+        """What the document of that moment says."""
+        decided = self.decided.get(built)
+        if decided is None:
+            history = self._history_at(built)
+            ttl = self.choose(history, built, self.rule, self._work)
+            decided = self.decided[built] = ttl, tuple(self._work.header.expiries)
+        return decided
+
+    def _history_at(self, now: int) -> History:
+        number = bisect_right(self.times, now)
+        part = self.parts[bisect_right(self.parts, now, key=lambda part: part.start) - 1].history
+        if not part.past.number <= self._history.past.number <= number:
+            self._history = copied(part)
+        while self._history.past.number < number:
+            at = self.times[self._history.past.number]
+            self._history = after(self._history, at, self.rule.half_life)
+        return self._history
+
+    def expiry(self, at: int) -> int:
+        """Until when a copy fetched at `at` is good, by the headers."""
+        built = self.built[bisect_right(self.built, at) - 1]
+        return self.at(built)[1][slot_of(self.parts[0].history, at)]
+
+    def seen_by_headers(self) -> None:
+        """Decide the documents that a reader of the headers sees."""
+        now, seen = self.built[0], 0
+        while now < self.parts[-1].end:
+            number, wait = bisect_right(self.times, now), seconds_left(self.expiry(now), now)
+            now += with_news(wait) if number > seen else wait
+            seen = number
+
+    def decide_now(self, every: bool) -> None:
+        """Decide `every` document, or those that readers of the headers see, by all processors."""
+        if not (every or self.rule.exact):
+            return
+        number = max(min(os.cpu_count() or 1, len(self.parts)), 1)
+        with ProcessPoolExecutor(number, initializer=_leave_ctrl_c) as workers:
+            run = map if len(self.parts) <= FEW else workers.map
+            jobs = [(self.times, part, self.rule, self.choose, every) for part in self.parts]
+            begun, end = self.parts[0].start, self.parts[-1].end
+            for part, decided in zip(self.parts, run(_decided, jobs), strict=True):
+                self.decided |= decided
+                for tell in _watchers:
+                    tell((part.end - begun) / (end - begun))
+
+    def longest_ttl(self) -> int:
+        """The longest ttl of all documents: nearly every feed says the largest of its menu soon."""
+        longest = 0
+        for built in self.built:
+            longest = max(longest, self.at(built)[0])
+            if longest == self.rule.menu[-1]:
+                break
+        return longest
+
+
+def _leave_ctrl_c() -> None:
+    """Leave Ctrl-C to the process that waits for this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _decided(
+    job: tuple[Sequence[int], Part, RuleNumbers, Chooser, bool],
+) -> dict[int, Decided]:
+    """What the documents of a part say: of each, or of those that readers of the headers see."""
+    times, part, rule, choose, every = job
+    decisions = Decisions(times, part, rule, choose)
+    if every:
+        for built in decisions.built:
+            decisions.at(built)
+    else:
+        decisions.seen_by_headers()
+    return decisions.decided
+
+
+def copied(history: History) -> History:
+    """A history with its own counts and beliefs."""
+    tables = Tables(*map(list, history.tables))
+    return history._replace(tables=tables, beliefs=list(history.beliefs))
+
+
+def moments(times: Sequence[int], whole: Part) -> tuple[list[int], list[int]]:
+    """When documents are built: at each update and each full hour of the author; and when what the
+    headers say changes: then, and each five minutes of the hour."""
+    start, end, zone = whole.start, whole.end, whole.history.zone
+    hours, steps = [start], set[int]()
+    while hours[-1] < end:
+        begin = hour_start(zone, hours[-1])
+        hours.append(hour_end(zone, begin))
+        steps.update(range(begin, hours[-1], STEP_SECONDS))
+    updates = times[bisect_left(times, start) : bisect_left(times, end)]
+    built = sorted({*hours[:-1], *updates})
+    return built, sorted({*built, *(at for at in steps if start <= at < end)})
+
+
+def split(times: Sequence[int], whole: Part, half_life: int) -> Iterator[Part]:
+    """The parts of the time, which begin at full hours of the author."""
+    start, history = whole.start, copied(whole.history)
+    while start < whole.end:
+        begun, start = start, min(hour_end(history.zone, start + PART_SECONDS), whole.end)
+        yield Part(begun, start, copied(history))
+        while history.past.number < len(times) and times[history.past.number] < start:
+            history = after(history, times[history.past.number], half_life)
+
+
+class OnDemand(Sequence[int]):
+    """What `decisions` say at each of `moments`, by `value`, decided when it is read."""
+
+    def __init__(
+        self, decisions: Decisions, moments: Sequence[int], value: Callable[[int], int]
+    ) -> None:
+        self.decisions, self.moments, self.value = decisions, moments, value
+
+    def __len__(self) -> int:
+        return len(self.moments)
+
+    def __getitem__(self, place: Any) -> Any:
+        """The value at a place; a slice is always the whole, as there is one feed."""
+        return self if isinstance(place, slice) else self.value(self.moments[place])
+
+
+def announced(
+    times: Sequence[int], whole: Part, rule: RuleNumbers, choose: Chooser, etag: int
+) -> Documents:
+    """What the feed with updates at `times` announces in the `whole` time."""
+    decisions = Decisions(times, whole, rule, choose)
+    ttls = OnDemand(decisions, decisions.built, lambda at: decisions.at(at)[0])
+    if not rule.exact:
+        return Documents(decisions.built, ttls, etag=etag)
+    expiries = OnDemand(decisions, decisions.begins, decisions.expiry)
+    return Documents(decisions.built, ttls, decisions.begins, expiries, etag)
