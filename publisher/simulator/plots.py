@@ -20,6 +20,7 @@ from publisher.dynamic_ttl.core.civil import zone_table
 from publisher.simulator.grid import ReplayOptions, Result, Source
 from publisher.simulator.poll_trace import first_client
 from publisher.simulator.publishers import parse_publisher
+from publisher.simulator.replaying.counted import MINUTE_BINS
 from publisher.simulator.replaying.on_demand import Documents
 from publisher.simulator.results import WHOLE, Row
 from publisher.simulator.timelines import DAY, Timeline, scoring
@@ -136,7 +137,8 @@ def delays(axes: Axes, results: Sequence[Result]) -> None:
     sums: dict[tuple[str, str], NDArray[np.int64]] = {}
     for result in results:
         key = (result.publisher, result.client)
-        counts = np.array(result.tally.delays)
+        counts = np.zeros(MINUTE_BINS, np.int64)
+        counts[list(result.tally.delays)] = list(result.tally.delays.values())
         sums[key] = sums[key] + counts if key in sums else counts
     one_client = len({client for _, client in sums}) == 1
     one_publisher = len({publisher for publisher, _ in sums}) == 1

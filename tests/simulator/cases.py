@@ -1,6 +1,7 @@
 """Small timelines and documents that the simulator's tests share."""
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -87,7 +88,7 @@ def count(polls: Iterator[ReaderPoll], timeline: Timeline) -> Tally:
     """The tally of the `polls` of one client."""
     plan = scoring(timeline)
     counts = dict.fromkeys(range(counted.COUNTS), 0)
-    delays = [0] * counted.MINUTE_BINS
+    delays = Counter[int]()
     seen = 0
     for poll in polls:
         inside = counts_at(plan, poll.at)

@@ -83,7 +83,7 @@ def totals(jobs: int = -1) -> list[object]:
     """All figures of the sweep, on the cluster that is in force or in threads."""
     parts = grid.run(work(), grid.ReplayOptions(("ttl", "doubling"), phases=2), jobs)
     merged = grid.merged([part for each in parts for part in each])
-    return [(part.client, list(part.tally.counts), list(part.tally.delays)) for part in merged]
+    return [(part.client, list(part.tally.counts), part.tally.delays) for part in merged]
 
 
 def simulate(*words: str) -> Result:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -70,7 +71,7 @@ def test_figures_by_hand() -> None:
         counted.DELAY: 4 * 1800, counted.LONGEST: 3600, counted.STALE: 86400,
     }  # fmt: skip
     counts = [known.get(column, 0) for column in range(counted.COUNTS)]
-    delays = [0] * 30 + [4] + [0] * 100
+    delays = Counter({30: 4})
     found = figures(Tally(counts, delays, 2, 4 * DAY, 6, 1, 1, 1800.0, 10.0), window=10)
     assert (found.changes_per_day, found.cost) == (1.5, 10 * 10 + 2 * 30)
     assert found.cost_of_best_fixed == 24 * 10 + 2 * 30  # two updates a day, every hour
@@ -86,9 +87,8 @@ def test_figures_by_hand() -> None:
 def test_quantiles_of_minute_bins() -> None:
     """Bin 0 is no delay at all; within a bin the value is interpolated, up to the longest delay;
     nothing seen gives 0."""
-    delays = [0] * 100
-    assert quantile(delays, 0.5, 0.0) == 0
-    delays[0], delays[10] = 6, 4
+    assert quantile({}, 0.5, 0.0) == 0
+    delays = {10: 4, 0: 6}
     assert quantile(delays, 0.5, 10.0) == 0
     assert quantile(delays, 0.8, 10.0) == 9.5
     assert quantile(delays, 0.8, 9.25) == 9.25

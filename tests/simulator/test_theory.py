@@ -91,7 +91,8 @@ def test_jobs_change_nothing() -> None:
         made = shards(kind, 30, 60, "Europe/Berlin", 5, size)
         work = grid.tasks([made], ["warm-up"])
         merged = grid.merged([part for parts in grid.run(work, options, jobs) for part in parts])
-        return [(part.client, list(part.tally.counts), sum(part.tally.delays)) for part in merged]
+        tallies = [(part.client, part.tally) for part in merged]
+        return [(name, list(tally.counts), tally.delays.total()) for name, tally in tallies]
 
     assert run(1, 30) == run(2, 30) == run(2, 7)
 
@@ -104,7 +105,7 @@ def test_processes_come_to_the_same_as_threads() -> None:
 
     def run() -> list[tuple[object, ...]]:
         return [
-            (part.client, list(part.tally.counts), list(part.tally.delays))
+            (part.client, list(part.tally.counts), part.tally.delays)
             for parts in grid.run(work, options, 2)
             for part in parts
         ]

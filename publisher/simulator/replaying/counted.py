@@ -3,7 +3,6 @@
 Plain scalar Python over arrays, compiled with the `kernel`. All instants are seconds since 1970.
 """
 
-from bisect import bisect_right
 from collections.abc import MutableSequence, Sequence
 from typing import Any, NamedTuple
 
@@ -164,17 +163,3 @@ def place_of(times: Sequence[int], at: int) -> int:
         else:
             high = middle
     return low
-
-
-def ttl_changes(feeds: Feeds, place: int) -> int:
-    """Documents of feed `place` in its scored time that changed the ttl without an update."""
-    first, last = feeds.documents[place] + 1, feeds.documents[place + 1]
-    if first >= last:
-        return 0
-    updates = {int(at) for at in feeds.times[feeds.offsets[place] : feeds.offsets[place + 1]]}
-    edges = [
-        int(at) for at in feeds.edges[feeds.edge_offsets[place] : feeds.edge_offsets[place + 1]]
-    ]
-    ttls = feeds.ttls
-    built = (int(feeds.built[j]) for j in range(first, last) if ttls[j] != ttls[j - 1])
-    return sum(at not in updates and bisect_right(edges, at) % 2 == 0 for at in built)

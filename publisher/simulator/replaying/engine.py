@@ -5,6 +5,7 @@ from a point that depends on the seed and the feed's name alone, so that neither
 feeds nor the number of jobs changes any result.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 from zlib import crc32
@@ -19,7 +20,7 @@ from publisher.dynamic_ttl.core.replay.announcements import RENEWED
 from publisher.dynamic_ttl.core.replay.reader_polls import GOLDEN, PHASES, after_a_document
 from publisher.simulator.clients import ORACLE_RULE
 from publisher.simulator.replaying import compiled, counted, kernel
-from publisher.simulator.replaying.counted import WINDOW, Feeds, ttl_changes
+from publisher.simulator.replaying.counted import WINDOW, Feeds
 from publisher.simulator.replaying.figures import DAY, Tally
 from publisher.simulator.replaying.kernel import Client
 from publisher.simulator.replaying.on_demand import Documents
@@ -160,7 +161,7 @@ def tally(feeds: Feeds, counts: Ints, delays: Ints, phases: int, changes: bool) 
     places = range(len(counts)) if changes and not alike else range(0)
     return Tally(
         counts=total.tolist(),
-        delays=delays.tolist(),
+        delays=Counter({int(minute): int(delays[minute]) for minute in np.flatnonzero(delays)}),
         clients=phases * len(counts),
         seconds=int(seconds.sum()) * phases,
         changes=sum(ttl_changes(feeds, place) for place in places) * phases,
@@ -169,6 +170,16 @@ def tally(feeds: Feeds, counts: Ints, delays: Ints, phases: int, changes: bool) 
         feed_delays=float((counts[heard, counted.DELAY] / seen[heard]).sum()),
         feed_polls=float((counts[:, counted.POLLS] * DAY / (seconds * phases)).sum()),
     )
+
+
+def ttl_changes(feeds: Feeds, place: int) -> int:
+    """Documents of feed `place` in its scored time that changed the ttl without an update."""
+    built = feeds.built[feeds.documents[place] + 1 : feeds.documents[place + 1]]
+    times = feeds.times[feeds.offsets[place] : feeds.offsets[place + 1]]
+    edges = feeds.edges[feeds.edge_offsets[place] : feeds.edge_offsets[place + 1]]
+    alone = times[np.searchsorted(times, built)] != built  # the last of `times` is a sentinel
+    scored = np.searchsorted(edges, built, side="right") % 2 == 0
+    return int((alone & scored).sum())
 
 
 def steady_wait(feeds: Feeds, policy: PollPolicy, jitter: int) -> int:

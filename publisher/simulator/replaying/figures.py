@@ -1,9 +1,8 @@
 """Counts that can be added up (`Tally`), and the figures computed from them (`Figures`)."""
 
-from bisect import bisect_left
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from itertools import accumulate
 
 from publisher.dynamic_ttl.core.replay import measure
 from publisher.dynamic_ttl.core.ttl.rule import POLL_MINUTES
@@ -29,7 +28,7 @@ class Tally:
     """
 
     counts: Sequence[int]
-    delays: Sequence[int]
+    delays: Counter[int]
     clients: int
     seconds: int
     changes: int
@@ -43,7 +42,7 @@ class Tally:
         counts[counted.LONGEST] = max(self.counts[counted.LONGEST], other.counts[counted.LONGEST])
         return Tally(
             counts,
-            [one + more for one, more in zip(self.delays, other.delays, strict=True)],
+            self.delays + other.delays,
             *(getattr(self, f.name) + getattr(other, f.name) for f in fields(Tally)[2:]),
         )
 
@@ -118,19 +117,20 @@ def figures(sums: Tally, window: int, poll_minutes: float = POLL_MINUTES) -> Fig
     )
 
 
-def quantile(delays: Sequence[float], share: float, longest: float) -> float:
+def quantile(delays: Mapping[int, float], share: float, longest: float) -> float:
     """The delay in minutes that `share` of the items do not exceed, interpolated within its bin;
     never above the `longest`.
 
     Bin i holds delays above i - 1 and up to i minutes; bin 0 delays of 0.
     """
-    running = list(accumulate(delays))
-    if running[-1] == 0:
-        return 0.0
-    wanted = share * running[-1]
-    place = bisect_left(running, wanted)
-    before = running[place] - delays[place]
-    return min(float(place - 1 + (wanted - before) / delays[place]), longest) if place else 0.0
+    minutes, running = sorted(delays), 0.0
+    wanted = share * sum(delays[minute] for minute in minutes)
+    for minute in minutes:
+        running += delays[minute]
+        if running >= wanted:
+            into = (wanted - (running - delays[minute])) / delays[minute]
+            return min(minute - 1 + into, longest) if minute else 0.0
+    return 0.0
 
 
 def mixture(
@@ -148,10 +148,10 @@ def mixture(
     seen = [share * int(sums.counts[counted.SEEN]) / sums.clients
             for share, sums in zip(shares, tallies, strict=True)]  # fmt: skip
     parts = [share / sums.clients for share, sums in zip(shares, tallies, strict=True)]
-    delays = [
-        sum(part * count for part, count in zip(parts, counts, strict=True))
-        for counts in zip(*(sums.delays for sums in tallies), strict=True)
-    ]
+    delays = {
+        minute: sum(part * sums.delays[minute] for part, sums in zip(parts, tallies, strict=True))
+        for minute in {minute for sums in tallies for minute in sums.delays}
+    }
     longest = max(one.delay_max_minutes for one in each)
     polls, half = values["polls_per_day"], quantile(delays, 0.5, longest)
     ninety = quantile(delays, 0.9, longest)

@@ -3,6 +3,8 @@
 It gives the same counts as `engine`, which replays many feeds at once.
 """
 
+from bisect import bisect_right
+from collections import Counter
 from math import floor
 from zlib import crc32
 
@@ -12,7 +14,7 @@ from publisher.dynamic_ttl.core.randomness import GOLDEN_BITS, MASK, mixed
 from publisher.dynamic_ttl.core.replay.reader_polls import GOLDEN, after_a_document
 from publisher.simulator.clients import ORACLE_RULE
 from publisher.simulator.replaying import compiled, counted, kernel
-from publisher.simulator.replaying.counted import Feeds, ttl_changes
+from publisher.simulator.replaying.counted import Feeds
 from publisher.simulator.replaying.figures import DAY, Tally
 from publisher.simulator.replaying.kernel import Client
 from publisher.simulator.replaying.on_demand import Documents, OnDemand
@@ -96,12 +98,20 @@ def replay(
     seen, seconds = counts[counted.SEEN], feeds.seconds[0]
     return Tally(
         counts=counts,
-        delays=delays,
+        delays=Counter({minute: count for minute, count in enumerate(delays) if count}),
         clients=phases,
         seconds=seconds * phases,
-        changes=ttl_changes(feeds, 0) * phases if changes else 0,
+        changes=ttl_changes(feeds) * phases if changes else 0,
         feeds=1,
         feeds_seen=int(seen > 0),
         feed_delays=counts[counted.DELAY] / seen if seen else 0.0,
         feed_polls=counts[counted.POLLS] * DAY / (seconds * phases),
     )
+
+
+def ttl_changes(feeds: Feeds) -> int:
+    """Documents of the feed in its scored time that changed the ttl without an update."""
+    ttls, updates = list(feeds.ttls), set(feeds.times)
+    documents = zip(feeds.built[1:], ttls[1:], ttls, strict=False)
+    changed = (built for built, ttl, before in documents if ttl != before)
+    return sum(at not in updates and bisect_right(feeds.edges, at) % 2 == 0 for at in changed)
