@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from .core.civil import seconds
 from .core.durations import update_rate
+from .core.reasons import explain
 from .core.ttl.activity import Activity, histogram
 from .core.ttl.decision import Decision, build_moment, decide
-from .core.ttl.reasons import explain
 from .core.ttl.rule import MENU, TtlRule
 
 _MOST_HOURS = 24  # searched backwards for the moment at which the ttl got its present value

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from publisher.base.dates import EPOCH
 from publisher.base.media_files import Attachment
-from publisher.dynamic_ttl.core.ttl.habits import Rhythm
+from publisher.dynamic_ttl.core.habits import Rhythm
 
 # The namespace that podcast:guid is made in, the same for everybody (podcastindex.org).
 _GUIDS = uuid.UUID("ead4c236-bf58-58c6-a2c6-a6b28d128cb6")

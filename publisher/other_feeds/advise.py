@@ -12,10 +12,10 @@ from typing import Any
 from publisher.base.errors import InvalidData
 from publisher.base.system.confined import Limits, read
 from publisher.base.text import counted
+from publisher.dynamic_ttl.core.reasons import explain
 from publisher.dynamic_ttl.core.replay.coming_hours import ttl_by_hour
 from publisher.dynamic_ttl.core.ttl.activity import histogram
 from publisher.dynamic_ttl.core.ttl.decision import build_moment, decide
-from publisher.dynamic_ttl.core.ttl.reasons import explain
 from publisher.dynamic_ttl.core.ttl.rule import TtlRule
 from publisher.dynamic_ttl.feed_head import FEED_TYPES
 from publisher.feed_fetching.answers import HttpResult, Validators, header_hints

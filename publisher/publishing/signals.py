@@ -9,10 +9,10 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from publisher.blog import update_log
+from publisher.dynamic_ttl.core.habits import Rhythm, weekly_rhythm
+from publisher.dynamic_ttl.core.reasons import explain
 from publisher.dynamic_ttl.core.ttl.activity import Activity
 from publisher.dynamic_ttl.core.ttl.decision import Decision, build_moment, decide
-from publisher.dynamic_ttl.core.ttl.habits import Rhythm, weekly_rhythm
-from publisher.dynamic_ttl.core.ttl.reasons import explain
 from publisher.installation.settings import load_settings
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from publisher.base.media_files import Attachment
 from publisher.dynamic_ttl.core.durations import update_rate
-from publisher.dynamic_ttl.core.ttl.habits import Rhythm
+from publisher.dynamic_ttl.core.habits import Rhythm
 from publisher.feeds import atom, jsonfeed, rss
 from publisher.feeds.channel import content_hash
 from publisher.publishing.outbox import cloud_element

@@ -108,7 +108,7 @@ def ping(name: str) -> None:
 @json_option
 def why(name: str, as_json: bool) -> None:
     """Explain the ttl of NAME, and when its origin is checked next."""
-    from publisher.dynamic_ttl.core.ttl.reasons import explain
+    from publisher.dynamic_ttl.core.reasons import explain
     from publisher.installation.settings import load_settings
     from publisher.parts.mirror import mirror_poll, mirrors
 

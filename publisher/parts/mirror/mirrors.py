@@ -23,9 +23,9 @@ from publisher.base.system.confined import Limits, read
 from publisher.base.system.logs import get_logger
 from publisher.base.text import number_up_to, split_address
 from publisher.dynamic_ttl import advice
+from publisher.dynamic_ttl.core.reasons import explain
 from publisher.dynamic_ttl.core.ttl.activity import Activity, histogram
 from publisher.dynamic_ttl.core.ttl.decision import Decision, build_moment, decide
-from publisher.dynamic_ttl.core.ttl.reasons import explain
 from publisher.dynamic_ttl.feed_head import (
     FEED_TYPES,
     FeedOutline,

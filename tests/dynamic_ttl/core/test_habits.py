@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from dateutil.rrule import rrulestr
 
+from publisher.dynamic_ttl.core.habits import Rhythm, shares, weekly_rhythm
 from publisher.dynamic_ttl.core.ttl.activity import histogram
-from publisher.dynamic_ttl.core.ttl.habits import Rhythm, shares, weekly_rhythm
 
 MONDAY = datetime(2024, 4, 1, tzinfo=UTC)  # Berlin is at +2, since the day before
 ZONE = "Europe/Berlin"

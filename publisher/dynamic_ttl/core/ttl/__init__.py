@@ -53,16 +53,16 @@ Theory of operation
    Expiries in warm-up are moved too: readers that keep the minute at which they began (CommaFeed)
    keep a good one.
 
-6. What surrounds it (`decision`, `reasons`). The document is built at g, the later of the last
-   update and the top of the local hour, from updates up to g. A scheduled post is certain, so it
-   caps the ttl. The `Decision` keeps every number that was compared, for `explain`. What readers
-   make of it is in `core.replay`.
+6. What surrounds it (`decision`). The document is built at g, the later of the last update and the
+   top of the local hour, from updates up to g. A scheduled post is certain, so it caps the ttl. The
+   `Decision` keeps every number that was compared; `core.reasons` explains it to people, with what
+   `core.habits` says of the author. What readers make of it is in `core.replay`.
 
 Sources: Dave Winer, "Algorithm for ttl element" (2002); RSS 2.0 (ttl, skipHours); Cho and
 Garcia-Molina, "Estimating frequency of change" (2003) for rates from counts;
 Herbster and Warmuth, "Tracking the best expert" (1998); Howard, "Dynamic
 programming and Markov processes" (1960). `docs/evidence.md` measures the effect of each part.
 
-All but `activity`, `decision` and `reasons` are plain functions over indexable numbers and named
+All but `activity` and `decision` are plain functions over indexable numbers and named
 tuples: the live site runs them on lists, the simulator compiles the same functions.
 """

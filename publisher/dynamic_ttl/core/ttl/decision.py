@@ -12,7 +12,6 @@ from .activity import Activity
 from .choice import begin_of, chosen, forecast, plan, planned_table, workspace
 from .counts import knows_enough
 from .forecast import number_by
-from .habits import MovedHours, moved_hours
 from .headers import TICK_SECONDS, Expiries, header_plan
 from .planner import ServedSpan, hidden
 from .rule import EXACT, WARM_UP_MINUTES, WINER, TtlRule, numbers, planner_for
@@ -34,16 +33,16 @@ class Refusal:
 class Decision:
     """What the document built at `decided_at` says, and the numbers behind it.
 
-    valid_until: when the document is built again if nothing is posted. expiries: the headers' own
-    forecast; None where they say the ttl. reason_code: `empty`, `warm-up`, the name of the planner,
-    or `scheduled` where a scheduled post shortened the ttl. expected_updates: within ttl_minutes of
-    decided_at. waiting_minutes: waiting that a copy kept that long is expected to hide; refused:
-    the next larger value of the menu. likely_at: beginning of the busiest of the 24 hours after
-    valid_until. moved: the author's old and new busiest hours, None if they have not moved. winers:
-    with the planner `winer`, the updates that the 24 counters predict for the next 60 and for the
-    next 480 minutes.
+    activity: the counts that it was decided from. valid_until: when the document is built again if
+    nothing is posted. expiries: the headers' own forecast; None where they say the ttl.
+    reason_code: `empty`, `warm-up`, the name of the planner, or `scheduled` where a scheduled post
+    shortened the ttl. expected_updates: within ttl_minutes of decided_at. waiting_minutes: waiting
+    that a copy kept that long is expected to hide; refused: the next larger value of the menu.
+    likely_at: beginning of the busiest of the 24 hours after valid_until. winers: with the planner
+    `winer`, the updates that the 24 counters predict for the next 60 and for the next 480 minutes.
     """
 
+    activity: Activity
     zone: str
     decided_at: datetime
     valid_until: datetime
@@ -59,7 +58,6 @@ class Decision:
     waiting_minutes: float = 0.0
     refused: Refusal | None = None
     likely_at: datetime | None = None
-    moved: MovedHours | None = None
     winers: tuple[float, float] | None = None
     scheduled_at: datetime | None = None
     unscheduled_ttl_minutes: int | None = None
@@ -165,6 +163,7 @@ def _decide(activity: Activity, at: datetime, rule: TtlRule) -> Decision:
     outlook = outlook_at(activity, at, rule)
     ttl, end = outlook.ttl_minutes, next_build(at, activity.zone)
     known = Decision(
+        activity=activity,
         zone=activity.zone,
         decided_at=at,
         valid_until=end,
@@ -193,7 +192,6 @@ def _decide(activity: Activity, at: datetime, rule: TtlRule) -> Decision:
         waiting_minutes=outlook.hidden(at, end, ttl),
         refused=None if larger is None else Refusal(larger, outlook.hidden(at, end, larger)),
         likely_at=outlook.likely_at(end),
-        moved=moved_hours(activity),
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from publisher.dynamic_ttl.core.reasons import explain
 from publisher.dynamic_ttl.core.replay.coming_hours import (
     day_hours,
     max_age_at,
@@ -16,7 +17,6 @@ from publisher.dynamic_ttl.core.replay.coming_hours import (
 )
 from publisher.dynamic_ttl.core.ttl.activity import Activity, fold, histogram
 from publisher.dynamic_ttl.core.ttl.decision import build_moment, decide, next_build
-from publisher.dynamic_ttl.core.ttl.reasons import explain
 from publisher.dynamic_ttl.core.ttl.rule import TtlRule
 
 NEW_YORK = "America/New_York"

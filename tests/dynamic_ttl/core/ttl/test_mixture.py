@@ -5,9 +5,10 @@ from random import Random
 
 import pytest
 
+from publisher.dynamic_ttl.core.habits import MovedHours, moved_hours
+from publisher.dynamic_ttl.core.reasons import explain
 from publisher.dynamic_ttl.core.ttl.activity import HALF_LIFE_DAYS, Activity, histogram
 from publisher.dynamic_ttl.core.ttl.decision import Outlook, decide
-from publisher.dynamic_ttl.core.ttl.habits import MovedHours, moved_hours
 from publisher.dynamic_ttl.core.ttl.mixture import (
     START,
     Weights,
@@ -16,7 +17,6 @@ from publisher.dynamic_ttl.core.ttl.mixture import (
     weighed,
     without_unlikely,
 )
-from publisher.dynamic_ttl.core.ttl.reasons import explain
 from publisher.dynamic_ttl.core.ttl.rule import TtlRule
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
@@ -86,12 +86,12 @@ def test_hours_that_moved_are_said() -> None:
     """The reasons name the new hours within three weeks, and nothing at an author who stays."""
     moved = NOON.replace(hour=0)
     steady = histogram(author(9, 120, moved), moved, "UTC")
-    assert decide(steady, moved, TtlRule()).moved is None
+    assert moved_hours(steady) is None
     log = author(9, 120, moved - 20 * DAY) + author(15, 20, moved)
-    decision = decide(histogram(log, moved, "UTC"), moved, TtlRule())
-    assert decision.moved == MovedHours(before=9, lately=15)
+    known = histogram(log, moved, "UTC")
+    assert moved_hours(known) == MovedHours(before=9, lately=15)
     told = "Your hours have moved: lately 15:00 to 18:00, previously mostly 09:00 to 12:00."
-    assert told in explain(decision)
+    assert told in explain(decide(known, moved, TtlRule()))
 
 
 def test_few_posts_at_new_hours_are_no_move() -> None:

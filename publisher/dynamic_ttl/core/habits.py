@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from typing import NamedTuple
 
-from ..civil import DAY_SECONDS, instant, local_second, seconds, zone_table
-from .activity import Activity
-from .counts import RECENT_SECONDS, bare_days, decay
+from .civil import DAY_SECONDS, instant, local_second, seconds, zone_table
+from .ttl.activity import Activity
+from .ttl.counts import RECENT_SECONDS, bare_days, decay
 
 LEAST_UPDATES, LEAST_DAYS = 6, 28
 REGULAR = (0.6, 1.5)  # updates a week on a weekday of the rule, at least and at most

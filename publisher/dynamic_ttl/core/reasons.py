@@ -3,11 +3,11 @@
 from datetime import datetime, timedelta
 from math import ceil
 
-from ..civil import instant, local_second, seconds, zone_table
-from .counts import WARM_UP_DAYS, WARM_UP_UPDATES
-from .decision import WARM_UP, Decision
-from .habits import BUSY_HOURS
-from .rule import WINER
+from .civil import instant, local_second, seconds, zone_table
+from .habits import BUSY_HOURS, moved_hours
+from .ttl.counts import WARM_UP_DAYS, WARM_UP_UPDATES
+from .ttl.decision import WARM_UP, Decision
+from .ttl.rule import WINER
 
 WINERS_RULE = (
     "Winer's rule of 2002 (planner winer): a counter for each of the 24 hours, which never decays;"
@@ -75,11 +75,10 @@ def _prediction(decision: Decision) -> list[str]:
 
 
 def _moved(decision: Decision) -> list[str]:
-    if decision.moved is None:
+    moved = moved_hours(decision.activity)
+    if moved is None:
         return []
-    before, lately = (
-        f"{hour:02}:00 to {(hour + BUSY_HOURS) % 24:02}:00" for hour in decision.moved
-    )
+    before, lately = (f"{hour:02}:00 to {(hour + BUSY_HOURS) % 24:02}:00" for hour in moved)
     return [f"Your hours have moved: lately {lately}, previously mostly {before}."]
 
 
