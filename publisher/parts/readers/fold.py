@@ -132,17 +132,17 @@ def fold(database: Database, smallest_ttl_minutes: int, until: datetime | None =
 
 
 def _write_parts(database: Database) -> None:
-    """Write the parts of folds that wait for it."""
+    """Write the parts of folds that wait for it, each unpacked before the lock is taken."""
     with database.read() as session:
-        numbers = session.scalars(select(FoldPart.id).order_by(FoldPart.id)).all()
-    for number in numbers:
-        if number != numbers[0]:
+        parts = session.execute(select(FoldPart.id, FoldPart.payload).order_by(FoldPart.id)).all()
+    for number, payload in parts:
+        if number != parts[0].id:
             database.give_way()
+        left, *tables = unpack(payload)
         with database.write(quiet=True) as session:
             part = session.get(FoldPart, number)
-            if part is None:  # another process has written it
+            if part is None or part.payload != payload:  # another process has written it
                 continue
-            left, *tables = unpack(part.payload)
             for name, rows in zip(_TABLES, tables, strict=True):
                 overwrite(session, name, rows)
             store.delete_origins(session, left)
