@@ -66,6 +66,21 @@ def test_apple_takes_the_episode(podcast: Any) -> None:
     assert int(find(episode, "itunes:duration").text) > 0
 
 
+def test_what_is_not_known_is_left_out() -> None:
+    """A category without a narrower one, and an episode of unknown length."""
+    whole = everything()
+    items = [
+        replace(item, attachment=item.attachment and replace(item.attachment, seconds=0))
+        for item in whole.items
+    ]
+    show = replace(whole.podcast, category="Technology")
+    sparse = parse(rss.render(replace(whole, items=tuple(items), podcast=show))).find("channel")
+    category = find(sparse, "itunes:category")
+    assert (category.get("text"), list(category)) == ("Technology", [])
+    (episode,) = sparse.findall("item[enclosure]")
+    assert episode.findall("itunes:duration", NAMESPACES) == []
+
+
 def test_the_namespace_is_kept(podcast: Any) -> None:
     """The guid is a UUID of version 5, roles are of the taxonomy, transcripts of known types."""
     assert uuid.UUID(find(podcast, "podcast:guid").text).version == 5
