@@ -89,7 +89,9 @@ def integrate(
     nothing more. `broken`, P(the silence ends in the step), is `factor` times the share of the
     step's usual updates that it replaces.
     """
-    number, waiting, (mean, within, part), (share, others) = *curve, usual, mixed
+    number, waiting = curve.number, curve.waiting
+    mean, within, part = usual
+    share, others = mixed
     expected, waited, surplus = number[begin], waiting[begin], share * (1.0 - 1.0 / factor)
     for step in range(begin + 1, end + 1):
         own = mean * within[part]
