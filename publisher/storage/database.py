@@ -260,7 +260,7 @@ def connect(path: Path, seconds: float = BUSY_TIMEOUT_SECONDS) -> sqlite3.Connec
     read_only = path.parent.is_dir() and os.statvfs(path.parent).f_flag & os.ST_RDONLY
     fixed = read_only and not path.with_name(f"{path.name}-wal").exists()
     name = f"file:{quote(str(path))}?immutable={1 if fixed else 0}"
-    return sqlite3.connect(name, seconds, uri=True, check_same_thread=False)
+    return sqlite3.connect(name, timeout=seconds, uri=True, check_same_thread=False)
 
 
 def _sqlite(url: str) -> Engine:

@@ -74,9 +74,13 @@ def test_what_can_be_made_anew_is(site: Site, file: Path, table: str) -> None:
 
 
 def test_an_index_that_is_noise_is_found(site: Site, file: Path) -> None:
-    """SQLite's own check calls it whole."""
+    """SQLite's own check calls it whole before 3.44, which looks into the index, too."""
     spoil_index(file)
-    sqlite_file.check(file)
+    if sqlite3.sqlite_version_info < (3, 44):
+        sqlite_file.check(file)
+    else:
+        with pytest.raises(InvalidData, match="post_search"):
+            sqlite_file.check(file)
     findings = {finding.what: finding for finding in examine_database(site)}
     assert not findings["damaged tables"].good
     assert "doctor --rebuild" in findings["damaged tables"].mend
