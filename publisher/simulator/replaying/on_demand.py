@@ -170,7 +170,7 @@ def moments(times: Sequence[int], whole: Part) -> tuple[list[int], list[int]]:
         steps.update(range(begin, hours[-1], STEP_SECONDS))
     updates = times[bisect_left(times, start) : bisect_left(times, end)]
     built = sorted({*hours[:-1], *updates})
-    return built, sorted({*built, *(at for at in steps if start <= at < end)})
+    return built, sorted({*built, *(at for at in steps if start <= at)})
 
 
 def split(times: Sequence[int], whole: Part, half_life: int) -> Iterator[Part]:
