@@ -287,7 +287,7 @@ def _import(path: Path, code: CodeType) -> int:
     sys.modules[name] = fresh
     signal.alarm(60)
     try:
-        exec(code, fresh.__dict__)  # noqa: S102
+        exec(code, fresh.__dict__)  # noqa: S102  # nosec B102: our own code, changed
     except Exception:
         return NOT_IMPORTABLE
     return 0
