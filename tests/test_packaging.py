@@ -72,9 +72,8 @@ def test_an_installed_wheel_serves_pages(tmp_path: Path) -> None:
     installed = tmp_path / "installed"
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(installed)
-    texts = {path.name for path in (ROOT / "publisher/parts/demo/posts").iterdir()}
-    assert len(texts) > 40
-    assert {path.name for path in (installed / "publisher/parts/demo/posts").iterdir()} == texts
+    files = [name for name in names.split("\0") if name.startswith("publisher/")]
+    assert [name for name in files if not (installed / name).is_file()] == []
     answer = subprocess.run(
         [sys.executable, "-c", ASK_THE_WHEEL],
         cwd=tmp_path,
