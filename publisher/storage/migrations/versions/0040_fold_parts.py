@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0040_fold_parts"
 down_revision = "0039_reader_follows"
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -21,8 +19,3 @@ def upgrade() -> None:
         "INSERT INTO fold_parts (payload) SELECT payload FROM poll_flushes WHERE id < 0 ORDER BY id"
     )
     op.execute("DELETE FROM poll_flushes WHERE id < 0")
-
-
-def downgrade() -> None:
-    """Take the table away."""
-    op.drop_table("fold_parts")
