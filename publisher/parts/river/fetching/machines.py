@@ -10,13 +10,11 @@ import fcntl
 import os
 import random
 from collections.abc import AsyncIterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, cast
 
-from sqlalchemy import CursorResult, TextClause, text
+from sqlalchemy import text
 
 from publisher.base.errors import StorageUnavailable
 from publisher.base.system.logs import get_logger
@@ -27,13 +25,16 @@ from publisher.storage.database import Database
 _FILES = 4096
 _LOOK_AGAIN_SECONDS = 0.02
 _ASK_AGAIN_SECONDS = 0.2
-_FREE = text("DELETE FROM river_machines WHERE owner = :owner AND address = :machine")
-_TAKE = text(  # by the server's clock
+_FREE = text("DELETE FROM river_machines WHERE owner = :owner AND address = ANY(:machines)")
+# By the server's clock, and always in one order, so that two transactions cannot deadlock.
+_TAKE = text(
     "INSERT INTO river_machines (address, owner, leased_until)"
-    " VALUES (:machine, :owner, clock_timestamp() AT TIME ZONE 'UTC' + :seconds * interval '1 s')"
+    " SELECT machine, :owner, clock_timestamp() AT TIME ZONE 'UTC' + :seconds * interval '1 s'"
+    " FROM unnest(CAST(:machines AS text[])) AS machine ORDER BY machine"
     " ON CONFLICT (address) DO UPDATE"
     " SET owner = excluded.owner, leased_until = excluded.leased_until"
     " WHERE river_machines.leased_until <= clock_timestamp() AT TIME ZONE 'UTC'"
+    " RETURNING address"
 )
 
 log = get_logger("river")
@@ -77,38 +78,67 @@ class MachineLocks:
 
 
 class MachineRows:
-    """One holder for each machine, in all processes of a database server.
+    """One holder for each machine, in all processes of a database server; for one event loop.
 
-    Its statements run one after the other in a thread of their own, so that whoever gives up while
-    a machine is being taken gives it back afterwards.
+    Machines that are asked for or freed during a transaction go into the next one: a transaction
+    for each would cost every poll twenty times as much.
     """
 
     def __init__(self, database: Database, lease_seconds: float) -> None:
         self._database = database
-        owner = f"{os.getpid()}-{os.urandom(4).hex()}"
-        self._values = {"owner": owner, "seconds": lease_seconds}
-        self._thread = ThreadPoolExecutor(1, "river machines")
+        self._seconds = lease_seconds
+        self._owner = f"{os.getpid()}-{os.urandom(4).hex()}"
+        self._to_take: dict[str, asyncio.Future[bool]] = {}
+        self._to_free: dict[str, asyncio.Future[bool]] = {}
+        self._writing: asyncio.Task[None] | None = None
 
     @asynccontextmanager
     async def turn(self, machine: str) -> AsyncIterator[None]:
         """Wait for the machine and hold it; one task of this process at a time may do so."""
-        run = asyncio.get_running_loop().run_in_executor
+        while not await self._request(self._to_take, machine):  # noqa: ASYNC110 - as above
+            await asyncio.sleep(_ASK_AGAIN_SECONDS * (0.5 + random.random()))  # noqa: S311
         try:
-            while not await run(self._thread, self._write, _TAKE, machine):  # noqa: ASYNC110
-                await asyncio.sleep(_ASK_AGAIN_SECONDS * (0.5 + random.random()))  # noqa: S311
             yield
         finally:
-            await asyncio.shield(run(self._thread, self._write, _FREE, machine))
+            await asyncio.shield(self._request(self._to_free, machine))
 
-    def _write(self, statement: TextClause, machine: str) -> bool:
-        """Take or free a machine; whether that succeeded."""
-        try:
+    def _request(
+        self, requests: dict[str, asyncio.Future[bool]], machine: str
+    ) -> asyncio.Future[bool]:
+        """Ask for a machine to be taken or freed; the future says whether it was."""
+        answer = requests[machine] = asyncio.get_running_loop().create_future()
+        if self._writing is None:
+            self._writing = asyncio.create_task(self._write_all())
+        return answer
+
+    async def _write_all(self) -> None:
+        while self._to_take or self._to_free:
+            to_take, to_free = self._to_take, self._to_free
+            self._to_take, self._to_free = {}, {}
+            taken = set[str]()
+            try:
+                taken = await asyncio.to_thread(self._write, list(to_take), list(to_free))
+            except StorageUnavailable as problem:  # what is not freed is so after its lease
+                log.warning("could not take turns at machines", reason=str(problem))
+            for answer in to_free.values():
+                answer.set_result(True)
+            for machine, answer in to_take.items():
+                if not answer.cancelled():
+                    answer.set_result(machine in taken)
+                elif machine in taken:  # nobody waits for it any more
+                    self._to_free[machine] = asyncio.get_running_loop().create_future()
+        self._writing = None
+
+    def _write(self, to_take: list[str], to_free: list[str]) -> set[str]:
+        """Free and take machines; returns those taken. Two transactions, as one could deadlock."""
+        if to_free:
             with self._database.write_rows() as session:
-                changed = session.execute(statement, self._values | {"machine": machine})
-                return cast("CursorResult[Any]", changed).rowcount > 0
-        except StorageUnavailable as problem:  # a machine that is not freed is so after its lease
-            log.warning("could not take turns at machines", reason=str(problem))
-            return False
+                session.execute(_FREE, {"machines": to_free, "owner": self._owner})
+        if not to_take:
+            return set()
+        values = {"owner": self._owner, "seconds": self._seconds, "machines": to_take}
+        with self._database.write_rows() as session:
+            return set(session.scalars(_TAKE, values))
 
 
 def address_book(database: Database, options: RiverOptions) -> AddressBook:

@@ -15,7 +15,7 @@ from publisher.feed_fetching.answers import HttpResult
 from publisher.installation import Site, open_site
 from publisher.parts.river.fetching import frontier
 from publisher.parts.river.fetching.frontier import HostGate
-from publisher.parts.river.fetching.machines import _TAKE, MachineRows
+from publisher.parts.river.fetching.machines import MachineRows
 from publisher.parts.river.following import subscriptions
 from publisher.parts.river.polls import due_polls
 from publisher.parts.river.polls.due_polls import PollJob
@@ -194,7 +194,7 @@ def test_a_machine_is_asked_by_one_process_at_a_time(remote: Site) -> None:
             order.append("here")
         await waiting
         gone = MachineRows(remote.database, 0.2)
-        assert gone._write(_TAKE, "192.0.2.1")
+        assert gone._write(["192.0.2.1"], [])
         await other()
 
     asyncio.run(scene())
