@@ -95,11 +95,11 @@ class MachineRows:
     @asynccontextmanager
     async def turn(self, machine: str) -> AsyncIterator[None]:
         """Wait for the machine and hold it; one task of this process at a time may do so."""
-        while not await self._request(self._to_take, machine):  # noqa: ASYNC110 - as above
-            await asyncio.sleep(_ASK_AGAIN_SECONDS * (0.5 + random.random()))  # noqa: S311
         try:
+            while not await self._request(self._to_take, machine):  # noqa: ASYNC110 - as above
+                await asyncio.sleep(_ASK_AGAIN_SECONDS * (0.5 + random.random()))  # noqa: S311
             yield
-        finally:
+        finally:  # also for whoever gives up waiting: the machine may be taken by then
             await asyncio.shield(self._request(self._to_free, machine))
 
     def _request(
@@ -113,7 +113,12 @@ class MachineRows:
 
     async def _write_all(self) -> None:
         while self._to_take or self._to_free:
-            to_take, to_free = self._to_take, self._to_free
+            to_free = self._to_free
+            to_take = {
+                machine: answer
+                for machine, answer in self._to_take.items()
+                if not answer.cancelled()  # it would be taken after it was freed
+            }
             self._to_take, self._to_free = {}, {}
             taken = set[str]()
             try:
@@ -125,8 +130,6 @@ class MachineRows:
             for machine, answer in to_take.items():
                 if not answer.cancelled():
                     answer.set_result(machine in taken)
-                elif machine in taken:  # nobody waits for it any more
-                    self._to_free[machine] = asyncio.get_running_loop().create_future()
         self._writing = None
 
     def _write(self, to_take: list[str], to_free: list[str]) -> set[str]:

@@ -201,7 +201,9 @@ def test_a_machine_is_asked_by_one_process_at_a_time(remote: Site) -> None:
     assert order == ["elsewhere", "here", "there", "there"]
 
 
-def test_a_given_up_wait_leaves_nothing_behind(remote: Site) -> None:
+def test_a_given_up_wait_leaves_nothing_behind(
+    remote: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whoever stops waiting just as it gets the machine gives it back."""
 
     async def scene() -> None:
@@ -212,6 +214,20 @@ def test_a_given_up_wait_leaves_nothing_behind(remote: Site) -> None:
             given_up.cancel()
             await asyncio.wait([given_up])
             await asyncio.wait_for(hold(MachineRows(remote.database, 30.0)), 10)
+        machines = MachineRows(remote.database, 30.0)
+        given_up = asyncio.create_task(hold(machines))
+        request = machines._request
+
+        def given_up_when_answered(
+            requests: dict[str, asyncio.Future[bool]], machine: str
+        ) -> asyncio.Future[bool]:
+            answer = request(requests, machine)
+            answer.add_done_callback(lambda _: given_up.cancel())
+            return answer
+
+        monkeypatch.setattr(machines, "_request", given_up_when_answered)
+        await asyncio.wait([given_up])
+        await asyncio.wait_for(hold(MachineRows(remote.database, 30.0)), 10)
 
     async def hold(machines: MachineRows) -> None:
         async with machines.turn("192.0.2.1"):
