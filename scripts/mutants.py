@@ -29,6 +29,7 @@ from inspect import CO_OPTIMIZED
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import NamedTuple
+from warnings import catch_warnings
 
 import pytest
 
@@ -42,6 +43,7 @@ ROOMS = {
     "importing": ("parts/importing", "parts/importing"),
 }
 OPTIONS = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not system"]
+QUIET = ["-W", "ignore::SyntaxWarning"]  # what a changed "==" may bring is no test's finding
 NOT_IMPORTABLE = 9
 FAILED = Path("../failed")  # the name of the test that noticed
 
@@ -188,7 +190,14 @@ def _is_noticed(mutant: Mutant, known: Known, session: pytest.Session) -> bool |
     source = path.read_text()
     changed = mutate_code(source, get_operator(mutant.operator)(), mutant.which)
     name = str(path.resolve())
-    before, after = compile(source, name, "exec"), compile(changed, name, "exec")
+    told = f"{mutant.file}:{mutant.lines[0]} {mutant.operator}"
+    before = compile(source, name, "exec")
+    try:
+        with catch_warnings(action="ignore", category=SyntaxWarning):  # "is" with a literal
+            after = compile(changed, name, "exec")
+    except SyntaxError:
+        _say(f"cannot be imported: {told}")
+        return None
     at_import = _at_import(before) != _at_import(after)
     began, run = time.monotonic(), partial(_run_changed, session, known)
     while True:
@@ -208,7 +217,6 @@ def _is_noticed(mutant: Mutant, known: Known, session: pytest.Session) -> bool |
             break
         _say(f"cannot be run a second time, and is left out: {failed}")
         del known.seconds[failed]
-    told = f"{mutant.file}:{mutant.lines[0]} {mutant.operator}"
     if code == NOT_IMPORTABLE:
         _say(f"cannot be imported: {told}")
         return None
@@ -300,7 +308,7 @@ def _run_anew(tests: list[str]) -> int:
     # More names than one program takes: whole files.
     names = tests if len(tests) < 200 else list(dict.fromkeys(one.split("::")[0] for one in tests))
     signal.alarm(600)
-    program = [sys.executable, "-m", "pytest", "-x", *OPTIONS, *names]
+    program = [sys.executable, "-m", "pytest", "-x", *QUIET, *OPTIONS, *names]
     return subprocess.run(program, check=False).returncode
 
 
