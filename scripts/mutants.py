@@ -65,6 +65,11 @@ class Known(NamedTuple):
     functions: list[FunctionType]
     sound: set[str]  # tests that pass without a change, also a second time
 
+    def at_import(self, file: str, statement: range) -> bool:
+        """Whether a statement runs when its module is imported, also in a function."""
+        lines = self.by_line.get(file, {})
+        return any("" in lines.get(line, ()) for line in statement)
+
     def tests(self, mutant: Mutant, statement: range, at_import: bool) -> list[str]:
         """The tests that may notice: the module's own first, then the quickest files'."""
         lines = self.by_line.get(mutant.file, {})
@@ -125,10 +130,18 @@ def _known(session: pytest.Session, folders: list[Path]) -> Known:
 
     data, told, report = (Path("..", name).resolve() for name in ("data", "told", "report"))
 
+    # What runs when the tests are collected has no test's name in the data.
+    include = [f"{one}/*" for one in folders]
+    subprocess.run(
+        [sys.executable, "-m", "coverage", "run", "--branch", "--rcfile=", f"--data-file={data}",
+         f"--include={','.join(include)}", "-m", "pytest", "--collect-only", *OPTIONS,
+         *session.config.args],
+        check=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+
     def measure() -> int:
-        coverage = Coverage(
-            str(data), branch=True, config_file=False, include=[f"{one}/*" for one in folders]
-        )
+        coverage = Coverage(str(data), branch=True, config_file=False, include=include)
+        coverage.load()
         seconds = {}
         coverage.start()
         for item, following in zip(session.items, [*session.items[1:], None], strict=True):
@@ -146,7 +159,7 @@ def _known(session: pytest.Session, folders: list[Path]) -> Known:
 
     _in_a_fork(measure)
     seconds = json.loads(told.read_text())
-    _say("Branches that no test takes (what runs at import is told as missing, too):")
+    _say("Branches that no test takes:")
     _say(report.read_text())
     _say(f"{len(seconds)} tests, {sum(seconds.values()):.0f} s; these fail without a change:")
     _say(" ".join(item.nodeid for item in session.items if item.nodeid not in seconds))
@@ -198,10 +211,11 @@ def _is_noticed(mutant: Mutant, known: Known, session: pytest.Session) -> bool |
     except SyntaxError:
         _say(f"cannot be imported: {told}")
         return None
-    at_import = _at_import(before) != _at_import(after)
+    statement = _statement(source, mutant.lines)
+    at_import = _at_import(before) != _at_import(after) or known.at_import(mutant.file, statement)
     began, run = time.monotonic(), partial(_run_changed, session, known)
     while True:
-        tests = known.tests(mutant, _statement(source, mutant.lines), at_import)
+        tests = known.tests(mutant, statement, at_import)
         FAILED.write_text("")
         with _written(path, changed):
             if at_import:
