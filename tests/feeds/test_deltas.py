@@ -217,6 +217,19 @@ def test_the_answer() -> None:
     assert _get(document, HTTP_A_IM="feed", HTTP_IF_NONE_MATCH=tag).code == 304
 
 
+def test_the_base_is_the_last_of_the_contents_that_a_reader_holds() -> None:
+    """A reader may name several; the answer says which one its items are added to (RFC 3229)."""
+    first, second, new = posts(), posts(1), posts(2, 1)
+    history, body = life(rss, first, second, new)
+    older, newer, tag = (f'W/"{content_hash(made)[:8]}.a"' for made in (first, second, new))
+    document = Served(
+        body, gzipped(body), rss.CONTENT_TYPE, tag, NOW - timedelta(minutes=1), 900, history=history
+    ).packed()
+    answer = _get(document, HTTP_A_IM="feed", HTTP_IF_NONE_MATCH=f"{older}, {newer}")
+    assert dict(answer.headers)["Delta-Base"] == newer
+    assert titles(b"".join(answer.body)) == ["Post 2"]
+
+
 def _get(document: Served, **environ: str) -> FeedAnswer:
     return document.respond({"REQUEST_METHOD": "GET", **environ}, NOW)
 

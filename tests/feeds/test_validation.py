@@ -137,6 +137,10 @@ def after_ttl(more: bytes) -> bytes:
     return FOREIGN.replace(b"</ttl>", b"</ttl>" + more)
 
 
+ENTRY = b'{"id": "%d", "date_published": "2024-03-04T08:00:00Z"}'
+LONG_JSON = b'{"version": "https://jsonfeed.org/version/1.1", "title": "T", "items": [%s]}' % (
+    b",".join(ENTRY % number for number in range(300))
+)
 NEEDS_DATE = "each item needs a pubDate of RFC 822 with a year of four digits"
 
 
@@ -230,6 +234,8 @@ NEEDS_DATE = "each item needs a pubDate of RFC 822 with a year of four digits"
         (ATOM % b"yesterday", ["R5 not a date: 'yesterday'"]),
         (b' {"version": "https://jsonfeed.org/version/1.1", "title": "T"}', []),
         (b' {"version": "https://jsonfeed.org/version/1", "title": "T"}', []),
+        (LONG_JSON, []),
+        (b'<list xmlns="urn:x"/>', ["R1 it is not RSS 2.0 with one channel"]),
         (b'<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/>', []),
         (
             b'<?xml version="1.0" encoding="GBK"?><rss/>',
@@ -283,6 +289,13 @@ def test_atom_and_json_are_examined_too() -> None:
         meant = replace(twice, feed_url="https://blog.example/other")
         violations = validation.examine(name, meant, MORNING, _always(body), body)
         assert {problem.rule for problem in violations} == {"R5", "R7", "R9"}
+
+
+def test_another_format_in_place_of_atom_is_found() -> None:
+    violations = validation.examine("atom", GOOD, MORNING, _always(BODY), BODY)
+    assert [(found.rule, found.message) for found in violations] == [
+        ("R1", "it is not an Atom feed")
+    ]
 
 
 @settings(max_examples=60, deadline=None)
