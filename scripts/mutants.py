@@ -36,7 +36,10 @@ import pytest
 ROOT = Path(__file__).parent.parent
 # What of `publisher` is changed, and the tests that can be expected to notice.
 ROOMS = {
-    "core": ("dynamic_ttl/core", "dynamic_ttl simulator test_civil_dates.py test_parity.py"),
+    "core": (
+        "dynamic_ttl/core",
+        "dynamic_ttl simulator test_civil_dates.py test_parity.py test_same_figures.py",
+    ),
     "feeds": ("feeds", "feeds publishing"),
     "blog": ("blog publishing", "blog publishing"),
     "feed_reading": ("feed_reading", "feed_reading"),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from publisher.base.dates import format_rfc822
-from publisher.feed_reading.feed_document import NotAFeed, plausible
+from publisher.feed_reading.feed_document import NotAFeed, pack, plausible, shared_keys, unpack
 from publisher.feed_reading.parse import parse_document
 from publisher.feed_reading.scan import DocumentHints, UnsafeDocument
 from tests.parts.river.origin import rss
@@ -262,6 +262,17 @@ def test_different_items_with_one_id() -> None:
     second = parse_document(_sharing_one_id("c", "b", "a"), XML, URL, dict(first.window))
     assert len(second.items) == 1
     assert second.items[0].key not in {item.key for item in first.items}
+
+
+def test_a_window_is_stored_whole() -> None:
+    """What is read back knows the same items; for a poll that reads all anew, only shared keys."""
+    first = parse_document(_sharing_one_id("b", "a"), XML, URL)
+    window = unpack(pack(first))
+    assert window == dict(first.window)
+    second = parse_document(_sharing_one_id("c", "b", "a"), XML, URL, window)
+    assert [item.title for item in second.items] == ["c"]
+    anew = parse_document(_sharing_one_id("b", "a"), XML, URL, shared_keys(window))
+    assert {item.key for item in anew.items} == {item.key for item in first.items}
 
 
 @pytest.mark.parametrize("shared", ["guid", "link", "guid and link"])

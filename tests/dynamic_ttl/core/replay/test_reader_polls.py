@@ -1,0 +1,29 @@
+"""A reader of a feed, poll by poll: what each response says, and which items it brings."""
+
+import pytest
+
+from publisher.dynamic_ttl.core.polling import parse
+from publisher.dynamic_ttl.core.replay.announcements import ETAGS, Announced
+from publisher.dynamic_ttl.core.replay.reader_polls import after_a_document, walk
+
+START = 1_600_000_000
+TTL_15 = Announced([START], [15], [], [])
+
+
+@pytest.mark.parametrize("policy", ["ttl", "max-age"])
+def test_a_first_document_makes_a_reader_wait_for_its_ttl(policy: str) -> None:
+    """The headers of a feed without expiries of their own say the same as the element."""
+    assert after_a_document(parse(policy), 60, START).wait_seconds == 3600
+
+
+def test_a_reader_that_comes_late_misses_what_fell_out_of_the_document() -> None:
+    """Two items are shown; three came between two polls."""
+    times = [START - 10, START + 60, START + 120, START + 180]
+    first, second, third = walk(
+        times, START + 2000, TTL_15, ETAGS["document"], parse("ttl"), START, window=2
+    )
+    assert (first.first, first.kept, first.last, first.answer.status) == (0, 0, 1, 200)
+    assert (second.at, second.first, second.kept, second.last) == (START + 900, 1, 2, 4)
+    assert (second.answer.new_items, second.answer.item_dates) == (2, (START + 120, START + 180))
+    assert second.answer.last_modified_at == START + 180
+    assert (third.answer.status, third.answer.new_items, third.answer.ttl_minutes) == (304, 0, None)
