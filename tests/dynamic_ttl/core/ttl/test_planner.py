@@ -8,7 +8,7 @@ import pytest
 from publisher.dynamic_ttl.core.menu import parse_menu
 from publisher.dynamic_ttl.core.ttl.activity import histogram
 from publisher.dynamic_ttl.core.ttl.choice import planned_table
-from publisher.dynamic_ttl.core.ttl.decision import build_moment, decide
+from publisher.dynamic_ttl.core.ttl.decision import Outlook, build_moment, decide
 from publisher.dynamic_ttl.core.ttl.forecast import Curve, hides
 from publisher.dynamic_ttl.core.ttl.planner import (
     CELL_MINUTES,
@@ -113,6 +113,23 @@ def test_a_weekly_author_is_expected_on_the_day() -> None:
     activity_then = histogram(weekly, other, "UTC")
     then, now = decide(activity_then, other, rule), decide(activity, eve, rule)
     assert then.ttl_minutes > 4 * now.ttl_minutes
+
+
+def test_each_weekday_has_hours_of_its_own() -> None:
+    """Mondays at nine, Wednesdays at two, Fridays at six: on Mondays not at two or six, too."""
+    monday = NOON.replace(hour=0)
+    log = sorted(
+        monday + timedelta(days=day - 7 * week, hours=hour, minutes=week * 17 % 60)
+        for week in range(1, 31)
+        for day, hour in ((0, 9), (2, 14), (4, 18))
+    )
+    outlook = Outlook(histogram(log, monday, "UTC"), monday, TtlRule())
+    nine, two, six = (
+        outlook.expected(monday.replace(hour=hour), monday.replace(hour=hour + 1))
+        for hour in (9, 14, 18)
+    )
+    assert nine > 0.8
+    assert max(two, six) < 0.25
 
 
 def test_the_busy_hours_of_a_busy_author_never_sleep() -> None:
