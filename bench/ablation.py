@@ -101,11 +101,10 @@ def flat_minute(tables: Tables, slot: int, common: float, fading: float) -> floa
     return 1.0
 
 
-def no_dots(tables: Tables, dots: Counts) -> bool:
+def no_dots(tables: Tables, dots: Counts) -> None:
     """Replaces `share_on_full_minutes`: no update comes in the first seconds of five minutes."""
     for slot in range(len(dots)):
         dots[slot] = 0.0
-    return False
 
 
 def steps(seconds: int) -> dict[str, Any]:
@@ -170,7 +169,7 @@ PARTS = (
     Part("planned ahead 36 h (HORIZON_HOURS)",
          {"rule.HORIZON_HOURS": 36, "headers.HORIZON": 432, "headers.STEPS": 720}),
     Part("posts on the dot (EARLY_SECONDS)", {"headers.share_on_full_minutes": no_dots},
-         (headers.share_on_full_minutes, headers.wait_with_full_minutes)),
+         (headers.share_on_full_minutes,)),
     Part("a minute less than planned (TICK_SECONDS)",
          {"headers.TICK_SECONDS": 1, "headers.JUST_AFTER": 6}),
     Part("an hour with news", {"simulator.replaying.kernel.with_news": as_long},

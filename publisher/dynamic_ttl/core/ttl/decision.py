@@ -11,7 +11,7 @@ from ..civil import hour_end, hour_start, instant, seconds, zone_table
 from .activity import Activity
 from .choice import begin_of, chosen, forecast, plan, planned_table, workspace
 from .counts import knows_enough
-from .forecast import number_by
+from .forecast import sums_by
 from .headers import TICK_SECONDS, Expiries, header_plan
 from .planner import ServedSpan, hidden
 from .rule import EXACT, WARM_UP_MINUTES, WINER, TtlRule, numbers, planner_for
@@ -132,7 +132,7 @@ class Outlook:
     def expected(self, start: datetime, end: datetime) -> float:
         """Updates expected from `start` to `end`; neither may be before `now`."""
         curve = self._work.curve
-        return number_by(curve, self._minute(end)) - number_by(curve, self._minute(start))
+        return sums_by(curve, self._minute(end))[0] - sums_by(curve, self._minute(start))[0]
 
     def hidden(self, start: datetime, end: datetime, ttl_minutes: int) -> float:
         """Minutes of waiting that a copy kept for `ttl_minutes` hides, the mean over fetch times

@@ -3,7 +3,7 @@
 from math import exp, sqrt
 from typing import NamedTuple
 
-from ..civil import end_of_hour, period, period_from, week_hour
+from ..civil import HOUR_SECONDS, period, period_end, week_hour
 from .counts import (
     AGES,
     SLOTS,
@@ -47,16 +47,18 @@ def look_forward(
             within[part] = 1.0
     curve.number[0] = curve.waiting[0] = 0.0
     quiet, step, at, steps = 1.0, 0, begin, len(curve.number) - 1
-    clock, place = period(zone, begin), age_class(begin - last)
+    change, offset, place = at, 0, age_class(begin - last)
     while step < steps:
-        clock = period_from(zone, clock, at)
-        local = at + zone.offsets[clock]
+        if at >= change:
+            clock = period(zone, at)
+            change, offset = period_end(zone, clock), zone.offsets[clock]
+        local = at + offset
         slot, part = week_hour(local), local // STEP_SECONDS % (24 * SLOTS)
         each = rates(history, slot, seen)
         rate = each.habits if rule.profile != DAY else hour_rate(tables, slot % 24, seen.habits)
         others = weights.recent * each.recent + weights.flat * each.flat
         others += weights.daily * each.daily
-        hour = end_of_hour(zone, clock, at)
+        hour = min(at + HOUR_SECONDS - local % HOUR_SECONDS, change)
         while at < hour and step < steps:
             while place < len(AGES) - 2 and at - last >= AGES[place + 1]:
                 place += 1
@@ -89,49 +91,37 @@ def integrate(
     nothing more. `broken`, P(the silence ends in the step), is `factor` times the share of the
     step's usual updates that it replaces.
     """
-    number, waiting = curve.number, curve.waiting
-    mean, within, part = usual
-    share, others = mixed
+    (number, waiting), (mean, within, part), (share, others) = curve, usual, mixed
     expected, waited, surplus = number[begin], waiting[begin], share * (1.0 - 1.0 / factor)
+    before = part - begin - 1
     for step in range(begin + 1, end + 1):
-        own = mean * within[part]
-        part += 1
+        own = mean * within[before + step]
         silent = exp(-own * factor)
         broken = quiet * (1.0 - silent)
         updates = share * own + surplus * broken + others
         quiet *= silent
-        waited += (expected + updates / 2.0) * STEP_MINUTES
-        expected += updates
-        number[step] = expected
-        waiting[step] = waited
+        waiting[step] = waited = waited + (expected + updates / 2.0) * STEP_MINUTES
+        number[step] = expected = expected + updates
     return quiet
 
 
-def number_by(curve: Curve, minute: float) -> float:
-    """N: updates expected from the beginning of the curve to `minute`, interpolated linearly."""
-    number = curve.number
-    step = int(minute / STEP_MINUTES)
-    if step >= len(number) - 1:
-        return number[len(number) - 1]
-    return number[step] + (number[step + 1] - number[step]) * (minute / STEP_MINUTES - step)
-
-
-def waiting_by(curve: Curve, minute: float) -> float:
-    """W: integral of `number_by` up to `minute`, in minutes of waiting."""
-    number, waiting = curve.number, curve.waiting
-    step = int(minute / STEP_MINUTES)
-    if step >= len(number) - 1:
-        last = len(number) - 1
-        return waiting[last] + number[last] * (minute - last * STEP_MINUTES)
-    past = minute - step * STEP_MINUTES
-    slope = (number[step + 1] - number[step]) / STEP_MINUTES
-    return waiting[step] + number[step] * past + slope * past * past / 2.0
+def sums_by(curve: Curve, minute: float) -> tuple[float, float]:
+    """N, the updates expected from the beginning of the curve to `minute`, interpolated linearly;
+    and W, its integral, in minutes of waiting."""
+    number, waiting = curve
+    step, last = int(minute / STEP_MINUTES), len(number) - 1
+    if step >= last:
+        return number[last], waiting[last] + number[last] * (minute - last * STEP_MINUTES)
+    known, past = number[step], minute - step * STEP_MINUTES
+    more = number[step + 1] - known
+    waited = waiting[step] + known * past + more / STEP_MINUTES * past * past / 2.0
+    return known + more * (minute / STEP_MINUTES - step), waited
 
 
 def hides(curve: Curve, minute: float, ttl: float) -> float:
     """Expected minutes of waiting while a copy fetched at `minute` is fresh, for `ttl` minutes."""
-    later = waiting_by(curve, minute + ttl)
-    return later - waiting_by(curve, minute) - ttl * number_by(curve, minute)
+    number, waiting = sums_by(curve, minute)
+    return sums_by(curve, minute + ttl)[1] - waiting - ttl * number
 
 
 def usual_cost(curve: Curve, shortest: float, longest: float, worth: float) -> float:

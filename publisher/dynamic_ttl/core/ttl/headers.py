@@ -35,23 +35,24 @@ JUST_AFTER = EARLY_SECONDS + TICK_SECONDS  # added to an expiry: max-age then en
 class HeaderPlan(NamedTuple):
     """Buffers of `plan_expiries` and its result. value: cost to come by steps, minutes; height:
     the same with W, the waiting by then; lines: the queue, as steps; dots: share of each slot's
-    updates that come in its first seconds; waiting: W by steps, with these shares. Result,
-    expiries: for each five-minute slot of the hour, the instant until which a copy fetched in it
-    is good."""
+    updates that come in its first seconds; seen, waiting: N just after these, and W with them, by
+    steps. Result, expiries: for each five-minute slot of the hour, the instant until which a copy
+    fetched in it is good."""
 
     value: Counts
     height: Counts
     lines: MutableSequence[int]
     dots: Counts
+    seen: Counts
     waiting: Counts
     expiries: MutableSequence[int]
 
 
 def header_plan() -> HeaderPlan:
     """Zeroed lists of the lengths that `plan_expiries` needs."""
-    steps = STEPS + 1
-    numbers = [[0.0] * steps for _ in range(3)]
-    return HeaderPlan(numbers[0], numbers[1], [0] * steps, [0.0] * SLOTS, numbers[2], [0] * SLOTS)
+    value, height, seen, waiting = ([0.0] * (STEPS + 1) for _ in range(4))
+    lines, dots = [0] * (STEPS + 1), [0.0] * SLOTS
+    return HeaderPlan(value, height, lines, dots, seen, waiting, [0] * SLOTS)
 
 
 def seconds_left(expiry: int, now: int) -> int:
@@ -86,16 +87,10 @@ def plan_expiries(
     worth: minutes of one update's delay that a poll is worth. Slots of the hour before `now` get
     the expiry of the present one.
     """
-    present, coming, value, lines = slot_of(history, now), STEPS, plan.value, plan.lines
-    dots, height, known = plan.dots, plan.height, knows_enough(history.past, now)
-    if share_on_full_minutes(history.tables, dots):
-        curve = wait_with_full_minutes(curve, plan, present)
-    number, waiting = curve.number, curve.waiting
-    usual = usual_cost(curve, SHORTEST * STEP_MINUTES, LONGEST * STEP_MINUTES, worth)
-    for step in range(HORIZON, STEPS + 1):
-        value[step] = usual * (STEPS - step) * STEP_MINUTES
-        height[step] = waiting[step] + value[step]
-    front = end = 0
+    present, known, number = slot_of(history, now), knows_enough(history.past, now), curve.number
+    value, height, lines, dots, seen, waiting, expiries = plan
+    share_on_full_minutes(history.tables, dots)
+    coming, front, end = fill_ahead(curve, worth, plan, present), 0, 0
     for step in range(HORIZON - 1, -1, -1):
         while coming >= step + SHORTEST:  # its line joins the envelope
             top = height[coming]
@@ -107,47 +102,55 @@ def plan_expiries(
                 end -= 1
             lines[end] = coming
             end, coming = end + 1, coming - 1
-        first, then = number[step], number[step + 1]
-        seen = first + dots[(step + present) % SLOTS] * (then - first)
+        have, waited = seen[step], waiting[step]
         if step + present < SLOTS:
-            middle = lowest(lines, height, front, end, (seen + then) / 2.0)
+            middle = lowest(lines, height, front, end, (have + number[step + 1]) / 2.0)
             best = min(lines[middle], step + LONGEST)
             late = not known or dots[(best + present) % SLOTS] > 0.0
             good = begin + best * STEP_SECONDS
-            plan.expiries[step + present] = good + JUST_AFTER if late else good
-        front = lowest(lines, height, front, end, seen)
+            expiries[step + present] = good + JUST_AFTER if late else good
+        front = lowest(lines, height, front, end, have)
         best = min(lines[front], step + LONGEST)
         kept = (best - step) * STEP_MINUTES
-        value[step] = worth + waiting[best] - waiting[step] - kept * seen + value[best]
-        height[step] = waiting[step] + value[step]
+        value[step] = cost = worth + waiting[best] - waited - kept * have + value[best]
+        height[step] = waited + cost
     for slot in range(present):
-        plan.expiries[slot] = plan.expiries[present]
+        expiries[slot] = expiries[present]
 
 
-def share_on_full_minutes(tables: Tables, dots: Counts) -> bool:
+def share_on_full_minutes(tables: Tables, dots: Counts) -> None:
     """Fill `dots`: for each five-minute slot of the hour the share of its updates that come in its
-    first seconds. Returns whether any is above 0."""
-    found = False
+    first seconds."""
     for slot in range(SLOTS):
         total = 0.0
         for place in range(slot, len(tables.minutes), SLOTS):
             total += tables.minutes[place]
         dots[slot] = tables.early[slot] / (total + PRIOR)
-        found = found or dots[slot] > 0.0
-    return found
 
 
-def wait_with_full_minutes(curve: Curve, plan: HeaderPlan, present: int) -> Curve:
-    """The curve with more waiting (W): the share `dots` of a step's updates comes at its start."""
-    number, usual, waiting, more = curve.number, curve.waiting, plan.waiting, 0.0
-    known = number[0]
-    for step in range(STEPS):
-        waiting[step] = usual[step] + more
-        then = number[step + 1]
-        more += plan.dots[(step + present) % SLOTS] * (then - known) * STEP_MINUTES / 2.0
-        known = then
-    waiting[STEPS] = usual[STEPS] + more
-    return Curve(number, waiting)
+def fill_ahead(curve: Curve, worth: float, plan: HeaderPlan, present: int) -> int:
+    """Fill `seen` and `waiting` by steps, and beyond the horizon the value and the height.
+
+    Returns the last step to which a copy may be kept. The heights beyond the horizon rise ever
+    faster: if at its end a line is not below the one before, none after it is.
+    """
+    (number, usual), (value, height, _, dots, seen, waiting, _) = curve, plan
+    mean = usual_cost(curve, SHORTEST * STEP_MINUTES, LONGEST * STEP_MINUTES, worth)
+    more, before = 0.0, number[0]
+    for step in range(STEPS + 1):
+        here, last = number[step], step - 1
+        early = dots[(last + present) % SLOTS] * (here - before)
+        seen[last] = before + early
+        more += early * STEP_MINUTES / 2.0
+        before = here
+        waiting[step] = waited = usual[step] + more
+        if step >= HORIZON:
+            value[step] = cost = mean * (STEPS - step) * STEP_MINUTES
+            height[step] = waited + cost
+            fall = STEP_MINUTES * seen[HORIZON - 1]
+            if step >= HORIZON + SHORTEST and height[step] - height[last] >= fall:
+                return last
+    return STEPS
 
 
 def lowest(lines: Sequence[int], height: Counts, front: int, end: int, number: float) -> int:

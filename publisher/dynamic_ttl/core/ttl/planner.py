@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .counts import Counts
-from .forecast import Curve, hides, number_by, usual_cost, waiting_by
+from .forecast import Curve, hides, sums_by, usual_cost
 from .rule import HORIZON_HOURS, WARM_UP_MINUTES, RuleNumbers
 
 CELLS = 60 // WARM_UP_MINUTES[0]  # of its table in an hour, and fetch times in a ttl's mean cost
@@ -65,45 +65,48 @@ def planned(problem: ServedSpan, rule: RuleNumbers, cells: Cells) -> int:
     come (minutes) for a client that polls then and is told the best ttls from there on. All values
     of the menu are tried, or of one with many its milestones.
     """
-    curve, worth = problem.curve, problem.worth
+    floor = look_ahead(problem, rule.menu)
+    if floor == rule.menu[len(rule.menu) - 1]:
+        return floor
+    curve, worth, milestones = problem.curve, problem.worth, rule.milestones
     credit = usual_cost(curve, float(rule.menu[0]), float(rule.menu[len(rule.menu) - 1]), worth)
-    for cell in range(len(cells.value)):
-        cells.value[cell] = credit * (len(cells.value) - cell) * CELL_MINUTES
+    number, waiting, value = cells
+    for cell in range(len(value)):
+        value[cell] = credit * (len(value) - cell) * CELL_MINUTES
         middle = problem.last + (cell + 0.5) * CELL_MINUTES
-        cells.number[cell] = number_by(curve, middle)
-        cells.waiting[cell] = waiting_by(curve, middle)
+        number[cell], waiting[cell] = sums_by(curve, middle)
     for hour in range(HORIZON_HOURS - 1, -1, -1):
-        best, least = rule.milestones[0], 1e300
-        for ttl in rule.milestones:
+        best, least = milestones[0], 1e300
+        for ttl in milestones:
             cost = follow(problem, cells, hour, ttl, least)
             if cost < least:
                 best, least = ttl, cost
-        follow(problem, cells, hour, best, 1e300)
-    best, least = rule.milestones[0], 1e300
-    for ttl in rule.milestones:
-        cost = serve(problem, float(ttl), cells.value)
+        if best != milestones[len(milestones) - 1]:  # whose values were filled last
+            follow(problem, cells, hour, best, 1e300)
+    best, least = milestones[0], 1e300
+    for ttl in milestones:
+        cost = serve(problem, float(ttl), value)
         if cost < least:
             best, least = ttl, cost
     # Never below what `look_ahead` takes: no short ttl in a quiet night, only so that the chain
     # of copies ends at a better minute.
-    return max(best, look_ahead(problem, rule.menu))
+    return max(best, floor)
 
 
 def follow(problem: ServedSpan, cells: Cells, hour: int, ttl: int, least: float) -> float:
     """Fill the values of one hour whose document says `ttl`, and return their sum; stops early as
     soon as the sum exceeds `least`."""
-    total = 0.0
-    whole = ttl % int(CELL_MINUTES) == 0  # then a copy ends in the middle of a cell
+    (number, waiting, value), worth, total = cells, problem.worth, 0.0
+    ahead, more = divmod(ttl, int(CELL_MINUTES))
     for cell in range(hour * CELLS + CELLS - 1, hour * CELLS - 1, -1):
-        if whole:
-            end = cell + ttl // int(CELL_MINUTES)
-            waited, then = cells.waiting[end], cells.value[end]
+        if more == 0:  # a copy ends in the middle of a cell
+            waited, then = waiting[cell + ahead], value[cell + ahead]
         else:
             until = (cell + 0.5) * CELL_MINUTES + ttl
-            waited = waiting_by(problem.curve, problem.last + until)
-            then = value_at(cells.value, until)
-        cost = problem.worth + (waited - cells.waiting[cell] - ttl * cells.number[cell]) + then
-        cells.value[cell] = cost
+            waited = sums_by(problem.curve, problem.last + until)[1]
+            then = value_at(value, until)
+        cost = worth + (waited - waiting[cell] - ttl * number[cell]) + then
+        value[cell] = cost
         total += cost
         if total > least:
             break

@@ -9,7 +9,7 @@ On the day that the text describes this gives the values that it asks for.
 
 from collections.abc import Sequence
 
-from ..civil import DAY_SECONDS, HOUR_SECONDS, hour_end, local_second
+from ..civil import DAY_SECONDS, HOUR_SECONDS, end_of_hour, period, period_from
 from .counts import History
 
 
@@ -23,10 +23,12 @@ def winers_minutes(history: History, now: int, values: Sequence[int]) -> int:
 
 def expected_by_hours(history: History, now: int, minutes: int) -> float:
     """Updates that the 24 counters predict for so many minutes from `now` on."""
-    total, at, end = 0.0, now, now + 60 * minutes
+    total, at, end, zone = 0.0, now, now + 60 * minutes, history.zone
+    clock = period(zone, now)
     while at < end:
-        until = min(hour_end(history.zone, at), end)
-        hour = local_second(history.zone, at) // HOUR_SECONDS % 24
+        clock = period_from(zone, clock, at)
+        until = min(end_of_hour(zone, clock, at), end)
+        hour = (at + zone.offsets[clock]) // HOUR_SECONDS % 24
         total += history.tables.winer[hour] * (until - at)
         at = until
     return total / HOUR_SECONDS / _days(history, now)
