@@ -20,7 +20,7 @@ from publisher.feeds.channel import NEVER, Channel, Podcast, content_hash, guid_
 from publisher.installation import Site, content_state, public_address, recall, remember
 from publisher.installation.settings import Settings, load_settings
 from publisher.part import Part, hooked
-from publisher.publishing import feed_content, outbox, snapshots
+from publisher.publishing import feed_archive, feed_content, outbox, snapshots
 from publisher.publishing.signals import Signals, moment_of, signals_at
 from publisher.storage import database
 from publisher.storage.tables.blog import MADE_HERE, Post, Update
@@ -177,14 +177,14 @@ def _channel(
     blogroll = next(filter(None, (find(session) for find in hooked(parts, "blogroll"))), "")
     with_markdown = settings.source_markdown == "on"
     items = feed_content.items(rows, site_url, with_markdown)
-    older = snapshots.newest(session, rows, settings.feed_items)
+    older = feed_archive.newest_month(session, rows, settings.feed_items)
     deleted = published.deleted_lately(session, now, settings.feed_items)
     channel = replace(
         feed_content.frame(settings, site_url),
         items=feed_content.not_ahead(session, items, now),
         blogroll_url=f"{site_url}{blogroll}" if blogroll else "",
         complete=older is None,
-        older=snapshots.folder(site_url, older),
+        older=feed_archive.folder(site_url, older),
         deleted=feed_content.tombstones(deleted),
     )
     return replace(channel, podcast=_with_guid(session, channel))

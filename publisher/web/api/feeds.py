@@ -18,7 +18,7 @@ from publisher.blog.writing.posts import path_of
 from publisher.dynamic_ttl.core.validators import accepts_gzip
 from publisher.feeds import atom, rss
 from publisher.installation import content_state
-from publisher.publishing import snapshots
+from publisher.publishing import feed_archive
 from publisher.publishing.rebuild import RSS
 from publisher.web.context import ROOMS, now, own_address, site
 from publisher.web.rendering import quoted, url
@@ -54,7 +54,7 @@ def of_month(year: int, month: int) -> Response:
     name = request.path.rpartition("/")[2]
     form = atom if name == "atom.xml" else rss
     with site().database.read() as db:
-        channel = snapshots.document(db, own_address(), year, month, name, now())
+        channel = feed_archive.document(db, own_address(), year, month, name, now())
     answer = Response(form.render(channel), content_type=form.CONTENT_TYPE)
     open_still = (now().year, now().month) == (year, month)
     answer.headers["Cache-Control"] = "no-cache" if open_still else "public, max-age=86400"
