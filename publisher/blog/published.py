@@ -1,5 +1,5 @@
-"""Published posts: which ones readers see, the queries of every list, full-text search, messages to
-send about them, and addresses that stand alone in a paragraph."""
+"""Published posts: which ones readers see, the queries of every list, full-text search, what parts
+are told of them, and addresses that stand alone in a paragraph."""
 
 import re
 from collections.abc import Sequence
@@ -29,7 +29,6 @@ from publisher.storage.tables.blog import (
     listed,
 )
 from publisher.storage.tables.credentials import Author
-from publisher.storage.tables.publishing import Delivery
 
 AUTHOR_AND_TAGS = joinedload(Post.author), selectinload(Post.tags)  # what a page shows of a post
 
@@ -282,17 +281,3 @@ def with_links_shown(session: Session, html: str) -> str:
 
 
 search, newest_matching, index_all = POSTS.best, POSTS.newest, POSTS.add
-
-
-def request_delivery(session: Session, protocol: str, url: str, topic: str, now: datetime) -> None:
-    """Queue a message to `url` about `topic`; one that still waits is replaced by this one."""
-    waiting = session.scalar(
-        select(Delivery).where(
-            Delivery.target == url, Delivery.topic == topic, Delivery.next_at.is_not(None)
-        )
-    )
-    if waiting is None:
-        waiting = Delivery(protocol=protocol, target=url, topic=topic, answer="")
-        session.add(waiting)
-    waiting.created_at = waiting.next_at = now
-    waiting.attempts = 0

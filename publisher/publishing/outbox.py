@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session
 from publisher.base.net import OutgoingError, Reply
 from publisher.base.system.logs import get_logger
 from publisher.base.text import number_up_to, one_line
-from publisher.blog.published import request_delivery
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
 from publisher.part import Part
@@ -26,6 +25,20 @@ WEBSUB, RSSCLOUD, PURGE = OWN = "websub", "rsscloud", "purge"
 def protocols(parts: Iterable[Part]) -> list[str]:
     """The kinds of messages that are sent while these parts are on; others wait."""
     return [*OWN, *(kind for part in parts for kind in part.senders)]
+
+
+def request_delivery(session: Session, protocol: str, url: str, topic: str, now: datetime) -> None:
+    """Queue a message to `url` about `topic`; one that still waits is replaced by this one."""
+    waiting = session.scalar(
+        select(Delivery).where(
+            Delivery.target == url, Delivery.topic == topic, Delivery.next_at.is_not(None)
+        )
+    )
+    if waiting is None:
+        waiting = Delivery(protocol=protocol, target=url, topic=topic, answer="")
+        session.add(waiting)
+    waiting.created_at = waiting.next_at = now
+    waiting.attempts = 0
 
 
 def announce(session: Session, topics: Sequence[str], now: datetime) -> None:

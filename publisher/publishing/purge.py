@@ -13,9 +13,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from publisher.base.net import Reply
-from publisher.blog.published import request_delivery
 from publisher.installation import Site, public_address, recall, remember
-from publisher.publishing.outbox import PURGE
+from publisher.publishing.outbox import PURGE, request_delivery
 from publisher.publishing.rebuild import ADDRESSES
 from publisher.storage.tables.publishing import Delivery, Snapshot
 

@@ -11,11 +11,10 @@ from typing import Literal, get_args
 
 from playwright.sync_api import Page
 
-from publisher.blog.published import request_delivery
 from publisher.blog.writing import posts
 from publisher.installation.settings import store_settings
 from publisher.parts.river.following import subscriptions
-from publisher.publishing.outbox import WEBSUB
+from publisher.publishing.outbox import WEBSUB, request_delivery
 from publisher.publishing.rebuild import rebuild
 from publisher.reader_test.testers import ReaderTests
 from tests.browser.conftest import Browse, Live, overflow, violations

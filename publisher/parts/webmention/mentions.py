@@ -36,6 +36,7 @@ from publisher.parts.webmention.documents import (
 )
 from publisher.parts.webmention.settings import WebmentionSettings
 from publisher.parts.webmention.tables import Mention
+from publisher.publishing.outbox import request_delivery
 from publisher.storage import database
 from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import Author
@@ -230,7 +231,7 @@ def request(session: Session, post: Post, path: str, now: datetime, before: str)
     if load(session, WebmentionSettings).webmention_send != "on":
         return
     for address in links_in(post.html + before):
-        published.request_delivery(session, PROTOCOL, address, path, now)
+        request_delivery(session, PROTOCOL, address, path, now)
 
 
 def send(site: Site, row: Delivery) -> Reply | None:
