@@ -91,7 +91,7 @@ OWNERS = {
     "lxml": [
         "parts.importing.formats.web_exports",
         "parts.importing.html_to_markdown", "feeds.atom", "feeds.deltas", "feeds.rss",
-        "feed_reading.feed_html", "publishing.web_pages",
+        "feed_reading.feed_html", "base.web_pages",
     ],
     "markdown_it": ["blog.markup.markdown", "blog.markup.markdown_extras"],
     "markupsafe": ["web", "parts"],

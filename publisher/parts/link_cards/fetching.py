@@ -14,11 +14,11 @@ from publisher.base.errors import PublisherError
 from publisher.base.net import OutgoingError
 from publisher.base.system.confined import Limits, read
 from publisher.base.text import is_of_the_web, joined, one_line, shorten
+from publisher.base.web_pages import tree_of
 from publisher.blog.post_files import media
 from publisher.installation import Site
 from publisher.parts.link_cards.tables import LinkCard
 from publisher.publishing.rebuild import rebuild
-from publisher.publishing.web_pages import tree_of
 from publisher.storage import database
 
 AGENT = "link card"  # as servers see it, behind the name of the blog

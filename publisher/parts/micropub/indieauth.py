@@ -23,10 +23,10 @@ from publisher.base.errors import InvalidInput, PublisherError
 from publisher.base.net import OutgoingError, Reply
 from publisher.base.system.confined import Limits, Unreadable, read
 from publisher.base.text import as_list, joined, one_line
+from publisher.base.web_pages import program_in_page
 from publisher.blog.members import authors, tokens
 from publisher.parts.micropub import codes
 from publisher.parts.micropub.tables import AuthorizationCode
-from publisher.publishing.web_pages import program_in_page
 from publisher.storage.tables.credentials import Author
 from publisher.web.api import program_posts
 from publisher.web.context import login_required, me, my_row, now, own_address, site

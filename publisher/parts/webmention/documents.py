@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from publisher.base.text import joined, one_line
-from publisher.publishing.web_pages import having, tree_of
+from publisher.base.web_pages import having, tree_of
 
 MAX_LINE, MAX_WORDS = 200, 500
 _LINK_HEADER = re.compile(r'<([^<>]*)>((?:\s*;\s*[\w*]+\s*(?:=\s*(?:"[^"]*"|[^\s",;]+))?)*)')
