@@ -17,7 +17,7 @@ from flask.testing import FlaskClient
 from publisher.blog import update_log
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
-from publisher.publishing.rebuild import rebuild, refresh
+from publisher.publishing.rebuild import rebuild, rebuild_if_due
 from tests.conftest import FakeClock
 from tests.dynamic_ttl.core.ttl.test_decision import MONDAY, NEW_YORK, winers_updates
 from tests.factories import make_post
@@ -61,7 +61,7 @@ def test_24_hourly_decisions(app: Flask, client: FlaskClient, site: Site, clock:
     480 when the day is done; never a value that sleeps past 8 h, in document or headers."""
     announced: dict[int, int] = {}
     for _ in range(24):
-        refresh(site)
+        rebuild_if_due(site)
         app.extensions["front"].refresh()
         answer = client.get("/rss.xml")
         (minutes,) = re.findall(r"<ttl>(\d+)</ttl>", answer.text)
@@ -105,7 +105,7 @@ def test_what_an_obedient_reader_learns(app: Flask, site: Site, clock: FakeClock
         if kind == "post":
             make_post(site, "News.", title=f"{at:%H:%M}")
             rebuild(site)
-        refresh(site)
+        rebuild_if_due(site)
         app.extensions["front"].refresh()
     for start, reader in zip(starts, readers, strict=True):
         for at in news[-4:]:

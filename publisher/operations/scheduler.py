@@ -32,7 +32,7 @@ from publisher.installation.settings import load_settings
 from publisher.operations import job_runner
 from publisher.part import all_parts
 from publisher.publishing import outbox, purge, snapshots
-from publisher.publishing.rebuild import refresh
+from publisher.publishing.rebuild import rebuild_if_due
 from publisher.storage.leader import Lease
 from publisher.storage.tables.publishing import Delivery
 
@@ -60,7 +60,7 @@ def refresh_feeds(site: Site) -> float:
     Returns, as all jobs do, the seconds by the site's clock until it should run again.
     """
     now = site.clock()
-    refresh(site)
+    rebuild_if_due(site)
     with site.database.read() as session:
         due = posts.next_due(session)
     # In every time zone, an hour begins at a quarter of an hour of UTC.

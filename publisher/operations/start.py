@@ -15,7 +15,7 @@ from publisher.base.system.logs import get_logger
 from publisher.blog.members import authors
 from publisher.installation import Site, claim_clock, claim_key
 from publisher.operations import backup, derived
-from publisher.publishing.rebuild import refresh
+from publisher.publishing.rebuild import rebuild_if_due
 from publisher.storage import sqlite_file
 
 CHECK_SECONDS = 5.0  # of the database check; `doctor` has no limit
@@ -42,7 +42,7 @@ def make_ready(site: Site) -> None:
 def bring_up_to_date(site: Site) -> None:
     """Build the feeds if anything is due."""
     try:
-        refresh(site)
+        rebuild_if_due(site)
     except StorageUnavailable as error:  # a stored setting is invalid; the studio mends it
         log.error("the feed is served as it was", reason=str(error))
 

@@ -54,7 +54,7 @@ def rebuild(site: Site) -> Snapshot:
     return snapshot
 
 
-def refresh(site: Site) -> bool:
+def rebuild_if_due(site: Site) -> bool:
     """Rebuild if anything is due: a post, an update that is not in the feed yet, a new hour,
     another address of the site.
 

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from publisher.base.clock import monotonic_seconds
 from publisher.installation import setup_path
-from publisher.publishing.rebuild import refresh
+from publisher.publishing.rebuild import rebuild_if_due
 from tests.browser.conftest import Browse, Live, overflow
 from tests.conftest import FakeClock
 
@@ -39,7 +39,7 @@ def test_a_first_post_on_a_phone(browse: Browse, live: Live, clock: FakeClock) -
     assert overflow(page) == 0
     seconds = monotonic_seconds() - begun
     clock.forward(seconds=61)
-    refresh(live.site)
+    rebuild_if_due(live.site)
     live.app.extensions["front"].refresh()
     seen(page)
     print(f"first post on a phone: {taps} taps, {seconds:.1f} s and the undo window")

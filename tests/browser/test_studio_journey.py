@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Route, expect
 from publisher.blog.writing import posts
 from publisher.installation import setup_path
 from publisher.installation.settings import store_settings
-from publisher.publishing.rebuild import refresh
+from publisher.publishing.rebuild import rebuild_if_due
 from publisher.storage.tables.blog import Post, Update
 from tests.browser.conftest import (
     SOURCE,
@@ -66,7 +66,7 @@ def count(live: Live) -> int:
 def pass_time(live: Live, clock: FakeClock, **duration: float) -> None:
     """What the scheduler does while time goes by."""
     clock.forward(**duration)
-    refresh(live.site)
+    rebuild_if_due(live.site)
 
 
 def die_and_return(page: Page) -> Page:

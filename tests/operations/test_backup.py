@@ -23,7 +23,7 @@ from publisher.blog import published
 from publisher.installation import Site, open_site, serving_lock
 from publisher.operations.backup import backup, cut_off, restore
 from publisher.operations.doctor import examine
-from publisher.publishing.rebuild import rebuild, refresh
+from publisher.publishing.rebuild import rebuild, rebuild_if_due
 from publisher.storage.sqlite_file import check
 from publisher.storage.tables.blog import Preference
 from publisher.storage.tables.publishing import Snapshot
@@ -289,12 +289,12 @@ def test_a_command_without_the_unit_s_variables_knows_the_address(environment: E
     with command.database.write() as db:
         db.add(Preference(name="site_url", value="https://elsewhere.example"))
     rebuild(command)
-    assert refresh(served)
+    assert rebuild_if_due(served)
     with command.database.read() as db:
         bodies = db.scalars(select(Snapshot.body)).all()
     assert bodies
     assert not any(b"elsewhere.example" in body for body in bodies)
-    assert not refresh(served)
+    assert not rebuild_if_due(served)
     command.database.close()
     served.database.close()
 

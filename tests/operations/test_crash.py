@@ -8,7 +8,7 @@ import pytest
 from publisher.base import safe_xml
 from publisher.base.environment import Environment
 from publisher.installation import open_site
-from publisher.publishing.rebuild import refresh
+from publisher.publishing.rebuild import rebuild_if_due
 from tests.databases import check_whole, database_url, rows_of
 from tests.running_site import lines_until_killed
 
@@ -58,7 +58,7 @@ def test_killed_while_publishing(tmp_path: Path, seed: int) -> None:
     stored_rows = rows_of(tmp_path, FEED)
     (newest,) = rows_of(tmp_path, "SELECT guid FROM posts ORDER BY id DESC LIMIT 1")[0]
     site = open_site(Environment(tmp_path, database_url(tmp_path)))
-    refresh(site)
+    rebuild_if_due(site)
     site.database.close()
     (completed,) = rows_of(tmp_path, FEED)
     assert newest.encode() in bytes(completed[0])

@@ -19,7 +19,7 @@ from publisher.base.environment import Environment
 from publisher.blog.members import authors, tokens
 from publisher.blog.writing import posts
 from publisher.installation import Site, open_site
-from publisher.publishing.rebuild import refresh
+from publisher.publishing.rebuild import rebuild_if_due
 from publisher.storage.tables.publishing import Snapshot
 from tests.conftest import FakeClock
 from tests.databases import SERVER, database_url, settings_of
@@ -130,17 +130,17 @@ def test_a_clock_that_jumps(site: Site, clock: FakeClock, days: int) -> None:
     """A day on or back and home again: no post is lost or told twice, and the feed goes on."""
     make_post(site, title="First")
     make_post(site, title="Planned", at=clock() + timedelta(hours=2))
-    refresh(site)
+    rebuild_if_due(site)
     for title, jump in (("Second", days), ("Third", -days)):
         clock.moment += timedelta(days=jump)
         with site.database.write() as db:
             posts.publish_due(db, clock())
         make_post(site, title=title)
-        refresh(site)
+        rebuild_if_due(site)
     clock.moment += timedelta(days=1, hours=3)  # what was told ahead of its time waits for it
     with site.database.write() as db:
         posts.publish_due(db, clock())
-    refresh(site)
+    rebuild_if_due(site)
     with site.database.read() as db:
         body = db.get_one(Snapshot, "rss").body.decode()
     for title in ("First", "Second", "Third", "Planned"):

@@ -16,7 +16,7 @@ from publisher.base.system import whole_files
 from publisher.blog.writing import posts
 from publisher.installation import open_site
 from publisher.operations.backup import backup, cut_off
-from publisher.publishing.rebuild import refresh
+from publisher.publishing.rebuild import rebuild_if_due
 from publisher.storage.schema import newest_revision
 from tests.databases import check_whole, database_url, rows_of
 from tests.factories import content
@@ -140,7 +140,7 @@ def test_killed_while_working(tmp_path: Path) -> None:
         _compare(instance, confirmed)
     assert confirmed
     site = open_site(Environment(instance, database_url(instance)))
-    refresh(site)
+    rebuild_if_due(site)
     newest = "SELECT guid FROM posts WHERE status='published' ORDER BY published_at DESC LIMIT 1"
     ((guid,),) = rows_of(instance, newest)
     ((body,),) = rows_of(instance, "SELECT body FROM snapshots WHERE name='rss'")

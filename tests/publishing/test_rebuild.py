@@ -13,7 +13,7 @@ from publisher.blog.members import authors
 from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
-from publisher.publishing.rebuild import ADDRESSES, document_at, rebuild, refresh
+from publisher.publishing.rebuild import ADDRESSES, document_at, rebuild, rebuild_if_due
 from publisher.publishing.snapshots import freshness, served
 from publisher.storage.tables.blog import Update
 from publisher.storage.tables.publishing import Snapshot
@@ -198,35 +198,35 @@ def test_quiet_setting(blog: Site, clock: FakeClock) -> None:
 
 def test_refresh_does_nothing_within_the_hour(blog: Site, clock: FakeClock) -> None:
     """Between two hours, without an update, the job finds nothing to do."""
-    refresh(blog)
+    rebuild_if_due(blog)
     clock.forward(minutes=29)
-    assert not refresh(blog)
+    assert not rebuild_if_due(blog)
     clock.forward(minutes=1)
-    assert refresh(blog)
+    assert rebuild_if_due(blog)
     clock.forward(seconds=1)
-    assert not refresh(blog)
+    assert not rebuild_if_due(blog)
 
 
 def test_the_hour_is_the_author_s(blog: Site, clock: FakeClock) -> None:
     """In Kolkata the hour changes at half past of UTC."""
     set_settings(blog, {"timezone": "Asia/Kolkata"})
     clock.moment = datetime(2024, 3, 4, 12, 29, 59, tzinfo=UTC)
-    refresh(blog)
-    assert not refresh(blog)
+    rebuild_if_due(blog)
+    assert not rebuild_if_due(blog)
     clock.forward(seconds=1)
-    assert refresh(blog)
+    assert rebuild_if_due(blog)
     with blog.database.read() as db:
         assert db.get_one(Snapshot, "rss").decided_at == clock()
 
 
 def test_sleep_is_caught_up_with(blog: Site, clock: FakeClock) -> None:
     """After days of sleep one build brings the feed to the present hour."""
-    refresh(blog)
+    rebuild_if_due(blog)
     clock.forward(days=3, minutes=7)
-    assert refresh(blog)
+    assert rebuild_if_due(blog)
     with blog.database.read() as db:
         assert db.get_one(Snapshot, "rss").decided_at == clock().replace(minute=0)
-    assert not refresh(blog)
+    assert not rebuild_if_due(blog)
 
 
 def test_two_schedulers_build_the_same(blog: Site, clock: FakeClock) -> None:
@@ -241,23 +241,23 @@ def test_two_schedulers_build_the_same(blog: Site, clock: FakeClock) -> None:
 
 def test_a_scheduled_post_is_published_in_time(blog: Site, clock: FakeClock) -> None:
     """At its minute, not at the next hour; and it is in the feed of that build."""
-    refresh(blog)
+    rebuild_if_due(blog)
     make_post(blog, "Later.", clock() + timedelta(minutes=10), title="Later")
     clock.forward(minutes=9)
-    assert not refresh(blog)
+    assert not rebuild_if_due(blog)
     clock.forward(minutes=1)
-    assert refresh(blog)
+    assert rebuild_if_due(blog)
     with blog.database.read() as db:
         assert element(db.get_one(Snapshot, "rss"), "channel/item/title")[0] == "Later"
 
 
 def test_a_minor_edit_that_lost_its_build_is_found(blog: Site, clock: FakeClock) -> None:
     """Killed between the save and the build: the next tick notices and builds."""
-    refresh(blog)
+    rebuild_if_due(blog)
     clock.forward(minutes=1)
     edit(blog, 3, "Corrected.", minor=True)
     clock.forward(seconds=1)
-    assert refresh(blog)
+    assert rebuild_if_due(blog)
     with blog.database.read() as db:
         assert b"Corrected." in db.get_one(Snapshot, "rss").body
 
@@ -288,7 +288,7 @@ def test_what_was_published_while_a_build_waited_is_in_it(blog: Site, clock: Fak
                 db, posts.create(db, content("", title="Late"), None, now), now, now
             )
         assert element(built.result(), "channel/item/title")[0] == "Late"
-    assert not refresh(blog)
+    assert not rebuild_if_due(blog)
 
 
 @pytest.mark.parametrize("change", ["post", "minor edit", "setting", "name"])
@@ -301,7 +301,7 @@ def test_what_began_earlier_and_came_later_is_noticed(
     began = clock()
     clock.forward(seconds=30)
     rebuild(blog)
-    assert not refresh(blog)
+    assert not rebuild_if_due(blog)
     with blog.database.write() as db:
         if change == "post":
             posts.publish_or_schedule(
@@ -313,5 +313,5 @@ def test_what_began_earlier_and_came_later_is_noticed(
             store_setting(db, "title", "Another title")
         else:
             authors.describe(db, authors.named(db, "ada"), "Ada Lovelace", "")
-    assert refresh(blog)
-    assert not refresh(blog)
+    assert rebuild_if_due(blog)
+    assert not rebuild_if_due(blog)

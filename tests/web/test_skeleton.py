@@ -6,7 +6,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from publisher.installation import Site, setup_path
-from publisher.publishing.rebuild import rebuild, refresh
+from publisher.publishing.rebuild import rebuild, rebuild_if_due
 from tests.conftest import FakeClock
 from tests.factories import PASSWORD
 
@@ -24,7 +24,7 @@ def test_first_author_writes_and_the_feed_has_it(
     rebuild(site)
     assert b"Hello from the studio" not in client.get("/rss.xml").data
     clock.forward(seconds=61)
-    assert refresh(site)
+    assert rebuild_if_due(site)
     app.extensions["front"].refresh()
     answer = client.get("/rss.xml")
     assert b"Hello from the studio" in answer.data

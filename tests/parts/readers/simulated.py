@@ -22,7 +22,7 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 
 from publisher.blog import update_log
 from publisher.installation import Site
-from publisher.publishing.rebuild import rebuild, refresh
+from publisher.publishing.rebuild import rebuild, rebuild_if_due
 from tests.conftest import FakeClock
 from tests.factories import make_post
 
@@ -103,7 +103,7 @@ class Week:
                 STEP.seconds / 3600
             ):
                 make_post(self.site, f"A note of {self.clock():%H:%M}.")
-            if refresh(self.site):
+            if rebuild_if_due(self.site):
                 self.app.extensions["front"].refresh()
 
     def _recording(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 from publisher.installation import Site
 from publisher.parts.readers.reporting.charts import HOURS, last_week
 from publisher.publishing import snapshots as history
-from publisher.publishing.rebuild import rebuild, refresh
+from publisher.publishing.rebuild import rebuild, rebuild_if_due
 from tests.conftest import FakeClock
 from tests.factories import make_post
 from tests.parts.readers.polls import Counting
@@ -23,7 +23,7 @@ def test_line_ticks_and_bars_agree_with_the_tables(
     rebuild(site)
     for _ in range(5):
         clock.forward(hours=1)
-        refresh(site)
+        rebuild_if_due(site)
         counting.poll(clock())
     counting.fold()
     with site.database.read() as session:

@@ -24,7 +24,7 @@ from publisher.installation.settings import store_setting
 from publisher.parts.river import service
 from publisher.parts.river.following import subscriptions
 from publisher.parts.river.tables import RiverFeed, RiverItem, RiverVisit
-from publisher.publishing.rebuild import refresh
+from publisher.publishing.rebuild import rebuild_if_due
 from publisher.storage.tables.blog import Update
 from tests.conftest import FakeClock
 from tests.databases import database_url
@@ -76,7 +76,7 @@ class Publisher:
             self.clock.moment = event
             if event in self.plan:
                 make_post(self.site, words(event))
-            if refresh(self.site):
+            if rebuild_if_due(self.site):
                 self.app.extensions["front"].refresh()
 
     def _next(self) -> datetime:
@@ -142,7 +142,7 @@ def publisher(site: Site, app: Flask, clock: FakeClock) -> Publisher:
     clock.moment = MONDAY
     for at in past[-20:]:
         make_post(site, words(at), at)
-    refresh(site)
+    rebuild_if_due(site)
     app.extensions["front"].refresh()
     return Publisher(site, app, clock, [at for day in days[HISTORY_DAYS:] for at in day])
 

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from publisher.installation import Site
-from publisher.publishing.rebuild import refresh
+from publisher.publishing.rebuild import rebuild_if_due
 from publisher.web.rendering import reading_minutes
 from tests.conftest import FakeClock
 from tests.factories import make_post, set_settings
@@ -25,7 +25,7 @@ def test_the_undo_minute(ada: Browser, site: Site, clock: FakeClock) -> None:
     assert 'name="place" value="now" data-save>Save<' in editor
     assert 'id="goes-out"' not in editor
     clock.forward(seconds=61)
-    refresh(site)
+    rebuild_if_due(site)
     assert 'aria-label="On its way: Hello' not in ada.get("/studio/")
     assert "View post" in ada.get("/studio/posts/1")
 
