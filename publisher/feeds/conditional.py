@@ -23,9 +23,9 @@ from publisher.dynamic_ttl.core.validators import (
 from publisher.feeds import deltas
 from publisher.feeds.feed_answer import (
     CODINGS,
+    CROSS_ORIGIN,
     GZIP,
     NOT_THE_SAME,
-    SHARED,
     FeedAnswer,
     Headers,
     packed,
@@ -138,7 +138,7 @@ class Served:
             ("CDN-Cache-Control", f"max-age={SHARED_MAX_AGE_SECONDS}"),
             ("X-Accel-Expires", str(SHARED_MAX_AGE_SECONDS)),
             ("Vary", "Accept-Encoding"),
-            *SHARED,
+            *CROSS_ORIGIN,
             *(("Link", link) for link in links),
             *(SANDBOX if untrusted else ()),
         ]

@@ -16,12 +16,12 @@ Headers = list[tuple[str, str]]
 # Cross-origin resource sharing (the Fetch standard): scripts on pages of other sites may read an
 # answer with these headers. Never with `Access-Control-Allow-Credentials`: an answer that depends
 # on a cookie stays closed to them.
-SHARED: Headers = [
+CROSS_ORIGIN: Headers = [
     ("Access-Control-Allow-Origin", "*"),
     ("Access-Control-Expose-Headers", "ETag, Link, Location, Retry-After, WWW-Authenticate"),
 ]
 # Which headers such a script may send. The asterisk leaves Authorization out.
-SHARED_REQUEST: Headers = [
+CROSS_ORIGIN_REQUEST: Headers = [
     ("Access-Control-Allow-Headers", "*, Authorization"),
     ("Access-Control-Max-Age", "86400"),
 ]
@@ -46,7 +46,7 @@ class FeedAnswer:
 PREFLIGHT = FeedAnswer(
     204,
     "204 No Content",
-    [("Access-Control-Allow-Methods", "GET, HEAD"), *SHARED, *SHARED_REQUEST],
+    [("Access-Control-Allow-Methods", "GET, HEAD"), *CROSS_ORIGIN, *CROSS_ORIGIN_REQUEST],
     [],
 )
 NOT_ALLOWED = FeedAnswer(
@@ -105,7 +105,7 @@ class Moved:
             ("Cache-Control", "public, max-age=86400"),
             ("Content-Type", "text/plain; charset=utf-8"),
             ("Content-Length", str(len(text))),
-            *SHARED,
+            *CROSS_ORIGIN,
         ]
         self._answer = FeedAnswer(301, "301 Moved Permanently", headers, [text], len(text))
 
@@ -129,7 +129,7 @@ def too_soon(wait_seconds: int) -> FeedAnswer:
         ("Cache-Control", "no-store"),
         ("Content-Type", "text/plain; charset=utf-8"),
         ("Content-Length", str(len(text))),
-        *SHARED,
+        *CROSS_ORIGIN,
     ]
     return FeedAnswer(429, "429 Too Many Requests", headers, [text], len(text))
 

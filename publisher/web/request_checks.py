@@ -34,7 +34,7 @@ from werkzeug.utils import cached_property
 from publisher.base.errors import Forbidden, PublisherError, TooMany
 from publisher.base.text import split_address
 from publisher.blog.post_files.media import MAX_BYTES
-from publisher.feeds.feed_answer import SHARED, SHARED_REQUEST
+from publisher.feeds.feed_answer import CROSS_ORIGIN, CROSS_ORIGIN_REQUEST
 from publisher.part import all_parts
 from publisher.web.context import site
 
@@ -71,10 +71,12 @@ def _check() -> None:
 def _shared(response: Response) -> Response:
     """Let scripts of other sites read what depends on no cookie; pages with a login stay closed."""
     if request.blueprint in (*PROGRAMS, *_PUBLIC):
-        response.headers.extend(SHARED)
+        response.headers.extend(CROSS_ORIGIN)
         if request.method == "OPTIONS":
             allowed = response.headers.get("Allow", "")
-            response.headers.extend([("Access-Control-Allow-Methods", allowed), *SHARED_REQUEST])
+            response.headers.extend(
+                [("Access-Control-Allow-Methods", allowed), *CROSS_ORIGIN_REQUEST]
+            )
     return response
 
 

@@ -9,7 +9,7 @@ from publisher.parts.river.settings import RiverSettings
 
 @dataclass(frozen=True, slots=True)
 class RiverOptions:
-    """Options of one river; defaults that a person can change stand in `Settings`.
+    """Options of one river; defaults that a person can change stand in `RiverSettings`.
 
     Durations are by the site's clock, which runs `clock_speed` times as fast as the real one,
     except those named `real`.
