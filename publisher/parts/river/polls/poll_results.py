@@ -64,13 +64,13 @@ def _describe(feed: FeedRow, document: FeedDocument) -> None:
 
 _COMPLAINTS = 5
 
-_FEEDS = (
+_LOCKED_FEEDS = (
     select(*FeedRow.columns())
     .where(FeedRow.table.c.id.in_(bindparam("ids", expanding=True)))
     .order_by(FeedRow.table.c.id)
     .with_for_update()
 )
-_VISITS = insert(cast("Table", RiverVisit.__table__))
+_INSERT_VISITS = insert(cast("Table", RiverVisit.__table__))
 
 log = get_logger("river")
 
@@ -93,11 +93,12 @@ def store_results(
     outage_since = health.note(results) if health else None
     if health is not None and health.down_since is not None:
         results = [_blameless(result) for result in results]
-    units = frontier.lock(session, (host for result in results for host in result.hosts))
+    hosts = frontier.lock(session, (host for result in results for host in result.hosts))
     leases = {(host, result.job.owner) for result in results for host in result.hosts}
-    results = [result for result in results if _in_time(units, result)]
+    results = [result for result in results if _in_time(hosts, result)]
     ids = sorted(result.job.feed_id for result in results)
-    feeds = {feed.id: feed for feed in FeedRow.made_of(session.execute(_FEEDS, {"ids": ids}))}
+    rows = session.execute(_LOCKED_FEEDS, {"ids": ids})
+    feeds = {feed.id: feed for feed in FeedRow.made_of(rows)}
     limited = {number for number, feed in feeds.items() if feed.limited}
     batch = _Batch(session, now, options, rng)
     for result in results:
@@ -106,23 +107,23 @@ def store_results(
     save(session, feeds.values())
     item_store.insert_new(session, batch.items)
     session.add_all(batch.gaps.values())
-    if batch.results:
-        session.execute(_VISITS, batch.results)
+    if batch.visits:
+        session.execute(_INSERT_VISITS, batch.visits)
     for feed, result in batch.lists:
         batch.follow_list(feed, result)
     if outage_since is not None:
         poll_job.resume(session, outage_since, now)
     session.flush()
     for result in results:
-        batch.set_pauses(units, result, result.job.feed_id in limited)
-    frontier.release(session, frontier.held(units.values(), leases))
-    save(session, units.values())  # also the pauses of hosts that were not leased
+        batch.set_pauses(hosts, result, result.job.feed_id in limited)
+    frontier.release(session, frontier.held(hosts.values(), leases))
+    save(session, hosts.values())  # also the pauses of hosts that were not leased
     return len(batch.items)
 
 
-def _in_time(units: Mapping[str, HostRow], result: PollResult) -> bool:
+def _in_time(hosts: Mapping[str, HostRow], result: PollResult) -> bool:
     """Whether the visit's lease was not lost meanwhile, or it had none."""
-    host, owner = units.get(result.job.host), result.job.owner
+    host, owner = hosts.get(result.job.host), result.job.owner
     if not owner or (host is not None and host.owner == owner):
         return True
     log.warning("an answer came after its lease had ended", url=result.job.url)
@@ -156,7 +157,7 @@ class _Batch:
     rng: random.Random
     items: list[item_store.NewRow] = field(default_factory=list)
     gaps: dict[int, RiverGap] = field(default_factory=dict)
-    results: list[dict[str, Any]] = field(default_factory=list)
+    visits: list[dict[str, Any]] = field(default_factory=list)
     lists: list[tuple[FeedRow, PollResult]] = field(default_factory=list)
 
     def take_in(self, feed: FeedRow, result: PollResult) -> None:
@@ -206,7 +207,7 @@ class _Batch:
             feed.detail = "it names less than half of what it did; believed if it says so tomorrow"
         elif problem == moves.ANOTHER_FEED:
             feed.detail = f"moved to {fetched.permanent_url}, which looks like another feed"
-        self.results.append({
+        self.visits.append({
             "feed_id": feed.id,
             "at": result.job.at,
             "status": fetched.status,
@@ -297,10 +298,10 @@ class _Batch:
         feed.reasons = [*changes, *how, *result.listed.refused[:_COMPLAINTS], *feed.reasons]
         save(self.session, [feed])
 
-    def set_pauses(self, units: Mapping[str, HostRow], result: PollResult, again: bool) -> None:
+    def set_pauses(self, hosts: Mapping[str, HostRow], result: PollResult, again: bool) -> None:
         """Set the pause of each host that was sent a request; the answer adjusts the last one."""
         last = result.hosts_asked[-1]
-        for host in [units[name] for name in result.hosts_asked if name in units]:
+        for host in [hosts[name] for name in result.hosts_asked if name in hosts]:
             if host.name == last and result.problem != BUSY:
                 self._adjust_pause(host, result, again)
             pause = max(host.delay_seconds, self.options.host_delay_seconds)
