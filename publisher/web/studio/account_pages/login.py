@@ -21,7 +21,7 @@ from publisher.installation import has_author
 from publisher.web import page_answers
 from publisher.web.context import ENDED, LoginNeeded, author, now, site, wants_json
 from publisher.web.request_checks import FormKeyError, form_key
-from publisher.web.studio.editor import post_editor
+from publisher.web.studio import held_forms
 
 blueprint = Blueprint("login", __name__)
 
@@ -54,8 +54,8 @@ def log_in() -> Any:
         headers = page_answers.retry_after(error)
         return *_login_page(str(error), error.http_status), headers
     remember(token)
-    if held := post_editor.carried_by_login():
-        return post_editor.unsaved_page(held, "You were logged out; this is what you had typed.")
+    if held := held_forms.carried_by_login():
+        return held_forms.page(held, "You were logged out; this is what you had typed.")
     return redirect(local_address(request.values.get("next", "")) or url_for("studio.home.page"))
 
 
@@ -88,12 +88,12 @@ def forged(_error: FormKeyError) -> Any:
     if wants_json():
         # Safe to send: scripts of other sites cannot read this answer.
         return jsonify(error="the form's key has expired", csrf_token=form_key()), 400
-    held = post_editor.unsaved_in_request()
+    held = held_forms.in_request()
     if author() is None and (held or request.path.startswith("/studio/")):
         return _login_page(ENDED, 401)
     problem = "This form has expired or was not sent from this site, so nothing was done."
     if held:
-        return post_editor.unsaved_page(held, f"{problem} Your text is below: save it again."), 400
+        return held_forms.page(held, f"{problem} Your text is below: save it again."), 400
     return page_answers.page(400, f"{problem} Go back, reload the page and send it again.")
 
 
@@ -125,7 +125,7 @@ def _login_page(error: str, status: int) -> tuple[str, int]:
         error=error,
         name=request.form.get("name", ""),
         next=local_address(request.values.get("next", "")) or _form_page(),
-        held=post_editor.carried_by_login() or post_editor.unsaved_in_request(),
+        held=held_forms.carried_by_login() or held_forms.in_request(),
         nobody=nobody,
     )
     return page, status
