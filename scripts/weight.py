@@ -24,7 +24,7 @@ LIBRARIES = {
     "dynamic_ttl/core": "core", "dynamic_ttl": "dynamic_ttl", "simulator": "simulator",
     "reader_test": "reader_test", "access_logs": "access_logs", "feed_reading": "feed_reading",
     "feed_fetching": "feed_fetching", "http_server": "http_server", "cli/simulate.py": "simulator",
-    "cli/timelines.py": "simulator", "cli/reader_test.py": "reader_test",
+    "cli/timeline_sources.py": "simulator", "cli/reader_test.py": "reader_test",
     "other_feeds": "other_feeds", "cli/advise.py": "other_feeds",
 }  # fmt: skip
 # The rooms of tests that stand elsewhere than what they test.

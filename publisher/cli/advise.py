@@ -18,7 +18,7 @@ from publisher.cli.parameters import (
     echo_json,
     json_option,
 )
-from publisher.cli.timelines import guessed_updates
+from publisher.cli.timeline_sources import guessed_updates
 
 if TYPE_CHECKING:
     from publisher.other_feeds.advise import AdviceReport, Subject

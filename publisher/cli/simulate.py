@@ -17,7 +17,7 @@ import click
 
 from publisher.base.clock import monotonic_seconds
 from publisher.base.errors import InvalidInput, PublisherError, to_install
-from publisher.cli import timelines
+from publisher.cli import timeline_sources
 from publisher.cli.parameters import Days, InputFile, Instant, check_source
 from publisher.dynamic_ttl.core.ttl.rule import POLL_MINUTES
 
@@ -181,7 +181,7 @@ def simulate(
         check_source(name)
     if asked["synthetic"] or bootstrap or plot is not None or isinstance(jobs, str):
         require_numbers()
-    from publisher.simulator import answer, grid
+    from publisher.simulator import grid, short_report
     from publisher.simulator import results as report
     from publisher.simulator.replaying.counted import WINDOW
 
@@ -189,10 +189,12 @@ def simulate(
     three = not (trace or any(asked[name] for name in named))
     population = _population(asked["population"], asked["clients"])
     clients = tuple(population) if population else _clients(asked["clients"])
-    window = asked["window"] or (timelines.my_settings().feed_items if asked["mine"] else WINDOW)
-    days = timelines.scored_days(asked["score_days"])
+    window = asked["window"] or (
+        timeline_sources.my_settings().feed_items if asked["mine"] else WINDOW
+    )
+    days = timeline_sources.scored_days(asked["score_days"])
     options = grid.ReplayOptions(
-        (answer.CLIENT,) if three else clients,
+        (short_report.CLIENT,) if three else clients,
         asked["phases"],
         window,
         asked["seed"],
@@ -201,15 +203,15 @@ def simulate(
         changes=not three or form != "table",
     )
     publishers, worth = _publishers(asked), asked["poll_minutes"]
-    sources = timelines.sources(asked)
+    sources = timeline_sources.sources(asked)
     if plot is not None and not trace:
         _drawable(plot)
     if trace:
         others = plot is not None or bootstrap or form == "csv"
-        _trace(timelines.scorable(sources)[0], publishers, options, form, others)
+        _trace(timeline_sources.scorable(sources)[0], publishers, options, form, others)
         return
-    sources = [timelines.checked(source, worth if three else None) for source in sources]
-    scored, unscored = timelines.scorable(sources)
+    sources = [timeline_sources.checked(source, worth if three else None) for source in sources]
+    scored, unscored = timeline_sources.scorable(sources)
     for line in unscored:
         click.echo(f"publisher: {line.why}", err=True)
     work = _tasks(scored, publishers, worth if three else None)
@@ -218,7 +220,7 @@ def simulate(
     rows: list[dict[str, Any]] = []
     places = iter(range(len(scored)))
     for source in sources:
-        if isinstance(source, timelines.Unscored):
+        if isinstance(source, timeline_sources.Unscored):
             rows += report.blank_rows(source.name, publishers, options.clients, population)
         else:
             place = next(places)
@@ -230,7 +232,7 @@ def simulate(
         rows = with_intervals(rows, asked["seed"])
     writers = {"table": report.as_table, "json": report.as_json, "csv": report.as_csv}
     if three and complete and len(sources) == 1:
-        writers["table"] = partial(answer.as_text, poll_minutes=worth)
+        writers["table"] = partial(short_report.as_text, poll_minutes=worth)
     click.echo(writers[form](rows), nl=False)
     _warn(rows)
     if plot is not None and results:
@@ -292,7 +294,7 @@ def _publishers(asked: dict[str, Any]) -> list[str]:
     from publisher.simulator.publishers import parse_publisher
 
     ours = asked["mine"] or asked["other_feed"]
-    specs = asked["publishers"] or ((timelines.my_publisher(),) if ours else ("forward",))
+    specs = asked["publishers"] or ((timeline_sources.my_publisher(),) if ours else ("forward",))
     for spec in specs:
         parse_publisher(spec)  # so that a wrong one is said before anything is computed
     return list(dict.fromkeys(specs))
@@ -300,7 +302,7 @@ def _publishers(asked: dict[str, Any]) -> list[str]:
 
 def _tasks(scored: list[Source], publishers: list[str], worth: float | None) -> list[Task]:
     """What to replay; with the `worth` of a poll each timeline's own three rules."""
-    from publisher.simulator import answer, grid
+    from publisher.simulator import grid, short_report
 
     return [
         task._replace(source=place)
@@ -309,7 +311,7 @@ def _tasks(scored: list[Source], publishers: list[str], worth: float | None) -> 
             [source],
             publishers
             if worth is None or isinstance(source, list)
-            else answer.publishers(source, publishers[0], worth),
+            else short_report.publishers(source, publishers[0], worth),
         )
     ]
 

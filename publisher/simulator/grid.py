@@ -16,7 +16,7 @@ from publisher.simulator.replaying import compiled, plain
 from publisher.simulator.replaying.counted import WINDOW, Feeds
 from publisher.simulator.replaying.figures import Tally
 from publisher.simulator.replaying.on_demand import OnDemand
-from publisher.simulator.timelines import Timeline, window
+from publisher.simulator.timelines import Timeline, scoring_between
 
 if TYPE_CHECKING:
     from publisher.simulator.synthetic import Shard
@@ -117,7 +117,7 @@ def prepare(task: Task) -> Feeds:
     publisher = parse_publisher(task.publisher)
     if isinstance(task.feeds, Timeline):
         return one_feed(task.feeds, publisher(task.feeds))
-    scored = window(*task.feeds.span)
+    scored = scoring_between(*task.feeds.span)
     if isinstance(publisher, Fixed):
         said = publisher.documents(task.feeds.span[0])
         return lay_out_alike(task.feeds.names, *task.feeds.feeds(), said, scored, task.feeds.span)

@@ -229,7 +229,7 @@ class Scoring:
 
 def scoring(timeline: Timeline) -> Scoring:
     """How `timeline` is scored; NothingToScore if nothing of it would be scored."""
-    found = window(timeline.start, timeline.end, timeline.holes, timeline.scored_from)
+    found = scoring_between(timeline.start, timeline.end, timeline.holes, timeline.scored_from)
     times = timeline.times
     first, last = bisect_left(times, found.begin), bisect_right(times, found.last_scored)
     if all(bisect_right(found.edges, times[place]) % 2 for place in range(first, last)):
@@ -241,7 +241,7 @@ def scoring(timeline: Timeline) -> Scoring:
 
 
 @lru_cache(maxsize=1024)
-def window(
+def scoring_between(
     start: int,
     end: int,
     holes: Holes = (),

@@ -13,7 +13,7 @@ from publisher.simulator.publishers import parse_publisher
 from publisher.simulator.replaying.engine import lay_out
 from publisher.simulator.replaying.figures import Figures, figures
 from publisher.simulator.synthetic import parse_synthetic, shards
-from publisher.simulator.timelines import window
+from publisher.simulator.timelines import scoring_between
 
 DAYS = 365
 
@@ -183,7 +183,7 @@ def test_an_even_day_needs_no_hours() -> None:
 
 def test_a_feed_scored_from_a_given_moment_remembers_what_was_before() -> None:
     """The learning period can be longer than usual without being cut off."""
-    options = window(0, 100 * 86400, (), 70 * 86400)
+    options = scoring_between(0, 100 * 86400, (), 70 * 86400)
     assert (options.begin, options.seconds) == (70 * 86400, 30 * 86400)
 
 
@@ -192,7 +192,7 @@ def test_feeds_laid_out_at_once_are_those_laid_out_one_by_one() -> None:
     shard = shards(parse_synthetic("poisson:rate=2"), 12, 60, "UTC", 5, 8)[1]
     lines = shard.timelines()
     said = [parse_publisher("fixed:60")(line) for line in lines]
-    usual = lay_out(lines, said, [window(*shard.span)] * len(lines))
+    usual = lay_out(lines, said, [scoring_between(*shard.span)] * len(lines))
     at_once = grid.prepare(grid.Task(0, shard, "fixed:60"))
     for name, one, other in zip(usual._fields, usual, at_once, strict=True):
         assert one.dtype == other.dtype, name

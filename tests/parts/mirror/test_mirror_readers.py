@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from publisher.base.environment import Environment
 from publisher.cli import cli
-from publisher.cli.timelines import sources
+from publisher.cli.timeline_sources import sources
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
 from publisher.other_feeds.feed_history import FeedHistory

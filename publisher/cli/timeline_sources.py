@@ -81,7 +81,7 @@ def sources(asked: dict[str, Any]) -> list[Source | Unscored]:
 
 def checked(source: Source | Unscored, poll_minutes: float | None) -> Source | Unscored:
     """The source, or why it cannot be scored; with `poll_minutes`, and what can be said of it."""
-    from publisher.simulator.answer import young
+    from publisher.simulator.short_report import young
     from publisher.simulator.timelines import NothingToScore, Timeline, scoring
 
     if isinstance(source, Timeline):
