@@ -29,7 +29,7 @@ from publisher.base.system.processes import end_with_parent
 from publisher.blog.writing import autosave, posts
 from publisher.installation import Site, open_site, recall, remember
 from publisher.installation.settings import load_settings
-from publisher.operations import job_runner
+from publisher.operations import long_jobs
 from publisher.part import all_parts
 from publisher.publishing import outbox, purge, snapshots
 from publisher.publishing.rebuild import rebuild_if_due
@@ -150,7 +150,7 @@ def tidy_up(site: Site) -> None:
         autosave.prune(session, now)
 
 
-def keep_tidy(site: Site) -> float:
+def run_upkeep(site: Site) -> float:
     """Delete by age and tidy, every hour by the site's clock; when it was last done is stored, so
     that a site that never runs for an hour does it too."""
     now = site.clock()
@@ -216,15 +216,16 @@ class Jobs:
 
     def _work(self, lease: Lease | None, goes_on: Callable[[], bool]) -> None:
         site, stop = self._site, self._stop
-        job_runner.clean_up_at_start(site)
-        worker = job_runner.JobRunner()
+        long_jobs.clean_up_at_start(site)
+        long_job_runner = long_jobs.LongJobRunner()
         jobs = (send_pings, *(part.load(job) for part in site.parts for job in part.jobs))
         short = [
             RepeatingJob(refresh_feeds, site, LONGEST_REFRESH_SECONDS, FEEDS_REST_SECONDS),
             *(RepeatingJob(job, site) for job in jobs),
-            RepeatingJob(keep_tidy, site, LONGEST_UPKEEP_SECONDS),
+            RepeatingJob(run_upkeep, site, LONGEST_UPKEEP_SECONDS),
         ]
-        repeating = [*short, RepeatingJob(worker.do_jobs, site)]  # a long job may take hours
+        long_job = RepeatingJob(long_job_runner.do_jobs, site)  # may take hours
+        repeating = [*short, long_job]
         scheduler = make_scheduler(site, repeating[0])
         workers = _workers(site, stop)
         now, now_at = site.clock(), monotonic_seconds()
@@ -246,7 +247,7 @@ class Jobs:
                     job.run_soon()
         stop.set()
         site.database.wake()  # what listens in the workers' threads
-        worker.stop()
+        long_job_runner.stop()
         for job in repeating:
             job.end()
         scheduler.shutdown(wait=True)

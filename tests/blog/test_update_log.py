@@ -8,7 +8,7 @@ from sqlalchemy import delete
 from publisher.blog import update_log
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
-from publisher.operations.job_runner import clean_up_at_start
+from publisher.operations.long_jobs import clean_up_at_start
 from publisher.storage.tables.blog import HistogramState
 from tests.conftest import FakeClock
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import FilePayload, Page
 
-from publisher.operations.job_runner import JobRunner
+from publisher.operations.long_jobs import LongJobRunner
 from tests.browser.conftest import Browse, Live, overflow, violations
 from tests.web.studio.test_moving import FEED
 
@@ -14,7 +14,7 @@ from tests.web.studio.test_moving import FEED
 @pytest.fixture
 def working(live: Live) -> Iterator[None]:
     """What the scheduler does beside the web workers."""
-    work, stop = JobRunner(), threading.Event()
+    work, stop = LongJobRunner(), threading.Event()
 
     def keep_on() -> None:
         while not stop.wait(0.2):

@@ -10,7 +10,7 @@ from publisher.base.clock import monotonic_seconds
 from publisher.base.environment import Environment
 from publisher.installation import Site
 from publisher.operations import scheduler
-from publisher.operations.scheduler import HOUR_SECONDS, RepeatingJob, keep_tidy
+from publisher.operations.scheduler import HOUR_SECONDS, RepeatingJob, run_upkeep
 from publisher.storage.commit_notices import CommitListener
 from publisher.storage.tables.publishing import Delivery
 from tests.conftest import FakeClock
@@ -31,12 +31,12 @@ def test_upkeep_is_due_by_what_is_stored(site: Site, clock: FakeClock) -> None:
             protocol="websub", target="http://a.example/", topic="", created_at=at, delivered_at=at
         )
         session.add(delivery)
-    assert keep_tidy(site) == HOUR_SECONDS
+    assert run_upkeep(site) == HOUR_SECONDS
     assert deliveries(site) == 0
     clock.forward(minutes=20)
-    assert keep_tidy(site) == HOUR_SECONDS - 1200
+    assert run_upkeep(site) == HOUR_SECONDS - 1200
     clock.forward(days=-3)
-    assert keep_tidy(site) == HOUR_SECONDS
+    assert run_upkeep(site) == HOUR_SECONDS
 
 
 def test_upkeep_that_fails_stops_no_other(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,7 +48,7 @@ def test_upkeep_that_fails_stops_no_other(site: Site, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(scheduler, "tidy_up", broken)
     monkeypatch.setattr("publisher.parts.river.service.tidy", lambda _: done.append("river"))
-    assert keep_tidy(site) == HOUR_SECONDS
+    assert run_upkeep(site) == HOUR_SECONDS
     assert done == ["river"]
 
 

@@ -15,7 +15,7 @@ from publisher.base.errors import StorageUnavailable
 from publisher.blog import published
 from publisher.exchange import jobs
 from publisher.installation import Site
-from publisher.operations.job_runner import JobRunner, clean_up_at_start
+from publisher.operations.long_jobs import LongJobRunner, clean_up_at_start
 from publisher.storage.database import Database
 from tests.conftest import FakeClock
 from tests.factories import make_post
@@ -30,9 +30,9 @@ FEED = """<rss version="2.0"><channel><title>Old</title>
 
 
 @pytest.fixture
-def worker() -> Iterator[JobRunner]:
+def worker() -> Iterator[LongJobRunner]:
     """What the scheduler has running."""
-    work = JobRunner()
+    work = LongJobRunner()
     yield work
     work.stop()
 
@@ -51,7 +51,7 @@ def look_at(ada: Browser, text: str | bytes, name: str = "feed.xml", **more: str
 
 
 @pytest.mark.parts("importing")
-def test_a_blog_comes_in(ada: Browser, site: Site, worker: JobRunner) -> None:
+def test_a_blog_comes_in(ada: Browser, site: Site, worker: LongJobRunner) -> None:
     """Looked at first, which changes nothing and says where addresses will lead; then done."""
     number = look_at(ada, FEED)
     waiting = ada.client.get(f"/studio/moving/jobs/{number}")
@@ -74,7 +74,7 @@ def test_a_blog_comes_in(ada: Browser, site: Site, worker: JobRunner) -> None:
 
 
 @pytest.mark.parts("importing")
-def test_what_needs_a_hand(ada: Browser, site: Site, worker: JobRunner) -> None:
+def test_what_needs_a_hand(ada: Browser, site: Site, worker: LongJobRunner) -> None:
     """Its first lines by kind on the page; all of it in a file that an admin can have."""
     item = "<item><title>P{0}</title><guid>p{0}</guid><description>{1}</description></item>"
     text = "".join(item.format(n, "&lt;img alt=''&gt;") for n in range(25))
@@ -99,7 +99,7 @@ def test_what_needs_a_hand(ada: Browser, site: Site, worker: JobRunner) -> None:
 
 @pytest.mark.parts("importing")
 def test_a_busy_database_does_not_leave_a_job_working(
-    ada: Browser, site: Site, worker: JobRunner, monkeypatch: pytest.MonkeyPatch
+    ada: Browser, site: Site, worker: LongJobRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An import holds the database while it stores: what cannot be told is not told, and the end
     is kept as soon as that is possible."""
@@ -131,7 +131,7 @@ def test_a_busy_database_does_not_leave_a_job_working(
     ],
 )
 def test_what_cannot_be_read_is_said(
-    ada: Browser, site: Site, worker: JobRunner, text: str, words: str
+    ada: Browser, site: Site, worker: LongJobRunner, text: str, words: str
 ) -> None:
     """In one sentence, on the page of the work; the scheduler goes on."""
     number = look_at(ada, text)
@@ -169,7 +169,7 @@ COPIES = pytest.mark.sqlite("backup and restore copy its file")
 
 
 @pytest.mark.parametrize("kind", ["export", pytest.param("backup", marks=COPIES)])
-def test_everything_goes_out(ada: Browser, site: Site, worker: JobRunner, kind: str) -> None:
+def test_everything_goes_out(ada: Browser, site: Site, worker: LongJobRunner, kind: str) -> None:
     """An export is a zip that can be imported, a backup an archive with the database."""
     make_post(site, "Words.", title="Kept")
     ada.get("/studio/moving")
@@ -192,7 +192,7 @@ def test_everything_goes_out(ada: Browser, site: Site, worker: JobRunner, kind: 
 
 @COPIES
 def test_backups_are_made_by_themselves(
-    ada: Browser, site: Site, clock: FakeClock, worker: JobRunner, tmp_path: Path
+    ada: Browser, site: Site, clock: FakeClock, worker: LongJobRunner, tmp_path: Path
 ) -> None:
     """One when there is none, the next when its time has come, so many are kept."""
     folder = tmp_path / "safe"
@@ -213,7 +213,7 @@ def test_backups_are_made_by_themselves(
     (made,) = folder.iterdir()
     assert made.stat().st_mtime > time.time() - 60
     assert "The newest backup in the folder is from" in ada.get("/studio/moving")
-    again = JobRunner()
+    again = LongJobRunner()
     made.rename(folder / "publisher-20200101-000000.tar.gz")
     assert again.do_jobs(site) == 0
     (backup,) = folder.iterdir()
@@ -229,7 +229,7 @@ def test_backups_are_made_by_themselves(
     for path in folder.iterdir():
         path.unlink()
     folder.rmdir()
-    JobRunner().do_jobs(site)
+    LongJobRunner().do_jobs(site)
     page = ada.get("/studio/moving")
     assert "The last attempt failed" in page
     assert "there is no such folder" in page

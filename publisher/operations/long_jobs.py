@@ -27,7 +27,7 @@ from publisher.installation.settings import Settings, load_settings
 from publisher.part import hooked
 from publisher.storage.tables.blog import Job
 
-log = get_logger("long work")
+log = get_logger("long jobs")
 
 MOST_SECONDS, MOST_BYTES = 3 * 3600.0, 4 * 1024**3
 TOLD_EVERY_SECONDS = 1.0
@@ -35,7 +35,7 @@ PROGRESS = "progress:"
 AGAIN = timedelta(hours=1)  # after a scheduled backup that failed
 
 
-class JobRunner:
+class LongJobRunner:
     """Runs one job after another; `stop` ends the one that is running."""
 
     def __init__(self) -> None:
