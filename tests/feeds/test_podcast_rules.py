@@ -13,7 +13,7 @@ import pytest
 
 from publisher.feeds import rss
 from publisher.feeds.channel import guid_of
-from publisher.installation.settings import CATEGORIES
+from publisher.installation.podcast_categories import CATEGORIES
 from tests.feeds.samples import HOME, NAMESPACES, channel, everything, item, parse
 
 TRANSCRIPTS = {"text/plain", "text/html", "text/vtt", "application/json", "application/x-subrip"}

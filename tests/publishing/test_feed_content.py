@@ -11,7 +11,8 @@ from publisher.base.media_files import Attachment
 from publisher.blog.writing import posts
 from publisher.feeds.channel import guid_of
 from publisher.installation import Site
-from publisher.installation.settings import CATEGORIES, store_settings
+from publisher.installation.podcast_categories import CATEGORIES
+from publisher.installation.settings import store_settings
 from publisher.parts.river.following import subscriptions
 from publisher.publishing.feed_content import accounts
 from publisher.publishing.rebuild import rebuild

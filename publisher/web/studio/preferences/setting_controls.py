@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from publisher.dynamic_ttl.core.ttl.rule import PLANNERS, PROFILES
-from publisher.installation.settings import category_names, names_of
+from publisher.installation.podcast_categories import category_names
+from publisher.installation.settings import names_of
 from publisher.part import Part
 
 
