@@ -111,7 +111,7 @@ class Part:
     # First words of its addresses, which no page of the blog may have as its name.
     reserved: tuple[str, ...] = ()
     # How the addresses of its pages behind the login begin: in English, and nothing for crawlers.
-    rooms: tuple[str, ...] = ()
+    behind_login: tuple[str, ...] = ()
     blueprints: tuple[str, ...] = ()
     # Names of its blueprints for programs: they take no cookie, so forged requests do no harm.
     programs: tuple[str, ...] = ()

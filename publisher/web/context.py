@@ -35,7 +35,7 @@ from publisher.storage.tables.blog import Post
 from publisher.storage.tables.credentials import ApiToken, Author
 
 # How the addresses of pages behind the login begin.
-ROOMS = ("/studio/", *(room for part in all_parts().values() for room in part.rooms))
+BEHIND_LOGIN = ("/studio/", *(path for part in all_parts().values() for path in part.behind_login))
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -47,9 +47,9 @@ def site() -> Site:
     return served
 
 
-def in_room() -> bool:
+def is_behind_login() -> bool:
     """Whether the page's address is one of those behind the login."""
-    return request.path.startswith(ROOMS)
+    return request.path.startswith(BEHIND_LOGIN)
 
 
 def settings() -> Settings:

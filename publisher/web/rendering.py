@@ -58,7 +58,7 @@ def prepare(app: Flask) -> None:
         menu=menu,
         parts_at=parts_at,
         part_is_on=part_is_on,
-        in_room=context.in_room,
+        is_behind_login=context.is_behind_login,
     )
     app.jinja_env.filters |= {"rfc3339": _to_the_second}
     for plain in (

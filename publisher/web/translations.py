@@ -20,7 +20,7 @@ from babel.messages.pofile import read_po
 from flask import Flask, request
 
 from publisher.base.errors import PublisherError
-from publisher.web.context import in_room, settings
+from publisher.web.context import is_behind_login, settings
 
 FOLDER = Path(__file__).parent / "languages"
 
@@ -47,7 +47,7 @@ def ngettext(singular: str, plural: str, number: int) -> str:
 
 
 def _of_page() -> NullTranslations:
-    if in_room() or request.path.startswith("/setup"):
+    if is_behind_login() or request.path.startswith("/setup"):
         return catalogue("en")
     with suppress(PublisherError):
         return catalogue(settings().language)

@@ -5,7 +5,7 @@ from publisher.part import Command, MenuLink, Part
 PART = Part(
     name="readers",
     reserved=("readers",),
-    rooms=("/readers",),
+    behind_login=("/readers",),
     tables="tables",
     blueprints=(
         "pages.report:blueprint",

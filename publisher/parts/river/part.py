@@ -6,7 +6,7 @@ LIST_BYTES = 8 * 1024 * 1024  # an OPML file that is sent with a form
 
 PART = Part(
     name="river",
-    rooms=("/river",),
+    behind_login=("/river",),
     scopes={"river": "read what you follow, mark and follow"},
     reserved=("river", "opml", "reader", "accounts", "api"),
     blueprints=(

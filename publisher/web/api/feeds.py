@@ -20,7 +20,7 @@ from publisher.feeds import atom, rss
 from publisher.installation import content_state
 from publisher.publishing import feed_archive
 from publisher.publishing.rebuild import RSS
-from publisher.web.context import ROOMS, now, own_address, site
+from publisher.web.context import BEHIND_LOGIN, now, own_address, site
 from publisher.web.rendering import quoted, url
 
 blueprint = Blueprint("feeds", __name__)
@@ -72,7 +72,7 @@ _XML = "application/xml; charset=utf-8"
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 _PLAIN = re.compile(r"[a-z0-9/:.-]*").fullmatch
-_HIDDEN = (*ROOMS, "/setup/", "/preview/", "/search")
+_HIDDEN = (*BEHIND_LOGIN, "/setup/", "/preview/", "/search")
 
 
 @sitemap_blueprint.get("/robots.txt")
