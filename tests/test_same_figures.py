@@ -15,7 +15,7 @@ from flask.testing import FlaskClient
 from publisher.base.clock import ShiftedClock, utc_now
 from publisher.base.dates import parse_rfc3339
 from publisher.base.environment import Environment
-from publisher.blog import update_log
+from publisher.blog import log_replay, update_log
 from publisher.cli import cli
 from publisher.dynamic_ttl.core.replay import poll_worth_choices
 from publisher.installation import Site, open_site
@@ -87,7 +87,7 @@ def test_the_knob_and_the_simulator_are_one_replay(environment: Environment, blo
         update_log.record_all(db, log_of(blog, NOW), "loaded")
     choices = printed(environment, "ttl", "--choices", "--json")
     assert settings.poll_minutes in {choice["poll_minutes"] for choice in choices}
-    own = update_log.as_publisher(settings)
+    own = log_replay.as_publisher(settings)
     for choice in choices:
         before, after = f"minutes={settings.poll_minutes:g}", f"minutes={choice['poll_minutes']:g}"
         spec = own.replace(before, after)
@@ -114,9 +114,9 @@ def test_a_blog_of_today_has_no_figures_yet(environment: Environment) -> None:
         update_log.record_all(db, [midnight + timedelta(seconds=1)], "loaded")
     with site.database.read() as db:
         now = midnight + timedelta(hours=3)
-        assert update_log.replay_choices(db, now) == []
-        assert update_log.replay_key(db, now) == ""
-        assert update_log.replay_key(db, now + timedelta(days=1))
+        assert log_replay.choices(db, now) == []
+        assert log_replay.key_of(db, now) == ""
+        assert log_replay.key_of(db, now + timedelta(days=1))
     site.database.close()
 
 
@@ -176,8 +176,8 @@ def test_settings_and_the_simulators_page_show_the_simulators_figures(
     with site.database.write() as db:
         update_log.record_all(db, log_of("steady", NOW), "loaded")
     with site.database.read() as db:
-        keys = update_log.replay_choices_key(db, clock()), update_log.replay_key(db, clock())
-        publisher = update_log.as_publisher(load_settings(db))
+        keys = log_replay.choices_key(db, clock()), log_replay.key_of(db, clock())
+        publisher = log_replay.as_publisher(load_settings(db))
     monkeypatch.setattr(
         background_commands,
         "run",

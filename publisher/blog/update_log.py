@@ -3,27 +3,20 @@
 The log is the source of truth. The stored histogram (24 slots, and what richer profiles need) is a
 checkpoint of it, updated in the transaction of each update. After a change of time zone or
 half-life, `ensure_checkpoint` folds the whole log again.
-
-Replays of the log, for the settings, the worth of a ttl and the command `ttl`, end at the author's
-last midnight, so that the figures stay the same all day.
 """
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
 
-from publisher.dynamic_ttl.core.civil import instant, seconds, zone_table
+from publisher.dynamic_ttl.core.civil import instant, seconds
 from publisher.dynamic_ttl.core.ttl.activity import HALF_LIFE_DAYS, Activity, fold, histogram
 from publisher.installation.settings import Settings, load_settings
 from publisher.storage.database import Database
 from publisher.storage.tables.blog import HistogramSlot, HistogramState, Post, Update, UpdateKind
-
-if TYPE_CHECKING:  # imported late: most processes replay nothing
-    from publisher.dynamic_ttl.core.replay.poll_worth_choices import Choice
 
 _ONLY_ROW = 1
 _ROWS_AT_ONCE = 2_000  # rows in one transaction: the write lock is held for a fraction of a second
@@ -182,51 +175,3 @@ def _store(session: Session, activity: Activity, exact: bool = True) -> None:
         insert(HistogramSlot),
         [{"profile": "hour", "slot": slot, "weight": w} for slot, w in enumerate(hours)],
     )
-
-
-def replay_choices(session: Session, now: datetime) -> "list[Choice]":
-    """Values of `poll_minutes` with different results, the present one included; takes seconds."""
-    from publisher.dynamic_ttl.core.replay.poll_worth_choices import POSITIONS, OwnLog, choices_for
-
-    site = load_settings(session)
-    end = _end(site, now)
-    updates = session.scalars(select(Update.at).where(Update.at < instant(end)))
-    times = sorted({seconds(at) for at in updates})
-    log = OwnLog(times, site.timezone, end, site.feed_items, site.etag)
-    further = [minutes for minutes in POSITIONS if minutes != site.rule.poll_minutes]
-    choices = choices_for(log, site.rule, [site.rule.poll_minutes, *further])
-    return sorted(choices, key=lambda choice: choice.poll_minutes)
-
-
-def replay_key(session: Session, now: datetime) -> str:
-    """A key of everything that the figures depend on; "" before there are any."""
-    site = load_settings(session)
-    end = instant(_end(site, now))
-    count = session.scalar(select(func.count()).where(Update.at < end))
-    if not count:
-        return ""
-    return f"{end:%Y-%m-%dT%H:%M} {count} {as_publisher(site)} {site.timezone} {site.feed_items}"
-
-
-def replay_choices_key(session: Session, now: datetime) -> str:
-    """As `replay_key`, for `replay_choices`: going from one of POSITIONS to another keeps it."""
-    from publisher.dynamic_ttl.core.replay.poll_worth_choices import POSITIONS
-
-    minutes = load_settings(session).poll_minutes
-    key = replay_key(session, now)
-    return key.replace(f"poll-minutes={minutes:g},", "") if minutes in POSITIONS else key
-
-
-def as_publisher(settings: Settings) -> str:
-    """The live decision with the blog's own settings, as `simulate --publisher` reads it."""
-    return (
-        f"forward:menu={settings.menu},planner={settings.planner},profile={settings.profile},"
-        f"poll-minutes={settings.poll_minutes:g},freshness={settings.freshness},"
-        f"etag={settings.etag}"
-    )
-
-
-def _end(site: Settings, now: datetime) -> int:
-    from publisher.dynamic_ttl.core.replay.poll_worth_choices import replayed_until
-
-    return replayed_until(zone_table(site.timezone), seconds(now))

@@ -65,10 +65,10 @@ KINDS = ("headers", "element", "finer")
 
 def _show_choices(blog: "Site", at: datetime, as_json: bool) -> None:
     """Print the figures that the settings page shows for each choice of `poll_minutes`."""
-    from publisher.blog import update_log
+    from publisher.blog import log_replay
 
     with blog.database.read() as db:
-        rows = [asdict(choice) for choice in update_log.replay_choices(db, at)]
+        rows = [asdict(choice) for choice in log_replay.choices(db, at)]
     lines = [] if rows else ["no updates before today: there is nothing to replay yet"]
     for row in rows:
         parts = [f"{name} {_in_figures(row[name])}" for name in KINDS if row[name]]

@@ -204,7 +204,7 @@ def my_settings() -> Settings:
 
 def my_publisher() -> str:
     """The blog's own rule and settings, as --mine replays them."""
-    from publisher.blog.update_log import as_publisher
+    from publisher.blog.log_replay import as_publisher
 
     return as_publisher(my_settings())
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import Page, expect
 
-from publisher.blog import update_log
+from publisher.blog import log_replay, update_log
 from publisher.blog.members import authors
 from publisher.installation.settings import load_settings
 from publisher.web import background_commands
@@ -65,7 +65,7 @@ def test_the_knob_is_a_slider(browse: Browse, log_in: Callable[..., Page], live:
     with live.site.database.write() as db:
         update_log.record_all(db, [live.site.clock() - timedelta(days=3)], "loaded")
     with live.site.database.read() as db:
-        key = update_log.replay_choices_key(db, live.site.clock())
+        key = log_replay.choices_key(db, live.site.clock())
     figures = [(5.0, 30, 12), (10.0, 20, 25), (40.0, 9, 55)]
     rows = tuple(
         {

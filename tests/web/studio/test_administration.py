@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from publisher.blog import update_log
+from publisher.blog import log_replay, update_log
 from publisher.blog.members import authors, tokens
 from publisher.installation import Site
 from publisher.installation.settings import Settings, load_settings, names_of
@@ -165,7 +165,7 @@ def test_freshness_says_what_it_means(enter: Enter, site: Site) -> None:
     assert "is being worked out from your own updates" in page
     assert len(re.findall(r'name="poll_minutes" value', page)) == 6
     with site.database.read() as db:
-        state = background_commands.State("knob", update_log.replay_choices_key(db, site.clock()))
+        state = background_commands.State("knob", log_replay.choices_key(db, site.clock()))
     rows = tuple(
         {
             "poll_minutes": minutes,

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.dates import cities, find_zone
 from publisher.base.errors import InvalidData, InvalidInput, TooMany
-from publisher.blog import update_log
+from publisher.blog import log_replay, update_log
 from publisher.dynamic_ttl.core.replay import measure
 from publisher.dynamic_ttl.core.ttl.activity import histogram
 from publisher.dynamic_ttl.core.ttl.decision import warming_up
@@ -61,7 +61,7 @@ def worth() -> Response:
     with blog.database.read() as session:
         settings = load_settings(session)
         poll_minutes = settings.rule.poll_minutes
-        key = update_log.replay_key(session, moment)
+        key = log_replay.key_of(session, moment)
         if name:
             mirror = other_feed(blog.parts, session, name)
             history = histogram(mirror.updates, moment, mirror.timezone).by_dates()
@@ -74,7 +74,7 @@ def worth() -> Response:
     def ask() -> background_commands.Rows:
         with blog.database.read() as session:
             mix = population(session, settings, moment, name)
-        return simulate(blog, update_log.as_publisher(settings), poll_minutes, mix, name)
+        return simulate(blog, log_replay.as_publisher(settings), poll_minutes, mix, name)
 
     if not learning:
         state = background_commands.answered(blog, state, key, moment, ask)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from publisher.base.dates import cities
 from publisher.base.errors import FieldErrors
 from publisher.base.text import counted
-from publisher.blog import update_log
+from publisher.blog import log_replay
 from publisher.dynamic_ttl.core.replay.poll_worth_choices import POSITIONS
 from publisher.installation import public_address
 from publisher.installation.settings import (
@@ -87,7 +87,7 @@ def _texts(db: Session) -> dict[str, str]:
 
 def _replayed(db: Session) -> background_commands.State:
     """The stored replay of today for the choices of `poll_minutes`; without rows if not done."""
-    key, stored = update_log.replay_choices_key(db, now()), background_commands.load(db, NAME)
+    key, stored = log_replay.choices_key(db, now()), background_commands.load(db, NAME)
     return stored if stored.key == key else background_commands.State(NAME, key)
 
 
