@@ -89,12 +89,12 @@ def list_(as_json: bool) -> None:
     with site().database.read() as db:
         rows = [
             {
-                "name": one.name,
-                "role": one.role,
-                "display_name": one.display_name,
-                "state": "removed" if one.disabled_at else "active",
+                "name": person.name,
+                "role": person.role,
+                "display_name": person.display_name,
+                "state": "removed" if person.disabled_at else "active",
             }
-            for one in authors.everyone(db)
+            for person in authors.everyone(db)
         ]
         if problem := authors.password_trouble(db):
             click.echo(f"publisher: {problem}", err=True)

@@ -259,8 +259,8 @@ def compare(first: Path, second: Path, form: str, seed: int) -> None:
     require_numbers()
     from publisher.simulator import results
 
-    found = results.compare(results.read_results(first), results.read_results(second), seed)
-    text = results.compared_table(found) if form == "table" else json.dumps(found, indent=1) + "\n"
+    rows = results.compare(results.read_results(first), results.read_results(second), seed)
+    text = results.compared_table(rows) if form == "table" else json.dumps(rows, indent=1) + "\n"
     click.echo(text, nl=False)
 
 

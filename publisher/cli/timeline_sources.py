@@ -51,32 +51,32 @@ def sources(asked: dict[str, Any]) -> list[Source | Unscored]:
         part = cut(line, begin, end, asked["last_days"])
         return score_days(part, *days) if days else part
 
-    found: list[Source | Unscored] = []
+    named: list[Source | Unscored] = []
     for name in files or asked["files"]:
         try:
-            found.append(asked_part(_read(name, zone)))
+            named.append(asked_part(_read(name, zone)))
         except NothingToScore as why:
-            found.append(Unscored(Path(name).stem or name, str(why)))
+            named.append(Unscored(Path(name).stem or name, str(why)))
         except NoTimeline as why:
             if len(files) == 1:
                 raise
             click.echo(f"publisher: {why}; passed over", err=True)
     recent = not (asked["begin"] or asked["end"] or asked["last_days"] or asked["score_days"])
     if asked["mine"]:
-        found.append(asked_part(_recent(*_mine(), zone, recent)))
+        named.append(asked_part(_recent(*_mine(), zone, recent)))
     if asked["other_feed"]:
-        found.append(asked_part(_recent(*_other_feed(asked["other_feed"]), zone, recent)))
+        named.append(asked_part(_recent(*_other_feed(asked["other_feed"]), zone, recent)))
     if asked["synthetic"]:
         from publisher.simulator.synthetic import parse_synthetic, shards
 
         kind = parse_synthetic(asked["synthetic"])
         made = shards(kind, asked["feeds"], asked["days"], zone or "UTC", asked["seed"])
-        found += [made if asked["feeds"] > 1 else made[0].timelines()[0]]
-    if not found:
+        named += [made if asked["feeds"] > 1 else made[0].timelines()[0]]
+    if not named:
         raise InvalidInput(
             "nothing to replay: name TIMELINE.csv files, --mine, --mirror or --synthetic"
         )
-    return found
+    return named
 
 
 def checked(source: Source | Unscored, poll_minutes: float | None) -> Source | Unscored:
@@ -130,18 +130,18 @@ def _read(name: str, zone: str | None) -> Timeline:
 def _logged(path: Path, zone: str | None) -> Timeline:
     from publisher.simulator.timelines import from_instants
 
-    found = guessed_updates(path)
-    instants = [change.seen for change in found.changes]
-    return from_instants(path.stem, instants, zone or "UTC", end=found.end)
+    guessed = guessed_updates(path)
+    instants = [change.seen for change in guessed.changes]
+    return from_instants(path.stem, instants, zone or "UTC", end=guessed.end)
 
 
 def guessed_updates(path: Path) -> GuessedUpdates:
     """The updates that an access log shows; says on standard error how exact they are."""
     from publisher.access_logs.guessed_updates import guess_updates
 
-    found = guess_updates(path)
-    click.echo(f"{path.name}: {found.in_words()}", err=True)
-    return found
+    guessed = guess_updates(path)
+    click.echo(f"{path.name}: {guessed.in_words()}", err=True)
+    return guessed
 
 
 def _exported(name: str, zone: str | None) -> Timeline:

@@ -69,13 +69,15 @@ class Said:
         age = with_news(age) if news else age
         scope = "private" if "private" in control else "public"
         expires = format_datetime(self.now + timedelta(seconds=age), usegmt=True)
-        kept = [pair for pair in headers if pair[0].lower() not in ("cache-control", "expires")]
+        unchanged = [
+            pair for pair in headers if pair[0].lower() not in ("cache-control", "expires")
+        ]
         shared = [
             ("CDN-Cache-Control", f"max-age={SHARED_MAX_AGE_SECONDS}"),
             ("X-Accel-Expires", str(SHARED_MAX_AGE_SECONDS)),  # nginx, which knows only this
         ]
         return [
-            *kept,
+            *unchanged,
             ("Cache-Control", f"{scope}, max-age={age}"),
             ("Expires", expires),
             *(pair for pair in shared if scope == "public" and pair[0].lower() not in old),
@@ -216,12 +218,12 @@ def _validated(
     tag = f"{theirs}{mark}"
     named = tags_in(asked.if_none_match)
     modified = _modified(known.get("last-modified"), said, changed=bool(mark))
-    news = bool(named) and not any(one.partition(_MARK)[0] == theirs for one in named)
-    kept = [pair for pair in headers if pair[0].lower() not in _SET_ANEW]
+    news = bool(named) and not any(held.partition(_MARK)[0] == theirs for held in named)
+    unchanged = [pair for pair in headers if pair[0].lower() not in _SET_ANEW]
     validators = [("ETag", f'W/"{tag}"')]
     if modified is not None:
         validators.append(("Last-Modified", format_datetime(modified, usegmt=True)))
-    fresh = said.fresh([*kept, *validators], news)
+    fresh = said.fresh([*unchanged, *validators], news)
     if _is_current(asked, named, tag, modified):
         return Response(304, without_body(fresh), b"")
     return Response(200, [*fresh, ("Content-Length", str(len(new)))], new)
@@ -231,16 +233,16 @@ def not_modified(asked: RequestHeaders, said: Said, headers: Headers) -> Respons
     """The response in place of the application's 304: with the ETag that the reader sent and our
     freshness."""
     theirs = next(iter(tags_in(values(headers).get("etag", ""))), "")
-    ours = [one for one in tags_in(asked.if_none_match) if one.endswith(said.mark)]
-    kept = without_body(headers)
+    ours = [held for held in tags_in(asked.if_none_match) if held.endswith(said.mark)]
+    unchanged = without_body(headers)
     if ours and theirs in ("", ours[0].removesuffix(said.mark)):
-        kept = [pair for pair in kept if pair[0].lower() != "etag"]
-        kept.append(("ETag", f'W/"{ours[0]}"'))
-    modified = _modified(values(kept).get("last-modified"), said, changed=bool(ours))
+        unchanged = [pair for pair in unchanged if pair[0].lower() != "etag"]
+        unchanged.append(("ETag", f'W/"{ours[0]}"'))
+    modified = _modified(values(unchanged).get("last-modified"), said, changed=bool(ours))
     if modified is not None:
-        kept = [pair for pair in kept if pair[0].lower() != "last-modified"]
-        kept.append(("Last-Modified", format_datetime(modified, usegmt=True)))
-    return Response(304, said.fresh(kept), b"")
+        unchanged = [pair for pair in unchanged if pair[0].lower() != "last-modified"]
+        unchanged.append(("Last-Modified", format_datetime(modified, usegmt=True)))
+    return Response(304, said.fresh(unchanged), b"")
 
 
 def values(headers: Headers) -> dict[str, str]:

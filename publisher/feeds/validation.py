@@ -241,7 +241,9 @@ def _json(body: bytes, channel: Channel | None, now: datetime) -> Iterator[tuple
         yield "R9", f"feed_url must be {channel.feed_url}"
     items = document.get("items", [])
     ids = [item.get("id") for item in items]
-    if len(set(ids)) != len(ids) or not all(isinstance(one, str) and one for one in ids):
+    if len(set(ids)) != len(ids) or not all(
+        isinstance(item_id, str) and item_id for item_id in ids
+    ):
         yield "R7", "each item needs an id of its own, as a string"
     yield from _not_in_the_future((item.get("date_published") for item in items), now)
 

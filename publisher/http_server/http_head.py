@@ -113,7 +113,7 @@ def _check_host(environ: Environ, host: bytes | None, values: list[bytes]) -> No
     """
     least = 1 if environ["SERVER_PROTOCOL"] == "HTTP/1.1" else 0
     hosts = [value.strip() for value in values]
-    if not least <= len(hosts) <= 1 or not all(not one or _is_host(one) for one in hosts):
+    if not least <= len(hosts) <= 1 or not all(not host or _is_host(host) for host in hosts):
         raise Refused("400 Bad Request", "A request needs exactly one valid Host header.")
     if host is not None:
         if not _is_host(host):

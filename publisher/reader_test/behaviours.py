@@ -126,13 +126,13 @@ class Evidence:
         """Each visit with the seconds until the next; visits that belong together count once. One
         that ended at a redirect asked for no document: an HTTP cache had the rest."""
         looks = [visit for visit in self.visits if visit.end.served.status not in REDIRECTS]
-        pairs = [(one, other.at - one.at) for one, other in pairwise(looks)]
+        pairs = [(visit, other.at - visit.at) for visit, other in pairwise(looks)]
         return [(visit, gap) for visit, gap in pairs if gap >= TOGETHER_SECONDS]
 
 
 def _begin_of(name: str) -> float:
     """When a stretch begins, in seconds of the test."""
-    return next(one.begins * HOUR for one in script.WEEK if one.name == name)
+    return next(stretch.begins * HOUR for stretch in script.WEEK if stretch.name == name)
 
 
 def _waited(
@@ -165,7 +165,7 @@ def _skipped(seen: Evidence) -> Finding:
     """Requests in hours or days that the document held names."""
     of, wrong, place = 0, 0, seen.trace.place
     for name in ("skip-hours", "skip-days"):
-        stretch = next(one for one in script.WEEK if one.name == name)
+        stretch = next(stretch for stretch in script.WEEK if stretch.name == name)
         inside = [visit for visit in seen.visits if visit.stretch is stretch]
         first = next((visit for visit in inside if visit.end.served.status == 200), None)
         end = script.WEEK[script.WEEK.index(stretch) + 1].begins
@@ -221,11 +221,15 @@ def _time_out(seen: Evidence) -> Finding:
 def _subscribed(seen: Evidence, path: str) -> Finding:
     """What it asked of the hub or the cloud, which verify nothing, so that it must not insist."""
     requests = [
-        one.request for one in seen.exchanges if (one.request.method, one.path) == ("POST", path)
+        exchange.request
+        for exchange in seen.exchanges
+        if (exchange.request.method, exchange.path) == ("POST", path)
     ]
-    wrong = [subscription_problem(seen.trace.place, path, one.headers) for one in requests]
-    problem = next((one for one in wrong if one), "")
-    soon = sum(later.at - one.at < OWN_SECONDS * SLACK_SHARE for one, later in pairwise(requests))
+    wrong = [subscription_problem(seen.trace.place, path, asked.headers) for asked in requests]
+    problem = next(filter(None, wrong), "")
+    soon = sum(
+        later.at - asked.at < OWN_SECONDS * SLACK_SHARE for asked, later in pairwise(requests)
+    )
     return (max(0, wrong.count("") - soon), len(requests)), (
         f"It asked {counted(len(requests), 'time')}, {wrong.count('')} of them with the right"
         f" fields{f' (missing or wrong: {problem})' if problem else ''}, and {soon} within an hour"
@@ -235,7 +239,7 @@ def _subscribed(seen: Evidence, path: str) -> Finding:
 
 def _archives(seen: Evidence) -> Finding:
     """Whether each archive was fetched, and once."""
-    paths = [one.path for one in seen.exchanges if one.path in script.ARCHIVES]
+    paths = [exchange.path for exchange in seen.exchanges if exchange.path in script.ARCHIVES]
     count = len(set(paths))
     return (count, max(len(paths), len(script.ARCHIVES)) if paths else 0), (
         f"It fetched {count} of the {len(script.ARCHIVES)} archives, with"
@@ -244,7 +248,7 @@ def _archives(seen: Evidence) -> Finding:
 
 
 def _gone(seen: Evidence) -> Finding:
-    gone = [one for one in seen.visits if one.end.served.status == 410]
+    gone = [visit for visit in seen.visits if visit.end.served.status == 410]
     left = seen.trace.ran - gone[0].at if gone else 0.0
     if not gone or left < 2 * 3600.0:
         return NOT_SEEN
@@ -259,14 +263,14 @@ def _gone(seen: Evidence) -> Finding:
 def _permanent(seen: Evidence) -> Finding:
     right = of = 0
     parts = []
-    for move in (one for one in script.MOVES if one.status in (301, 308)):
+    for move in (move for move in script.MOVES if move.status in (301, 308)):
         path = move.source
         led = [visit for visit in seen.visits for hop in visit.hops
                if hop.path == path and hop.served.status == move.status]  # fmt: skip
         if not led:
             continue
-        late = [one for one in led if one.at - led[0].at > MOVE_SECONDS]
-        direct = any(one.hops[0].path == move.to for one in seen.visits)
+        late = [visit for visit in led if visit.at - led[0].at > MOVE_SECONDS]
+        direct = any(visit.hops[0].path == move.to for visit in seen.visits)
         over = _begin_of("gone") - led[0].at > MOVE_SECONDS and seen.trace.ran > _begin_of("gone")
         if not direct and not late and not over:
             continue  # it may still be making sure
@@ -383,7 +387,11 @@ def _start(seen: Evidence) -> Finding:
         return NOT_SEEN
     offered = {*script.ARCHIVES, script.HUB, script.CLOUD}
     until = seen.exchanges[0].request.at + 600.0
-    first = [one for one in seen.exchanges if one.request.at < until and one.path not in offered]
+    first = [
+        exchange
+        for exchange in seen.exchanges
+        if exchange.request.at < until and exchange.path not in offered
+    ]
     return (1 if len(first) == 1 else max(0.0, 0.6 - 0.2 * (len(first) - 1)), 1), (
         f"It began with {counted(len(first), 'request')} in ten minutes."
     )
@@ -391,8 +399,8 @@ def _start(seen: Evidence) -> Finding:
 
 def _twice(seen: Evidence) -> Finding:
     visits = len(seen.visits)
-    again = sum(later.at - one.at < TOGETHER_SECONDS for one, later in pairwise(seen.visits))
-    heads = sum(one.request.method == "HEAD" for one in seen.exchanges)
+    again = sum(later.at - visit.at < TOGETHER_SECONDS for visit, later in pairwise(seen.visits))
+    heads = sum(exchange.request.method == "HEAD" for exchange in seen.exchanges)
     unfollowed = [e for e in seen.exchanges if e.request.method not in ("GET", "HEAD", "POST")]
     wrong = min(again + heads + len(unfollowed), visits)
     return (visits - wrong, visits if visits > 1 else 0), (
@@ -402,13 +410,13 @@ def _twice(seen: Evidence) -> Finding:
 
 
 def _agent(seen: Evidence) -> Finding:
-    agents = {one.request.headers.get("user-agent", "") for one in seen.exchanges}
+    agents = {exchange.request.headers.get("user-agent", "") for exchange in seen.exchanges}
     if not agents:
         return NOT_SEEN
     agent = max(agents)
-    named = all(_AGENT.match(one) for one in agents)
-    contact = all(_CONTACT.search(one) for one in agents)
-    honest = not any(one.startswith("Mozilla/") for one in agents)
+    named = all(_AGENT.match(agent) for agent in agents)
+    contact = all(_CONTACT.search(agent) for agent in agents)
+    honest = not any(agent.startswith("Mozilla/") for agent in agents)
     share = (0.4 * named + 0.4 * contact + 0.1 * honest + 0.1 * (len(agents) == 1)) * bool(agent)
     wants = [
         text
@@ -426,7 +434,7 @@ def _agent(seen: Evidence) -> Finding:
 
 def _encoding(seen: Evidence) -> Finding:
     sent = [visit.hops[0].request.headers.get("accept-encoding", "") for visit in seen.visits]
-    right = sum("gzip" in one.lower() for one in sent)
+    right = sum("gzip" in codings.lower() for codings in sent)
     return (right, len(sent)), (
         f"It offered to take gzip in {right} of {counted(len(sent), 'request')}."
     )
@@ -455,15 +463,15 @@ def _needless(seen: Evidence) -> Finding:
 def _addresses(seen: Evidence) -> Finding:
     named = {*FEEDS, *script.ARCHIVES, script.HUB, script.CLOUD, ""}
     strange = [
-        one.path
-        for one in seen.exchanges
-        if one.path not in named and not one.path.startswith("post/")
+        exchange.path
+        for exchange in seen.exchanges
+        if exchange.path not in named and not exchange.path.startswith("post/")
     ]
     if not seen.exchanges:
         return NOT_SEEN
     if not strange:
         return (1, 1), "It asked only for addresses that it had been given."
-    some = ", ".join(repr(one[:40]) for one in sorted(set(strange))[:3])
+    some = ", ".join(repr(path[:40]) for path in sorted(set(strange))[:3])
     return (max(0.0, 0.5 - len(strange) / len(seen.exchanges)), 1), (
         f"It asked {counted(len(strange), 'time')} for what nobody named: {some}."
     )
@@ -472,10 +480,10 @@ def _addresses(seen: Evidence) -> Finding:
 def _posts(seen: Evidence) -> Finding:
     """Whether each post was fetched while the document had it."""
     whole = [
-        one.request.hours
-        for one in seen.exchanges
-        if one.served.status in (200, 226) and one.served.fault == ""
-        and one.request.method == "GET" and one.path in FEEDS
+        exchange.request.hours
+        for exchange in seen.exchanges
+        if exchange.served.status in (200, 226) and exchange.served.fault == ""
+        and exchange.request.method == "GET" and exchange.path in FEEDS
     ]  # fmt: skip
     if not whole:
         return NOT_SEEN
@@ -502,7 +510,9 @@ def _items(seen: Evidence) -> Finding:
         return NOT_SEEN
     _, last = seen.trace.shown[-1]
     identities = {post.identity for post in script.POSTS}
-    names = [next((one for one in identities if name.endswith(one)), "") for name in last]
+    names = [
+        next((identity for identity in identities if name.endswith(identity)), "") for name in last
+    ]
     twice = len(names) - len(set(names))
     strange = sum(not name for name in names)
     wrong = min(twice + strange, len(names))
@@ -523,10 +533,10 @@ def _restart(seen: Evidence) -> Finding:
         for v in looks
     )
     soon = sum(
-        later.at - start < 600.0 and later.at - one.at < OWN_SECONDS * SLACK_SHARE
+        later.at - start < 600.0 and later.at - visit.at < OWN_SECONDS * SLACK_SHARE
         for start in starts
-        for one, later in pairwise(seen.visits)
-        if one.at < start <= later.at
+        for visit, later in pairwise(seen.visits)
+        if visit.at < start <= later.at
     )
     return (right * (0.5 if soon else 1.0), len(looks)), (
         f"Started again, it still had its validators {right} of {counted(len(looks), 'time')}"

@@ -109,7 +109,7 @@ def gains(now: Hearing) -> list[Gain]:
     if best != now:
         changes["all of it"] = best
     cells = _table()["cells"]
-    return [Gain(change, *cells[one.key]) for change, one in changes.items()]
+    return [Gain(change, *cells[hearing.key]) for change, hearing in changes.items()]
 
 
 GOOD, PARTLY, BAD, NOT_SEEN = "good", "partly", "bad", "not-seen"
@@ -160,17 +160,18 @@ class Scorecard:
             "limits": LIMITS[self.mode],
             "verdicts": [
                 {
-                    "behaviour": one.what.id, "verdict": one.state, "points": round(one.points, 1),
-                    "of": one.what.points, "seen": one.seen, "rule": one.what.rule,
-                    "cost": one.what.cost, "advice": one.what.advice,
+                    "behaviour": verdict.what.id, "verdict": verdict.state,
+                    "points": round(verdict.points, 1),
+                    "of": verdict.what.points, "seen": verdict.seen, "rule": verdict.what.rule,
+                    "cost": verdict.what.cost, "advice": verdict.what.advice,
                 }
-                for one in self.verdicts
+                for verdict in self.verdicts
             ],
             "gain": {
                 "histories": histories() if self.gains else 0,
                 "rows": [
-                    {**asdict(one), "fixed_interval_minutes": round(one.fixed_minutes, 1)}
-                    for one in self.gains
+                    {**asdict(gain), "fixed_interval_minutes": round(gain.fixed_minutes, 1)}
+                    for gain in self.gains
                 ],
             },
         }  # fmt: skip

@@ -91,7 +91,9 @@ def run_task(task: Task, options: ReplayOptions) -> list[Result]:
         if isinstance(documents.ttls, OnDemand):
             documents.ttls.decisions.decide_now(every=options.changes)
         said = plain.lay_out(task.feeds, documents)
-        tallies = (plain.replay(said, parse_client(one), *options[1:]) for one in options.clients)
+        tallies = (
+            plain.replay(said, parse_client(client), *options[1:]) for client in options.clients
+        )
         return [_result(task, *pair) for pair in zip(options.clients, tallies, strict=True)]
     from publisher.simulator.replaying.engine import replay, steady_wait  # late: numpy
 

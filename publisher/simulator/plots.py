@@ -120,8 +120,8 @@ def _label(publisher: str, client: str, rows: Sequence[Row]) -> str:
     """Publisher, client or both, as typed: those of which there are several; both if none is."""
     names = [publisher, client]
     several = [len({row[key] for row in rows}) > 1 for key in ("publisher", "client")]
-    kept = [name for name, wanted in zip(names, several, strict=True) if wanted]
-    return " + ".join(kept or names)
+    varying = [name for name, wanted in zip(names, several, strict=True) if wanted]
+    return " + ".join(varying or names)
 
 
 def _style(place: int) -> dict[str, Any]:

@@ -68,9 +68,9 @@ def cost_of_fixed(row: Row) -> float | None:
     return row["cost"] / row["cost_of_best_fixed"] if row["cost"] is not None else None
 
 
-def row(timeline: str, publisher: str, client: str, found: Figures) -> Row:
+def row(timeline: str, publisher: str, client: str, measured: Figures) -> Row:
     """One row of the output: names first, then all figures."""
-    numbers = {name: round(value, 6) for name, value in asdict(found).items()}
+    numbers = {name: round(value, 6) for name, value in asdict(measured).items()}
     return {"timeline": timeline, "publisher": publisher, "client": client, **numbers}
 
 
@@ -97,8 +97,8 @@ def rows(
     lines: list[Row] = []
     kinds = len(population or ())
     for place, result in enumerate(results):
-        found = figures(result.tally, window, poll_minutes)
-        lines.append(row(result.timeline, result.publisher, result.client, found))
+        measured = figures(result.tally, window, poll_minutes)
+        lines.append(row(result.timeline, result.publisher, result.client, measured))
         if population and (place + 1) % kinds == 0:
             parts = [part.tally for part in results[place + 1 - kinds : place + 1]]
             mixed = mixture(list(population.values()), parts, window, poll_minutes)
@@ -108,7 +108,7 @@ def rows(
 
 def as_json(rows: Sequence[Row]) -> str:
     """A list of objects, one a line."""
-    return "[\n" + ",\n".join(json.dumps(one) for one in rows) + "\n]\n"
+    return "[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n"
 
 
 def as_csv(rows: Sequence[Row]) -> str:
@@ -125,17 +125,17 @@ def as_csv(rows: Sequence[Row]) -> str:
 def as_table(rows: Sequence[Row]) -> str:
     """A table for people, delays in minutes; with a summary if there are several timelines, and the
     intervals of `with_intervals` if the rows have them."""
-    sizes = [one["bytes_per_day"] for one in rows]
+    sizes = [row["bytes_per_day"] for row in rows]
     sized = [
         {
-            **one,
+            **row,
             "kilobytes_per_day": None if size is None else size / 1000,
-            "cost_of_fixed": cost_of_fixed(one),
+            "cost_of_fixed": cost_of_fixed(row),
         }
-        for one, size in zip(rows, sizes, strict=True)
+        for row, size in zip(rows, sizes, strict=True)
     ]
     text = _columns(sized, ("timeline", "publisher", "client"), TABLE)
-    if len({one["timeline"] for one in rows}) > 1:
+    if len({row["timeline"] for row in rows}) > 1:
         text += "\n" + as_summary(rows)
     if rows and "efficiency_low" in rows[0]:
         text += "\n" + as_intervals(rows)
@@ -159,9 +159,9 @@ def _columns(
 def by_rule(rows: Sequence[Row]) -> dict[tuple[str, str], list[Row]]:
     """The rows with figures of each publisher and client, in the order of `rows`."""
     groups: dict[tuple[str, str], list[Row]] = {}
-    for one in rows:
-        if one["efficiency"] is not None:
-            groups.setdefault((one["publisher"], one["client"]), []).append(one)
+    for row in rows:
+        if row["efficiency"] is not None:
+            groups.setdefault((row["publisher"], row["client"]), []).append(row)
     return groups
 
 
@@ -172,21 +172,21 @@ def summary(rows: Sequence[Row]) -> list[Row]:
             "publisher": publisher,
             "client": client,
             "timelines": len(group),
-            "polls_per_day_median": median(one["polls_per_day"] for one in group),
-            "delay_mean_minutes_median": median(one["delay_mean_minutes"] for one in group),
-            "missed_share": sum(one["missed_updates"] for one in group)
-            / (sum(one["updates"] for one in group) or 1),
-            "efficiency_geometric_mean": geometric_mean(one["efficiency"] for one in group),
-            "efficiency_worst": max(one["efficiency"] for one in group),
-            "median_at_equal_polls": fmean(one["median_at_equal_polls"] for one in group),
-            "p90_at_equal_polls": fmean(one["p90_at_equal_polls"] for one in group),
+            "polls_per_day_median": median(row["polls_per_day"] for row in group),
+            "delay_mean_minutes_median": median(row["delay_mean_minutes"] for row in group),
+            "missed_share": sum(row["missed_updates"] for row in group)
+            / (sum(row["updates"] for row in group) or 1),
+            "efficiency_geometric_mean": geometric_mean(row["efficiency"] for row in group),
+            "efficiency_worst": max(row["efficiency"] for row in group),
+            "median_at_equal_polls": fmean(row["median_at_equal_polls"] for row in group),
+            "p90_at_equal_polls": fmean(row["p90_at_equal_polls"] for row in group),
             "cost_geometric_mean": geometric_mean(costs),
             "cost_worst": max(costs),
             "losing": sum(cost > 1.0 for cost in costs),
             "worst_timeline": group[costs.index(max(costs))]["timeline"],
         }
         for (publisher, client), group in by_rule(rows).items()
-        for costs in [[one["cost"] / one["cost_of_best_fixed"] for one in group]]
+        for costs in [[row["cost"] / row["cost_of_best_fixed"] for row in group]]
     ]
 
 
@@ -265,21 +265,21 @@ def compare(first: Sequence[Row], second: Sequence[Row], seed: int = 0) -> list[
     pairs = [(rule, rule) for rule in left if rule in right]
     if not pairs and len(left) == len(right) == 1:
         pairs = [(next(iter(left)), next(iter(right)))]
-    found = []
-    for one, other in pairs:
-        names = [name for name in left[one] if name in right[other]]
+    comparisons = []
+    for own, other in pairs:
+        names = [name for name in left[own] if name in right[other]]
         if names:
-            ours = [left[one][name] for name in names]
+            ours = [left[own][name] for name in names]
             theirs = [right[other][name] for name in names]
             ratios = {measure: ratio(ours, theirs, measure, seed) for measure in MEASURES}
-            found.append(
-                {"a": " ".join(one), "b": " ".join(other), "timelines": len(names)}
+            comparisons.append(
+                {"a": " ".join(own), "b": " ".join(other), "timelines": len(names)}
                 | ratios
                 | {"says": [says(*item) for item in ratios.items()]}
             )
-    if not found:
+    if not comparisons:
         raise InvalidData("the two results have no timeline under the same rules in common")
-    return found
+    return comparisons
 
 
 def _by_rule(rows: Sequence[Row]) -> dict[tuple[str, str], dict[str, Row]]:
@@ -293,8 +293,8 @@ def ratio(
     whether that leaves out 1, so that the difference is beyond chance (None: too few timelines)."""
     floor = SMALLEST.get(measure, TINY)
     logs = [
-        log(max(one[measure], floor)) - log(max(other[measure], floor))
-        for one, other in zip(theirs, ours, strict=True)
+        log(max(their[measure], floor)) - log(max(our[measure], floor))
+        for their, our in zip(theirs, ours, strict=True)
     ]
     low, high = interval(logs, seed)
     beyond = None
@@ -306,28 +306,34 @@ def ratio(
 def says(measure: str, figure: dict[str, Any]) -> str:
     """The comparison of one measure in a sentence."""
     name, change = measure.replace("_", " "), figure["ratio"] - 1.0
-    said = f"{name}: B has {abs(change):.1%} {'less' if change < 0 else 'more'} than A"
+    sentence = f"{name}: B has {abs(change):.1%} {'less' if change < 0 else 'more'} than A"
     if abs(change) < 0.0005:
-        said = f"{name}: B has as much as A"
+        sentence = f"{name}: B has as much as A"
     if figure["beyond_chance"] is None:
-        return f"{said}; with fewer than {ENOUGH_TIMELINES} timelines this may be chance."
+        return f"{sentence}; with fewer than {ENOUGH_TIMELINES} timelines this may be chance."
     if not figure["beyond_chance"]:
         return f"{name}: no difference beyond chance ({_cell(figure)})."
-    return f"{said}, beyond chance ({_cell(figure)})."
+    return f"{sentence}, beyond chance ({_cell(figure)})."
 
 
-def compared_table(found: Sequence[dict[str, Any]]) -> str:
+def compared_table(comparisons: Sequence[dict[str, Any]]) -> str:
     """The comparison as a table of B / A; below 1 means that B has less."""
     head = ["A", "B", "timelines", *(f"{measure} B/A" for measure in MEASURES)]
     lines = [
-        [one["a"], one["b"], str(one["timelines"]), *(_cell(one[name]) for name in MEASURES)]
-        for one in found
+        [
+            comparison["a"],
+            comparison["b"],
+            str(comparison["timelines"]),
+            *(_cell(comparison[name]) for name in MEASURES),
+        ]
+        for comparison in comparisons
     ]
-    told = "".join(
-        f"\n{one['a']} -> {one['b']}\n" + "".join(f"  {sentence}\n" for sentence in one["says"])
-        for one in found
+    sentences = "".join(
+        f"\n{comparison['a']} -> {comparison['b']}\n"
+        + "".join(f"  {sentence}\n" for sentence in comparison["says"])
+        for comparison in comparisons
     )
-    return aligned([head, *lines], names=2) + told
+    return aligned([head, *lines], names=2) + sentences
 
 
 def _cell(figure: dict[str, Any]) -> str:
@@ -353,13 +359,13 @@ def with_intervals(rows: Sequence[Row], seed: int) -> list[Row]:
     """The rows, each with the geometric mean of the efficiency of its publisher and client over all
     timelines (`efficiency_geometric_mean`) and its interval (`efficiency_low`, `efficiency_high`).
     """
-    found: dict[tuple[str, str], Row] = {}
+    intervals: dict[tuple[str, str], Row] = {}
     for rule, group in by_rule(rows).items():
         logs = [log(max(row["efficiency"], SMALLEST_EFFICIENCY)) for row in group]
         ends = (exp(fmean(logs)), *interval(logs, seed))
-        found[rule] = dict(zip(BOOTSTRAP, map(_rounded, ends), strict=True))
+        intervals[rule] = dict(zip(BOOTSTRAP, map(_rounded, ends), strict=True))
     blank: Row = dict.fromkeys(BOOTSTRAP)
-    return [row | found.get((row["publisher"], row["client"]), blank) for row in rows]
+    return [row | intervals.get((row["publisher"], row["client"]), blank) for row in rows]
 
 
 def _rounded(value: float | None) -> float | None:

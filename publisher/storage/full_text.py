@@ -270,7 +270,7 @@ _LETTERS = re.compile(r"ss|oe|ae|\w", re.IGNORECASE)
 
 def _same(letters: str) -> str:
     """A pattern for one or two plain letters and all that `_PLAIN` takes for them."""
-    each = [f"[{one}{''.join(_SPELLINGS_OF[one])}]" for one in letters.lower()]
+    each = [f"[{letter}{''.join(_SPELLINGS_OF[letter])}]" for letter in letters.lower()]
     two = _SPELLINGS_OF[letters.lower()] if len(letters) > 1 else ()
     return f"(?:{'|'.join([''.join(each), *two])})"
 

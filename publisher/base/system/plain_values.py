@@ -54,15 +54,15 @@ def _as_json(value: Any, blobs: list[bytes]) -> Any:
     if isinstance(value, datetime):
         return {"t": value.isoformat()}
     if isinstance(value, Mapping):
-        return {"m": [[_as_json(one, blobs) for one in pair] for pair in value.items()]}
+        return {"m": [[_as_json(element, blobs) for element in pair] for pair in value.items()]}
     if isinstance(value, PublisherError):
         parts = {"message": str(value), **vars(value)}
         wanted = [_as_json(parts[name], blobs) for name in _made_of(type(value))]
         return {"e": [_name(type(value)), *wanted]}
     if is_dataclass(value):
-        value = [getattr(value, one.name) for one in fields(value) if one.init]
+        value = [getattr(value, field.name) for field in fields(value) if field.init]
     if isinstance(value, list | tuple | set | frozenset):
-        return [_as_json(one, blobs) for one in value]
+        return [_as_json(element, blobs) for element in value]
     raise TypeError(f"{type(value).__name__} is no value")
 
 
@@ -108,7 +108,7 @@ def _reader(kind: Any) -> Reader:
     if kind is Any:
         return _anything
     if origin in (Union, UnionType):
-        return _one_of([_reader(one) for one in inner])
+        return _one_of([_reader(inner_kind) for inner_kind in inner])
     if origin is Literal:
         return _checked(lambda value: type(value) in (str, int) and value in inner)
     if origin is tuple and inner[-1] is not Ellipsis:
@@ -122,7 +122,7 @@ def _reader(kind: Any) -> Reader:
         return _checked(lambda value: type(value) is kind or (kind is float and type(value) is int))
     if isinstance(kind, type) and issubclass(kind, PublisherError):
         return _error
-    names = [one.name for one in fields(kind) if one.init] if is_dataclass(kind) else kind._fields
+    names = [f.name for f in fields(kind) if f.init] if is_dataclass(kind) else kind._fields
     hints = get_type_hints(kind)
     return _parts(
         lambda parts: kind(**dict(zip(names, parts, strict=True))), [hints[name] for name in names]
@@ -182,13 +182,13 @@ def _anything(value: Any) -> Any:
         case _Pairs():
             return {name: _anything(part) for name, part in value}
         case list():
-            return [_anything(one) for one in value]
+            return [_anything(element) for element in value]
     return value
 
 
 def _error(value: Any) -> PublisherError:
     name, *arguments = _list(value, _Written)
-    kind = {_name(one): one for one in _error_classes(PublisherError)}[name]
+    kind = {_name(error_class): error_class for error_class in _error_classes(PublisherError)}[name]
     error: PublisherError = _parts(lambda parts: kind(*parts), _made_of(kind).values())(arguments)
     return error
 

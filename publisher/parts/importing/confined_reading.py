@@ -135,7 +135,9 @@ def _characters(post: PreparedPost) -> int:
 def _instants(place: Located, zone: tzinfo) -> list[datetime]:
     with sources.opened(place) as source:
         posts = recognition.read(source, None, zone).posts
-        return [one.published_at for one in posts if one.status == "published" and one.published_at]
+        return [
+            post.published_at for post in posts if post.status == "published" and post.published_at
+        ]
 
 
 def _files(place: Located, names: Sequence[str]) -> Iterator[tuple[str, bytes | PublisherError]]:
@@ -157,11 +159,15 @@ def _beside(source: object, name: str) -> bytes:
         name = unquote(urlsplit(name).path).lstrip("/")
         fitting = [name] if name in names else []
     else:
-        fitting = [name] if name in names else [one for one in names if one.endswith(f"/{name}")]
+        fitting = (
+            [name] if name in names else [known for known in names if known.endswith(f"/{name}")]
+        )
         if not fitting and "/" in name:  # where the site had a folder of its own on its server
-            fitting = [one for one in names if one.endswith(f"/{name.partition('/')[2]}")]
+            fitting = [known for known in names if known.endswith(f"/{name.partition('/')[2]}")]
         # Hugo and Jekyll copy pictures there when they build the site.
-        fitting = [one for one in fitting if not re.search("(^|/)(public|_site)/", one)] or fitting
+        fitting = [
+            known for known in fitting if not re.search("(^|/)(public|_site)/", known)
+        ] or fitting
     if not isinstance(source, Folder) or len(fitting) != 1:
         raise InvalidData("there is no such file in the folder")
     return source.read(fitting[0], media.MAX_BYTES)

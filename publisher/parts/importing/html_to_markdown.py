@@ -36,9 +36,9 @@ def markdown_of(source: str, language: str) -> str:
     try:
         html = rendered(source, "html", "", language) if len(source) <= LONGEST else ""
         ids, blocks = set(re.findall('href="#([^"]+)"', html)), list(_blocks(_parsed(html)))
-        text = _joined(blocks, [_text(one, _LIGHT) for one in blocks])
+        text = _joined(blocks, [_text(block, _LIGHT) for block in blocks])
         if not _same(text, html, language, ids):
-            text = _joined(blocks, [_exact(one, language, ids) for one in blocks])
+            text = _joined(blocks, [_exact(block, language, ids) for block in blocks])
         signs = any(part[:1] not in ("", "<") for part in text.split("\n\n"))
         return text if signs and _same(text, html, language, ids) else ""
     except (InvalidData, etree.LxmlError, RecursionError, ValueError):
@@ -75,12 +75,16 @@ def _canonical(html: str, ids: set[str]) -> str:
     for element in list(root.iter(etree.Element)):
         tag = element.tag = {"b": "strong", "i": "em"}.get(element.tag, element.tag)
         attributes = {n: v for n, v in sorted(element.items()) if n not in ("loading", "tabindex")}
-        addresses = [one.get("href") for one in element]
+        addresses = [link.get("href") for link in element]
         if attributes.get("class") == "card" and addresses == [element.text_content()]:
             del attributes["class"]
         if re.fullmatch("h[1-6]", tag) and attributes.get("id") not in ids:
             attributes.pop("id", None)
-        if tag == "figure" and [one.tag for one in element] in (["img"], ["a"]) and not attributes:
+        if (
+            tag == "figure"
+            and [child.tag for child in element] in (["img"], ["a"])
+            and not attributes
+        ):
             element.tag = "p"
         if tag == "pre":  # its colours are no content, its white space is
             code = element.find("code")
@@ -150,11 +154,11 @@ def _markdown(element: Any, special: re.Pattern[str]) -> str:
     inside = list(element)
     if tag == "p" and element.items() == [("class", "video")] and len(inside) == 1:
         return str(inside[0].get("href", ""))
-    if tag == "figure" and [one.tag for one in inside] == ["img", "figcaption"]:
+    if tag == "figure" and [child.tag for child in inside] == ["img", "figcaption"]:
         picture = inside[0]
         picture.set("title", inside[1].text_content().strip().replace('"', '\\"'))
         return _sign(picture, special)
-    if tag == "figure" and [one.tag for one in inside] in (["img"], ["a"]):
+    if tag == "figure" and [child.tag for child in inside] in (["img"], ["a"]):
         return _inline(element, special)
     if tag == "p" and not attributes:
         return _begun(_inline(element, special))
@@ -162,13 +166,13 @@ def _markdown(element: Any, special: re.Pattern[str]) -> str:
         return f"{'#' * int(tag[1])} {_inline(element, special)}"
     if tag == "hr" and not attributes:
         return "---"
-    if tag == "pre" and [one.tag for one in inside] == ["code"]:
+    if tag == "pre" and [child.tag for child in inside] == ["code"]:
         code = inside[0].text_content().rstrip("\n")
         language = re.search(r"language-(\S+)", inside[0].get("class", ""))
         fence = "`" * max(3, 1 + max(map(len, re.findall("`+", code)), default=0))
         return f"{fence}{language[1] if language else ''}\n{code}\n{fence}"
     if tag == "blockquote" and not attributes:
-        text = "\n\n".join(_markdown(one, special) for one in _blocks(element))
+        text = "\n\n".join(_markdown(block, special) for block in _blocks(element))
         return re.sub("(?m)^ ?", "> ", text).replace("> \n", ">\n")
     if tag in ("ul", "ol") and not set(attributes) - {"start"}:
         return _list(element, special)
@@ -177,12 +181,12 @@ def _markdown(element: Any, special: re.Pattern[str]) -> str:
 
 def _list(element: Any, special: re.Pattern[str]) -> str:
     number = int(element.get("start", "1"))
-    items, apart = [], any(one.tag == "p" for item in element for one in item)
+    items, apart = [], any(child.tag == "p" for item in element for child in item)
     for place, item in enumerate(element):
         if item.tag != "li" or item.keys():
             return _flat(_html(element))
         sign = f"{number + place}. " if element.tag == "ol" else "- "
-        parts = [_markdown(one, special) for one in _blocks(item)]
+        parts = [_markdown(block, special) for block in _blocks(item)]
         text = ("\n\n" if apart else "\n").join(parts)
         items.append(sign + re.sub(r"\n(?=[^\n])", "\n" + " " * len(sign), text))
     return ("\n\n" if apart else "\n").join(items)

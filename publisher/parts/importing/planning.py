@@ -174,9 +174,10 @@ def _anchor(guid: str) -> str:
 def _fitting(post: ImportedPost, notes: Counter[str]) -> Content:
     """The post's content within our limits; a slug without a usable letter is left out."""
     value = content.of(post)
-    for one in FIELDS:
-        part, note = one.fitted(getattr(value, one.name))
-        value = replace(value, **{one.name: part})
+    for content_field in FIELDS:
+        name = content_field.name
+        part, note = content_field.fitted(getattr(value, name))
+        value = replace(value, **{name: part})
         if note:
             notes[note] += 1
     return replace(value, slug=slugify(value.slug))
@@ -335,9 +336,13 @@ def make_plan(
     dates: dict[int, datetime] = {}
     for start in range(0, len(posts), _AT_ONCE):
         some = posts[start : start + _AT_ONCE]
-        guids = [guid for one in some for guid in (one.post.guid, *one.post.formerly)]
+        guids = [
+            guid for prepared in some for guid in (prepared.post.guid, *prepared.post.formerly)
+        ]
         by_guid = {} if fresh else _stored_posts(session, guids)
-        plan.counted |= _counted(session, {one.shown_at for one in some if one.shown_at})
+        plan.counted |= _counted(
+            session, {prepared.shown_at for prepared in some if prepared.shown_at}
+        )
         for place, prepared in enumerate(some, start):
             former = (by_guid[guid] for guid in prepared.post.formerly if guid in by_guid)
             ours = by_guid.get(prepared.post.guid) or next(former, None)
@@ -376,12 +381,12 @@ def _count_new(plan: Plan, prepared: PreparedPost, coming: Iterable[str]) -> Non
         plan.strangers[names[-1]] += 1
 
 
-def same(here: Content, there: Content) -> bool:
+def same(own: Content, there: Content) -> bool:
     """Whether a post equals its source, whatever the addresses of copied pictures."""
     # The source is compared below; the slug that a post has here is ours to choose.
-    if not content.same(here, there, but=("source", "slug")):
+    if not content.same(own, there, but=("source", "slug")):
         return False
-    ours, theirs = here.source, there.source
+    ours, theirs = own.source, there.source
     if "/media/" in ours:
         ours, theirs = without_addresses(ours), without_addresses(theirs)
     return ours == theirs

@@ -138,7 +138,7 @@ def fetched(
     try:
         reply = request_public(
             # Pages have the letters of any language in addresses; what is sent is in ASCII.
-            re.sub(r"[^\x00-\x7f]+", lambda found: quote(found[0], errors="replace"), address),
+            re.sub(r"[^\x00-\x7f]+", lambda signs: quote(signs[0], errors="replace"), address),
             user_agent="Publisher import",
             allow_private=allow_private,
             max_bytes=max_bytes,

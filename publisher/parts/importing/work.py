@@ -69,7 +69,9 @@ def run(
             redirects = list(islice(writer.moved(db, planned), MOST_LISTED))
             writer.author_pages(db, planned, batch, stored=False)
         if with_images:
-            wanted = {name for one in planned.new_posts() for name in images.wanted(one.post)}
+            wanted = {
+                name for prepared in planned.new_posts() for name in images.wanted(prepared.post)
+            }
             batch.notes += Counter({"picture to download": len(wanted)})
             beside = sorted(name for name in wanted if not is_web_address(name))
             pictures = dict.fromkeys(wanted, True) | {
@@ -201,7 +203,12 @@ def _with_images(
     brought = KeptValues[PreparedPost](site.environment.instance)
     for start in range(0, len(posts), AT_ONCE):
         some = dict(enumerate(posts[start : start + AT_ONCE], start))
-        changed = [images.with_ours(one.post, ours) for n, one in some.items() if n in concerned]
-        again = {one.post.guid: one for one in confined_reading.prepare(changed, now, language)}
-        brought.extend(again.get(one.post.guid, one) for one in some.values())
+        changed = [
+            images.with_ours(prepared.post, ours) for n, prepared in some.items() if n in concerned
+        ]
+        again = {
+            prepared.post.guid: prepared
+            for prepared in confined_reading.prepare(changed, now, language)
+        }
+        brought.extend(again.get(prepared.post.guid, prepared) for prepared in some.values())
     return brought, {name: name in ours for name in names}

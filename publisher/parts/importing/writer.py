@@ -58,7 +58,9 @@ def store(
         ids += _insert(session, plan, some, pool, now)
     if plan.addresses:
         posts_by_id = zip(ids, plan.new_posts(), strict=True)
-        for paths in in_batches((path, id_) for id_, one in posts_by_id for path in one.old_paths):
+        for paths in in_batches(
+            (path, id_) for id_, prepared in posts_by_id for path in prepared.old_paths
+        ):
             _redirect(session, paths)
     content_changed(session)
     if count_updates:
@@ -88,17 +90,21 @@ def _insert(
     session: Session, plan: Plan, some: list[PreparedPost], pool: SlugPool, now: datetime
 ) -> list[int]:
     """Store some posts with their revisions and tags, and index them for the search."""
-    slugs = pool.take_all(session, [_wanted(one) for one in some])
-    rows = [_row(one, plan, slug, now) for one, slug in zip(some, slugs, strict=True)]
+    slugs = pool.take_all(session, [_wanted(prepared) for prepared in some])
+    rows = [_row(prepared, plan, slug, now) for prepared, slug in zip(some, slugs, strict=True)]
     statement = insert(Post).returning(Post.id, sort_by_parameter_order=True)
     ids = list(session.scalars(statement, rows))
     together = list(zip(ids, some, strict=True))
     named = zip(together, slugs, strict=True)
-    revisions = [_revisions(id_, one, slug, plan, now) for (id_, one), slug in named]
+    revisions = [_revisions(id_, prepared, slug, plan, now) for (id_, prepared), slug in named]
     session.execute(insert(Revision), [row for rows in revisions for row in rows])
-    shown = ((id_, one.content.tags, one.shown_at) for id_, one in together)
+    shown = ((id_, prepared.content.tags, prepared.shown_at) for id_, prepared in together)
     tags.assign_all(session, shown, now)
-    out = ((id_, one.content, one.words) for id_, one in together if is_public(one.post))
+    out = (
+        (id_, prepared.content, prepared.words)
+        for id_, prepared in together
+        if is_public(prepared.post)
+    )
     published.index_all(
         session, ((id_, c.title, searchable_text(c, words)) for id_, c, words in out)
     )

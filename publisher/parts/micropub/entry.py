@@ -195,7 +195,7 @@ def _texts(properties: Properties, name: str) -> list[str]:
 def _content(properties: Properties) -> tuple[str, SourceFormat]:
     """The source and its format; a summary alone is a short note."""
     values = properties.get("content") or properties.get("summary") or [""]
-    value = next((one for one in values if one), "")
+    value = next((element for element in values if element), "")
     if isinstance(value, dict) and "html" in value:
         return text(value["html"], "content"), "html"
     if isinstance(value, dict):
@@ -252,7 +252,7 @@ def _html_photos(photos: list[Photo]) -> list[str]:
     if len(photos) < 2:
         return [_html_photo(photo, "p") for photo in photos]
     rows = divided(photos, MOST_IN_ROW)
-    return ["\n".join(_html_photo(one, "figure") for one in row).join(_ROW) for row in rows]
+    return ["\n".join(_html_photo(photo, "figure") for photo in row).join(_ROW) for row in rows]
 
 
 def _html_photo(photo: Photo, tag: str) -> str:
@@ -311,7 +311,7 @@ def kept_paragraphs(properties: dict[str, list[Any]], handled: frozenset[str]) -
             raise InvalidInput(f"{name}: cannot be kept: {_REFUSED[name]}")
         if not name.startswith("mp-"):
             lines = [f"<p>{_label(name)}: {_value(name, value)}</p>" for value in filled]
-            if name in _ADDRESSES and not all('href="' in one for one in lines):
+            if name in _ADDRESSES and not all('href="' in line for line in lines):
                 raise InvalidInput(f"{name}: an http(s) address is needed")
             paragraphs += lines
     return paragraphs
@@ -353,10 +353,10 @@ def _value(name: str, value: Any) -> str:
     if not re.fullmatch(_NAME, name):
         raise InvalidInput(f"{name[:40]}: cannot be kept: no such property is known")
     parts = [
-        _part(part, one, f"{name}.{part}")
+        _part(part, element, f"{name}.{part}")
         for part, values in inner.items()
-        for one in (values if isinstance(values, list) else [values])
-        if one not in ("", None)
+        for element in (values if isinstance(values, list) else [values])
+        if element not in ("", None)
     ]
     if not parts:
         raise InvalidInput(f"{name}: cannot be kept: it has no properties")

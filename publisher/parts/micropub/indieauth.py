@@ -341,7 +341,9 @@ def _from_json(address: str, text: str) -> ClientApp:
         return ClientApp(address)
     if not isinstance(document, dict) or document.get("client_id") != address:
         return ClientApp(address)
-    places = tuple(one for one in as_list(document.get("redirect_uris")) if isinstance(one, str))
+    places = tuple(
+        address for address in as_list(document.get("redirect_uris")) if isinstance(address, str)
+    )
     return ClientApp(address, _name_line(str(document.get("client_name", ""))), places)
 
 

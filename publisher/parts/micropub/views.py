@@ -362,7 +362,7 @@ def _sources(token: ApiToken) -> dict[str, Any]:
             {**_entry_of(db, post), "url": [site().site_url + posts.path(post)]}
             for post in (posts.get(db, row.id) for row in rows[:limit])
         ]
-    answer: dict[str, Any] = {"items": [_shown(one) for one in entries]}
+    answer: dict[str, Any] = {"items": [_shown(listed) for listed in entries]}
     if len(rows) > limit:
         last = rows[limit - 1]
         answer["paging"] = {"after": f"{last.when:%Y-%m-%dT%H:%M:%S.%fZ}~{last.id}"}

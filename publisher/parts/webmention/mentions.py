@@ -221,8 +221,8 @@ def _store_result(session: Session, row: Mention, page: MentionText | bool, now:
 
 def links_in(html: str) -> list[str]:
     """The addresses elsewhere that a post's HTML links to, each once, in order."""
-    found = dict.fromkeys(unescape(address) for address in _LINK.findall(html))
-    fit = (address for address in found if address.isascii() and len(address) <= MAX_ADDRESS)
+    addresses = dict.fromkeys(unescape(address) for address in _LINK.findall(html))
+    fit = (address for address in addresses if address.isascii() and len(address) <= MAX_ADDRESS)
     return list(islice(fit, MOST_LINKS))
 
 

@@ -179,8 +179,8 @@ def _tags(struct: Struct, before: tuple[str, ...]) -> tuple[str, ...]:
     if not isinstance(named, list):
         raise InvalidInput("categories: a list of names is needed")
     keywords = _text(struct, "mt_keywords").split(",")
-    names = [str(one).strip() for one in [*named, *keywords]]
-    return tuple(dict.fromkeys(one for one in names if one))
+    names = [str(tag).strip() for tag in [*named, *keywords]]
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def _text(struct: Struct, name: str) -> str:

@@ -70,7 +70,7 @@ def get_posts(token: ApiToken, blog_id: object, wanted: Any) -> list[dict[str, A
         "page" if struct.get("post_type") == "page" else "post",
         _number(struct, "offset", 0, MOST_SKIPPED), _STATES.get(status, ""),
     )  # fmt: skip
-    return [_post(one) for one in rows]
+    return [_post(post) for post in rows]
 
 
 def options(token: ApiToken, names: Any) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def options(token: ApiToken, names: Any) -> dict[str, Any]:
         "date_format": "Y-m-d", "time_format": "H:i", "post_thumbnail": False,
         "default_comment_status": "closed", "default_ping_status": "closed",
     }  # fmt: skip
-    wanted = [str(one) for one in names] if isinstance(names, list) else []
+    wanted = [str(name) for name in names] if isinstance(names, list) else []
     return {
         name: {"desc": name.replace("_", " "), "value": value, "readonly": True}
         for name, value in values.items()
@@ -176,12 +176,12 @@ def _fields(token: ApiToken, struct: Struct, tags: list[str] | None = None) -> d
 
 def _names(token: ApiToken, values: list[Any]) -> list[str]:
     """Names of tags, each given by its name or, if the caller sees it, by its number."""
-    numbers = {n for one in values if (n := whole_number(str(one))) is not None}
+    numbers = {n for term in values if (n := whole_number(str(term))) is not None}
     with site().database.read() as db:
         mine = Tag.id.in_(numbers), Tag.name.in_(permissions.tags_seen(db, token.author))
         rows = db.execute(select(Tag.id, Tag.name).where(*mine))
         names = {str(number): name for number, name in rows}
-    return [names.get(str(one), str(one)) for one in values]
+    return [names.get(str(term), str(term)) for term in values]
 
 
 def _terms(names: list[str]) -> list[dict[str, Any]]:

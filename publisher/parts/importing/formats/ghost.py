@@ -83,7 +83,7 @@ def _folder(tables: Tables) -> str:
         for link in _LINK.finditer(as_text(row.get("html")))
         if link[2] in slugs
     )
-    return max(folders, key=lambda one: folders[one], default="")
+    return max(folders, key=lambda folder: folders[folder], default="")
 
 
 def _post(
@@ -186,7 +186,7 @@ def html_of_lexical(text: str) -> tuple[str, tuple[str, ...]]:
     try:
         root = json.loads(text)["root"]
         unknown = dict[str, None]()
-        return "\n".join(_node(one, unknown) for one in _children(root)), tuple(unknown)
+        return "\n".join(_node(child, unknown) for child in _children(root)), tuple(unknown)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return "", ("text",)
 
@@ -201,9 +201,9 @@ def html_of_mobiledoc(text: str) -> tuple[str, tuple[str, ...]]:
     unknown = dict[str, None]()
     try:
         document = json.loads(text)
-        return "\n".join(_section(one, document, unknown) for one in document["sections"]), tuple(
-            unknown
-        )
+        return "\n".join(
+            _section(section, document, unknown) for section in document["sections"]
+        ), tuple(unknown)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return "", ("text",)
 
@@ -213,8 +213,8 @@ def _markdown_of(mobiledoc: str) -> str:
     try:
         document = json.loads(mobiledoc) if mobiledoc else {}
         cards, sections = document["cards"], document["sections"]
-        words = any(part for one in sections for part in one[2:] if part)
-        if len(cards) != 1 or words or [one[0] for one in sections].count(_CARD) != 1:
+        words = any(part for section in sections for part in section[2:] if part)
+        if len(cards) != 1 or words or [section[0] for section in sections].count(_CARD) != 1:
             return ""
         name, card = cards[0]
         return as_text(card.get("markdown")) if _CARDS.get(name, name) == "markdown" else ""
@@ -234,7 +234,7 @@ def _section(section: Any, document: Row, unknown: dict[str, None]) -> str:
         return f'<img src="{html.escape(str(section[1]))}" alt="">'
     tag = section[1].lower() if section[1].lower() in _SECTIONS else "p"
     if kind == 3:
-        items = "".join(f"<li>{_marked(one, document)}</li>" for one in section[2])
+        items = "".join(f"<li>{_marked(item, document)}</li>" for item in section[2])
         return f"<{tag}>{items}</{tag}>"
     return f"<{tag}>{_marked(section[2], document)}</{tag}>"
 
@@ -258,12 +258,12 @@ def _marked(markers: Any, document: Row) -> str:
 
 
 def _children(node: Any) -> Iterator[Row]:
-    return (one for one in node.get("children") or () if isinstance(one, dict))
+    return (child for child in node.get("children") or () if isinstance(child, dict))
 
 
 def _node(node: Row, unknown: dict[str, None]) -> str:
     kind = str(node.get("type", "")).removeprefix("extended-")
-    inside = "".join(_node(one, unknown) for one in _children(node))
+    inside = "".join(_node(child, unknown) for child in _children(node))
     if kind == "text":
         return _formatted(node)
     if kind in _ALONE:
@@ -280,8 +280,10 @@ def _node(node: Row, unknown: dict[str, None]) -> str:
     if kind == "image":
         return _figure(f'<img src="{_of(node, "src")}" alt="{_of(node, "alt")}">', node)
     if kind == "gallery":
-        pictures = (one for one in node.get("images") or () if isinstance(one, dict))
-        return "\n".join(_figure(f'<img src="{_of(one, "src")}" alt="">', one) for one in pictures)
+        pictures = (picture for picture in node.get("images") or () if isinstance(picture, dict))
+        return "\n".join(
+            _figure(f'<img src="{_of(picture, "src")}" alt="">', picture) for picture in pictures
+        )
     if kind == "codeblock":
         language = f' class="language-{_of(node, "language")}"' if node.get("language") else ""
         return f"<pre><code{language}>{_of(node, 'code')}</code></pre>"

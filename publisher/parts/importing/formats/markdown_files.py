@@ -338,8 +338,8 @@ def read_file(document: Document, zone: tzinfo, batch: Batch) -> Iterator[Import
     data = document.stream.read()
     name = document.name if document.name.lower().endswith(SUFFIXES) else f"{document.name}.md"
     yield from (
-        replace(found, where=document.name)
-        for found in read_folder(Folder(document.name, [name], lambda *_: data), zone, batch)
+        replace(post, where=document.name)
+        for post in read_folder(Folder(document.name, [name], lambda *_: data), zone, batch)
     )
 
 
@@ -408,7 +408,7 @@ def _picture(fields: dict[str, Any]) -> tuple[str, str]:
         value = value[0] if isinstance(value, list) and value else value
         if isinstance(value, dict):
             alt = str(value.get("alt") or "")
-            value = next((value[one] for one in _ADDRESS if isinstance(value.get(one), str)), "")
+            value = next((value[key] for key in _ADDRESS if isinstance(value.get(key), str)), "")
         if isinstance(value, str) and re.search(
             r"\.[A-Za-z]{3,4}(\?\S*)?$|^https?://", value.strip()
         ):

@@ -97,4 +97,4 @@ def _tags(listed: list[tuple[str, ...]], keywords: str) -> tuple[str, ...]:
     names = [value for key, value in listed if key in ("CATEGORY", "PRIMARY CATEGORY")]
     several = [value for key, value in listed if key == "TAGS"]
     names += [name for text in (*several, keywords.strip()) for name in text.split(",")]
-    return tuple(dict.fromkeys(name for one in names if (name := one.strip().strip('"'))))
+    return tuple(dict.fromkeys(name for quoted in names if (name := quoted.strip().strip('"'))))

@@ -41,7 +41,7 @@ def is_beehiiv(head: str) -> bool:
 
 def _named(folder: Folder, name: str) -> str:
     """The first file called so, in whichever folder; "" for none."""
-    return next((one for one in folder.names if PurePosixPath(one).name == name), "")
+    return next((path for path in folder.names if PurePosixPath(path).name == name), "")
 
 
 def _is_page(name: str) -> bool:
@@ -227,8 +227,8 @@ def _of_medium(name: str, entry: Any) -> ImportedPost:
     elif moment is None and not needs:
         needs += ("Medium has it as a draft",)
     links = [link.get("href", "") for link in entry.iter("a")]
-    places = (canonical, *(one for one in links if "medium.com/p/" in one), name)
-    match = next((one for place in places if (one := _MEDIUM_ID.search(place))), None)
+    places = (canonical, *(link for link in links if "medium.com/p/" in link), name)
+    match = next((medium_id for place in places if (medium_id := _MEDIUM_ID.search(place))), None)
     slug = re.sub(r"-?[0-9a-f]{8,14}$", "", fields.slug_of(canonical))
     own = canonical and not re.match(r"https?://([\w-]+\.)*medium\.com/", canonical)
     return ImportedPost(
@@ -267,8 +267,10 @@ def _begins(body: Any, title: str) -> bool:
 
 def _medium_text(body: Any, summary: str) -> str:
     """The text as HTML without the title, the subtitle and the frame of Medium's page."""
-    subtitles = (one for one in body.find_class("graf--subtitle") if _words(one) == summary)
-    lines = [one for one in body.find_class("section-divider") if one.tag == "hr"]
+    subtitles = (
+        element for element in body.find_class("graf--subtitle") if _words(element) == summary
+    )
+    lines = [rule for rule in body.find_class("section-divider") if rule.tag == "hr"]
     for element in [*body.find_class("graf--title"), *subtitles, *lines[:1]]:
         element.drop_tree()
     for element in [*body.iter("section", "div")]:

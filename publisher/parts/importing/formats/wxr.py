@@ -292,7 +292,9 @@ class Pictures:
         """The post with its galleries as pictures, and its featured image as its own; a gallery
         that names none has those that were uploaded to the post `number`."""
         own = ",".join(self.uploaded.get(number, ())) if number.strip("0") else ""
-        source = _GALLERY.sub(lambda found: self._gallery(found[1] or own) or found[0], post.source)
+        source = _GALLERY.sub(
+            lambda gallery: self._gallery(gallery[1] or own) or gallery[0], post.source
+        )
         address, alt = self.files.get(self.featured.get(number, ""), ("", ""))
         if not fields.is_web_address(address) or _stem(address) in source:
             address = alt = ""
@@ -301,7 +303,9 @@ class Pictures:
     def _gallery(self, numbers: str) -> str:
         """The pictures with these ids as HTML; "" if none of them is in the export."""
         pictures = [
-            self.files[one.strip()] for one in numbers.split(",") if one.strip() in self.files
+            self.files[number.strip()]
+            for number in numbers.split(",")
+            if number.strip() in self.files
         ]
         return "\n\n".join(_figure(address, alt) for address, alt in pictures)
 

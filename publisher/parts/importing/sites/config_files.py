@@ -59,7 +59,7 @@ def python_values(text: str) -> dict[str, Any]:
                 value = _python(node.value, values)
             except (ValueError, TypeError, SyntaxError, RecursionError):
                 continue
-            values |= {one.id: value for one in node.targets if isinstance(one, ast.Name)}
+            values |= {target.id: value for target in node.targets if isinstance(target, ast.Name)}
     return values
 
 
@@ -72,8 +72,10 @@ def _python(node: ast.expr, names: dict[str, Any]) -> Any:
         if all(isinstance(part, str) for part in parts):
             return "".join(parts)[:MAX_BYTES]
     if isinstance(node, ast.JoinedStr):
-        inner = (one.value if isinstance(one, ast.FormattedValue) else one for one in node.values)
-        return "".join(str(_python(one, names)) for one in inner)[:MAX_BYTES]
+        inner = (
+            piece.value if isinstance(piece, ast.FormattedValue) else piece for piece in node.values
+        )
+        return "".join(str(_python(piece, names)) for piece in inner)[:MAX_BYTES]
     return ast.literal_eval(node)
 
 

@@ -31,8 +31,8 @@ def _address(generator: Generator, program: str, name: str) -> str:
     if not address:
         modules = (n for n in generator.below("") if _OTHERS.fullmatch(n))
         texts = config.program_in(generator.folder, (generator.prefix + n for n in modules))
-        words = (config.word_in(texts, one) for one in _ADDRESSES)
-        address = next((one for one in words if one.startswith("http")), "")
+        words = (config.word_in(texts, key) for key in _ADDRESSES)
+        address = next((word for word in words if word.startswith("http")), "")
     return address
 
 
@@ -42,7 +42,7 @@ class Astro(Generator):
     name = "Astro"
     guid_is_address = True
     spaced_tags = False
-    CONFIGS = tuple(one.format("astro") for one in _CONFIGS)
+    CONFIGS = tuple(pattern.format("astro") for pattern in _CONFIGS)
 
     def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
         super().__init__(folder, prefix, zone)
@@ -64,17 +64,17 @@ class Astro(Generator):
             re.fullmatch(r"src/pages/(.*(?:rss|feed|atom)[\w-]*\.xml)\.[mc]?[jt]s", n)
             for n in self.below("src/pages/")
         )
-        self.feeds = [f"/{found[1]}" for found in feeds if found]
+        self.feeds = [f"/{feed[1]}" for feed in feeds if feed]
 
     def _collections(self, program: str) -> None:
         """Note the folder of each collection, whose names are computed, and the fields of dates."""
         self.tops, self.computed = dict[str, str](), set[str]()
         exported = config.block_in(program, r"\bexport\s+const\s+collections\b")
         names: dict[str, str] = {own or name: name for name, own in _EXPORTED.findall(exported)}
-        for found in _COLLECTION.finditer(program):
-            block = config.block_in(program[found.end() :], "")
+        for collection in _COLLECTION.finditer(program):
+            block = config.block_in(program[collection.end() :], "")
             base = re.search(r"""\bbase\s*:\s*(["'`])(?:\./)?([^"'`\n]*)\1""", block)
-            name: str = names.get(str(found[1]), str(found[1]))
+            name: str = names.get(str(collection[1]), str(collection[1]))
             if base:
                 top = re.sub(r"\$\{(\w+)\}", lambda v: config.word_in(program, v[1]), base[2])
                 self.tops[f"{top.strip('./')}/"] = name
@@ -99,7 +99,9 @@ class Astro(Generator):
         ):
             return
         named = _NAMED_COLLECTION.findall(text)
-        named += [one for one in self.known if re.search(rf"[\"'`]{re.escape(one)}[\"'`]", text)]
+        named += [
+            known for known in self.known if re.search(rf"[\"'`]{re.escape(known)}[\"'`]", text)
+        ]
         value = re.search(rf"\b{last}\s*:\s*([^\n,}}]+)", text)
         shown = value[1].strip() if value else last
         for collection in dict.fromkeys(named or (self.known if len(self.known) == 1 else ())):
@@ -149,7 +151,9 @@ class Astro(Generator):
             date = dated[1] if dated else f"{text.date:%Y-%m-%d}" if text.date else ""
             words = dict(zip(("year", "month", "day"), date.split("-"), strict=False))
             slug = dated[2] if dated else slug
-        path = _PARAMETER.sub(lambda one: words.get(one[1], "" if one[1] in words else slug), route)
+        path = _PARAMETER.sub(
+            lambda parameter: words.get(parameter[1], "" if parameter[1] in words else slug), route
+        )
         return f"/{path}{self.ending}" if slug else ""
 
     def also(self, address: str) -> tuple[str, ...]:
@@ -163,7 +167,7 @@ class Docusaurus(Generator):
     name = "Docusaurus"
     guid_is_address = True
     spaced_tags = False
-    CONFIGS = tuple(one.format("docusaurus") for one in _CONFIGS)
+    CONFIGS = tuple(pattern.format("docusaurus") for pattern in _CONFIGS)
 
     def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
         super().__init__(folder, prefix, zone)

@@ -31,7 +31,7 @@ class Eleventy(Generator):
         root = config.word_in(program, "input").strip("./")
         if not root:  # written as a program: the folder that has Eleventy's own folders
             hidden = (re.match(r"([\w-]+/)?_(?:data|includes)/", n) for n in self.below(""))
-            tops = {one[1] or "" for one in hidden if one}
+            tops = {match[1] or "" for match in hidden if match}
             root = tops.pop().strip("/") if len(tops) == 1 else ""
         self.root = f"{root}/" if root and any(self.below(f"{root}/")) else ""
         data = [
@@ -55,16 +55,16 @@ class Eleventy(Generator):
         paths = re.findall(r"""outputPath\s*:\s*["']([^"'$]+)["']""", program)
         for name in self.below(self.root):
             if re.search(r"(feed|rss|atom)[\w.-]*\.(njk|liquid|xml|11ty\.[cm]?js)$", name):
-                found = re.search(r"""permalink['"]?\s*:\s*["']?([\w./-]+)""", self._text(name))
-                paths += [found[1]] if found else []
+                permalink = re.search(r"""permalink['"]?\s*:\s*["']?([\w./-]+)""", self._text(name))
+                paths += [permalink[1]] if permalink else []
         self.feeds = list(
             dict.fromkeys("/" + path.lstrip("/") for path in paths if path.endswith("xml"))
         )
         for name in self.below(self.root):
             if name.endswith((".njk", ".liquid", ".html", ".md")) and re.search("tag|author", name):
                 text = self._text(name)
-                if "pagination" in text and (found := _LIST_PAGE.search(text)):
-                    self.list_pages.append((found[2], f"/{found[1].lstrip('/')}:name/"))
+                if "pagination" in text and (list_page := _LIST_PAGE.search(text)):
+                    self.list_pages.append((list_page[2], f"/{list_page[1].lstrip('/')}:name/"))
         self._folders: dict[str, dict[str, Any]] = {}
 
     def takes(self, place: str) -> bool:
@@ -121,13 +121,15 @@ class Eleventy(Generator):
 
         def word(match: re.Match[str]) -> str:
             value = values.get(match[1], values.get(match[1].lower()))
-            filters = [one.strip() for one in (match[2] or "").split("|") if one.strip()]
+            filters = [word.strip() for word in (match[2] or "").split("|") if word.strip()]
             if match[1] in ("page.date", "date") and len(filters) == 1 and text.date:
                 form = re.fullmatch(
                     r"""(?:date|dateFormat)\s*[:(]\s*["'](%[\w%/-]+)["']\)?""", filters[0]
                 )
                 return text.date.astimezone(UTC).strftime(form[1]) if form else "\0"
-            if value is None or any(one not in ("slug", "slugify", "url") for one in filters):
+            if value is None or any(
+                filter_name not in ("slug", "slugify", "url") for filter_name in filters
+            ):
                 return "\0"
             return permalinks.github_slug(value) if {"slug", "slugify"} & set(filters) else value
 

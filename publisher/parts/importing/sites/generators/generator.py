@@ -160,7 +160,9 @@ class Generator:
         ("": none)."""
         names = dict.fromkeys((permalinks.github_slug(name), name))
         patterns = [pattern for of, pattern in self.list_pages if of == kind]
-        return [(one.replace(":name", name), "") for one in patterns for name in names if name]
+        return [
+            (pattern.replace(":name", name), "") for pattern in patterns for name in names if name
+        ]
 
     def authors(self, text: Text) -> list[str]:
         """The names of its authors."""

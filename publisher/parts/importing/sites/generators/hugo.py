@@ -43,7 +43,7 @@ class Hugo(Generator):
             if n.count("/") > self.root.count("/") and re.search(r"(?<!/index)\.(md|html)$", n)
         }
         sections = sorted(self.sections)
-        self.feeds += [f"/{permalinks.hugo_path(one)}/{name}.xml" for one in sections][:50]
+        self.feeds += [f"/{permalinks.hugo_path(section)}/{name}.xml" for section in sections][:50]
         self.languages = list(config.at(self.settings, "languages") or ())
         main = config.string(self.settings, "defaultcontentlanguage") or "en"
         self.main = "" if config.is_true(self.settings, "defaultcontentlanguageinsubdir") else main

@@ -36,8 +36,8 @@ class Jekyll(Generator):
                 path = config.string(archives, "permalinks", kind) or f"/{kind}/:name/"
                 self.list_pages.append((kind, "/" + path.lstrip("/")))
         templates = " ".join(self._text(feed.removeprefix("/")) for feed in self.feeds)
-        found = re.search(r"<(?:guid|id)\b[^>]*>([^<]*\bpost\.(url|id)\b[^<]*)<", templates)
-        self.guid_by = found[2] if found and not plugin else "id"
+        identity = re.search(r"<(?:guid|id)\b[^>]*>([^<]*\bpost\.(url|id)\b[^<]*)<", templates)
+        self.guid_by = identity[2] if identity and not plugin else "id"
         self.guid_is_address = self.guid_by == "url"
 
     def takes(self, place: str) -> bool:

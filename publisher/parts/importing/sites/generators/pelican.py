@@ -54,7 +54,7 @@ class Pelican(Generator):
     def kind(self, text: Text) -> PostKind:
         """What is in the folder of pages is a page."""
         inner = text.place.removeprefix(self.root)
-        return "page" if inner.startswith(tuple(f"{one}/" for one in self.pages)) else "post"
+        return "page" if inner.startswith(tuple(f"{folder}/" for folder in self.pages)) else "post"
 
     def _slug(self, words: str) -> str:
         slug = permalinks.pelican_slug(words, self.substitutions).replace("ß", "ss")
@@ -99,8 +99,8 @@ class Pelican(Generator):
             return []
         settings = {f"{top}_URL": f"{kind}/{{slug}}.html"} | _LIST_FEEDS | self.settings
         page, *feeds = (
-            "/" + config.string(settings, f"{top}_{one}").replace("{slug}", slug).lstrip("/")
-            for one in ("URL", "FEED_ATOM", "FEED_RSS")
+            "/" + config.string(settings, f"{top}_{key}").replace("{slug}", slug).lstrip("/")
+            for key in ("URL", "FEED_ATOM", "FEED_RSS")
         )
         return [(page, feed.rstrip("/")) for feed in feeds]
 
