@@ -18,7 +18,7 @@ BOOKS = Path(__file__).parent / "lab"
 
 def main() -> int:
     """Run them one after the other, print their tables; 2 for a name that is no measurement."""
-    names = sorted(found.name for found in pkgutil.iter_modules(bench.__path__))
+    names = sorted(module.name for module in pkgutil.iter_modules(bench.__path__))
     asked = [name for name in sys.argv[1:] if name != "--record"]
     for name in asked or names:
         module = importlib.import_module(f"bench.{name}") if name in names else None

@@ -33,7 +33,9 @@ def chosen(path: Path) -> Iterator[tuple[str, str]]:
         pairs = [(target, value)]
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
             pairs = list(zip(target.elts, value.elts, strict=True))
-            if [ast.unparse(one) for one in value.elts] == list(map(str, range(len(pairs)))):
+            if [ast.unparse(element) for element in value.elts] == list(
+                map(str, range(len(pairs)))
+            ):
                 continue  # names of choices
         for name, number in pairs:
             if isinstance(name, ast.Name) and written_out(number) and name.id not in NOT_CHOSEN:

@@ -184,11 +184,11 @@ def _fold_rest(instance: Path, polls: int) -> tuple[float, int]:
 
 def _by_process(pid: int) -> dict[str, float]:
     """CPU seconds of a site's processes so far: its worker, and all others together."""
-    found: dict[str, float] = {"worker": 0.0, "others": 0.0}
-    for one in descendants(pid):
-        name = Path(f"/proc/{one}/comm").read_text().strip()
-        found["worker" if name == WORKER else "others"] += cpu_seconds(one)
-    return found
+    shares: dict[str, float] = {"worker": 0.0, "others": 0.0}
+    for descendant in descendants(pid):
+        name = Path(f"/proc/{descendant}/comm").read_text().strip()
+        shares["worker" if name == WORKER else "others"] += cpu_seconds(descendant)
+    return shares
 
 
 def _idle(up: Sequence[servers.Running]) -> list[tuple[float, float]]:

@@ -132,9 +132,11 @@ def sparse(
 def _busy(readers: int, a_second: int, seconds: int) -> Costs:
     costs = Costs(60.0)
     environs = [_environ(number) for number in range(readers)]
-    for one in environs:  # first the whole document: else one with the tag is taken for a moved one
-        costs.counter.count(_DOCUMENT, _WHOLE, one | {"HTTP_IF_NONE_MATCH": ""}, NOW)
-    groups = [costs.counter.count(_DOCUMENT, _NOT_MODIFIED, one, NOW) for one in environs]
+    for (
+        environ
+    ) in environs:  # first the whole document: else one with the tag is taken for a moved one
+        costs.counter.count(_DOCUMENT, _WHOLE, environ | {"HTTP_IF_NONE_MATCH": ""}, NOW)
+    groups = [costs.counter.count(_DOCUMENT, _NOT_MODIFIED, environ, NOW) for environ in environs]
     costs.polls = 2 * readers
     for second in range(seconds):
         for tenth in range(10):

@@ -89,10 +89,10 @@ def _wrk(
     output = subprocess.run([*command, url], capture_output=True, text=True, check=True).stdout
     if "Non-2xx or 3xx" in output:
         raise RuntimeError(f"errors from {url}: {output}")
-    found = re.search(r"(\d+) requests in ([\d.]+)s", output)
-    if found is None:
+    match = re.search(r"(\d+) requests in ([\d.]+)s", output)
+    if match is None:
         raise RuntimeError(f"unexpected output of wrk: {output}")
-    return int(found[1]), float(found[2])
+    return int(match[1]), float(match[2])
 
 
 def whole_cpu_seconds(pid: int) -> float:
@@ -110,8 +110,8 @@ def spent(pid: int) -> tuple[float, int]:
     """CPU seconds (precise to microseconds) and voluntary switches of a process, all below it, and
     all their threads; without those that have ended."""
     seconds, switches = 0.0, 0
-    for one in descendants(pid):
-        for task in Path(f"/proc/{one}/task").iterdir():
+    for descendant in descendants(pid):
+        for task in Path(f"/proc/{descendant}/task").iterdir():
             seconds += int((task / "schedstat").read_text("ascii").split()[0]) / 1e9
             status = (task / "status").read_text("ascii").splitlines()
             found = (line for line in status if line.startswith("voluntary_ctxt_switches"))
@@ -121,7 +121,7 @@ def spent(pid: int) -> tuple[float, int]:
 
 def descendants(pid: int) -> list[int]:
     """The process and everything below it."""
-    return [pid, *(one for child in children(pid) for one in descendants(child))]
+    return [pid, *(descendant for child in children(pid) for descendant in descendants(child))]
 
 
 def resident_mb(pid: int) -> float:
@@ -133,7 +133,7 @@ def resident_mb(pid: int) -> float:
 def children(pid: int) -> list[int]:
     """Process ids of the direct children."""
     lists = Path(f"/proc/{pid}/task").glob("*/children")
-    return [int(child) for found in lists for child in found.read_text("ascii").split()]
+    return [int(child) for listing in lists for child in listing.read_text("ascii").split()]
 
 
 def scratch() -> Path:

@@ -203,7 +203,7 @@ def play(
         elif work and next_work <= clock():
             next_work = clock() + timedelta(seconds=max(work(), 1.0))
         else:
-            reader = min(readers, key=lambda one: one.due)
+            reader = min(readers, key=lambda reader: reader.due)
             reader.poll(ask, blog, score)
     blog.asked_in_week = blog.asked - asked_before
 

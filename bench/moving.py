@@ -74,9 +74,9 @@ def _measure(table: Table, what: str, instance: Path, *command: str) -> None:
     peaks, together = dict[int, int](), 0
     with subprocess.Popen([sys.executable, "-m", "publisher", *command], env=environment) as child:
         while child.poll() is None:
-            found = [_memory(pid) for pid in _family(child.pid)]
-            together = max(together, sum(pss for _, _, pss in found))
-            peaks.update({pid: peak for pid, peak, _ in found if peak})
+            sizes = [_memory(pid) for pid in _family(child.pid)]
+            together = max(together, sum(pss for _, _, pss in sizes))
+            peaks.update({pid: peak for pid, peak, _ in sizes if peak})
             time.sleep(LOOK_SECONDS)
         assert child.returncode == 0, command
     seconds = time.monotonic() - begun

@@ -69,9 +69,9 @@ def main(words: list[str]) -> None:
     table = {
         "histories": used,
         "cells": {
-            key: [round(report.geometric_mean(one[0] for one in cells[spec]), 2),
-                  round(report.geometric_mean(one[1] for one in cells[spec]), 1),
-                  round(report.geometric_mean(one[2] for one in cells[spec]), 3)]
+            key: [round(report.geometric_mean(cell[0] for cell in cells[spec]), 2),
+                  round(report.geometric_mean(cell[1] for cell in cells[spec]), 1),
+                  round(report.geometric_mean(cell[2] for cell in cells[spec]), 3)]
             for key, spec in chosen.items()
         },
     }  # fmt: skip

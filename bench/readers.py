@@ -115,8 +115,8 @@ def _served() -> Table:
             for kind, (headers, lua) in kinds.items():
                 for name, server in contenders.items():
                     address = f"{server.url}/rss.xml"
-                    found = load(address, server.pid, headers, seconds=1, script=lua)
-                    costs[name].setdefault(kind, []).append(found)
+                    cost = load(address, server.pid, headers, seconds=1, script=lua)
+                    costs[name].setdefault(kind, []).append(cost)
     table = Table(
         "Counting polls on the server",
         ["request", "without: CPU ms per 1,000", "with", "requests per CPU second, with / without"],
@@ -125,9 +125,9 @@ def _served() -> Table:
     )
     for kind in kinds:
         without, counted = (
-            [found.cpu_ms_per_1000 for found in costs[name][kind]] for name in ("without", "with")
+            [cost.cpu_ms_per_1000 for cost in costs[name][kind]] for name in ("without", "with")
         )
-        ratios = [one / other for one, other in zip(without, counted, strict=True)]
+        ratios = [plain / other for plain, other in zip(without, counted, strict=True)]
         table.add(kind, f"{median(without):.1f}", f"{median(counted):.1f}", f"{median(ratios):.2f}")
     return table
 

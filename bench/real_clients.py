@@ -228,7 +228,7 @@ def record(name: str) -> Trace:
     said = subprocess.run(
         ["sh", "-c", client.version], capture_output=True, text=True, check=False
     ).stdout
-    found = re.search(r"\d+(\.\d+)+[\w.~+-]*", said)
+    version = re.search(r"\d+(\.\d+)+[\w.~+-]*", said)
     with tempfile.TemporaryDirectory(prefix=f"{name}-") as home:
         script = Path(home) / "run.sh"
         script.write_text(f'export HOME="{home}"\ncd "$HOME"\n{client.script}\n', "utf-8")
@@ -239,7 +239,7 @@ def record(name: str) -> Trace:
             trace = run_once_for_all(run, client.speed, lambda _: None)
         else:
             trace = run_each_time(run, lambda _: None)
-    trace.program = f"{client.title} {found[0] if found else ''}".strip()
+    trace.program = f"{client.title} {version[0] if version else ''}".strip()
     return trace
 
 
@@ -309,9 +309,9 @@ def table() -> Iterable[str]:
 
 
 def _row(name: str, told: str, card: Scorecard, shown: set[str]) -> str:
-    states = {one.what.id: one.state for one in card.verdicts}
+    states = {verdict.what.id: verdict.state for verdict in card.verdicts}
     marks = {GOOD: "yes", PARTLY: "partly", NOT_SEEN: ""}
-    cells = [marks.get(states[one], "no") if one in shown else "" for one in (*TIMING, *MANNERS)]
+    cells = [marks.get(states[key], "no") if key in shown else "" for key in (*TIMING, *MANNERS)]
     return f"| {name} | {told} | {' | '.join(cells)} |"
 
 

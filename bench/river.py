@@ -147,8 +147,8 @@ def _threads(port: int, feeds: int) -> Poll:
         answer = session.get(url, headers=headers, timeout=30)
         if answer.status_code == 304:
             return None
-        found = feedparser.parse(answer.content)
-        rows = [(url, e.id, e.title, e.summary) for e in found.entries]
+        parsed = feedparser.parse(answer.content)
+        rows = [(url, e.id, e.title, e.summary) for e in parsed.entries]
         return url, answer.headers["ETag"], rows
 
     def poll() -> None:

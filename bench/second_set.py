@@ -91,9 +91,9 @@ def commits(clone: Path, pattern: str, only: str) -> Iterator[Update]:
     seen: set[str] = set()
     for entry in reversed(log.split("\0")[1:]):
         dates, *paths = entry.splitlines()
-        found = {path for path in paths if re.search(pattern, path)}
-        new = found - seen if only == "added" else found
-        seen |= found
+        matching = {path for path in paths if re.search(pattern, path)}
+        new = matching - seen if only == "added" else matching
+        seen |= matching
         if new and (only == "touched" or len(new) < BULK):
             yield update(*dates.split())
 
@@ -102,7 +102,7 @@ def zone(updates: list[Update]) -> str:
     """The zone that most authors' clocks agree with, or nothing where they do not agree."""
     most = []
     for months in ((12, 1, 2), (6, 7, 8)):
-        counts = Counter(one.offset for one in updates if one.at.month in months)
+        counts = Counter(update.offset for update in updates if update.at.month in months)
         offset, number = counts.most_common(1)[0] if counts else (0, 0)
         if number * 3 < sum(counts.values()) * 2:
             return ""
@@ -112,9 +112,9 @@ def zone(updates: list[Update]) -> str:
 
 def capped(updates: list[Update]) -> list[Update]:
     """The last updates of a long history, one for each instant."""
-    kept = sorted({one.at: one for one in updates}.values())
+    kept = sorted({update.at: update for update in updates}.values())
     since = kept[-1].at - DAYS if kept else None
-    inside = [one for one in kept if since and one.at >= since]
+    inside = [update for update in kept if since and update.at >= since]
     return max(inside, kept[-AT_LEAST_OF_THEM:], key=len)[-AT_MOST:]
 
 
@@ -132,10 +132,12 @@ def build(clones: Path, rule: dict[str, str], built: dict[str, dict[str, str]]) 
     if not clone.is_dir():
         print(f"{slug}: no clone of {source}, left as it is")
         return
-    found = tags(clone, rule["rule"]) if how == "tags" else commits(clone, rule["rule"], how)
+    updates_found = (
+        tags(clone, rule["rule"]) if how == "tags" else commits(clone, rule["rule"], how)
+    )
     before = datetime.fromisoformat(rule["before"] or "9999-01-01").replace(tzinfo=UTC)
-    updates = capped([one for one in found if one.at < before])
-    instants = sorted({one.at for one in updates})
+    updates = capped([update for update in updates_found if update.at < before])
+    instants = sorted({update.at for update in updates})
     if len(instants) < UPDATES or instants[-1] - instants[0] < SPAN:
         print(f"{slug}: {len(instants)} updates are too few or too close together")
         return

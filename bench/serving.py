@@ -244,8 +244,8 @@ def _compare(contenders: dict[str, servers.Running], size: int) -> Table:
     for name in contenders:
         cells = []
         for kind in (0, 1):
-            costs = [found[name][kind] for found in rounds]
-            ratios = [found[base][kind] / found[name][kind] for found in rounds]
+            costs = [round_costs[name][kind] for round_costs in rounds]
+            ratios = [round_costs[base][kind] / round_costs[name][kind] for round_costs in rounds]
             cells += [f"{statistics.median(costs):.1f}", f"{statistics.median(ratios):.3g}"]
         table.add(name, *cells)
     return table

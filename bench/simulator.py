@@ -215,7 +215,7 @@ def hundred_thousand() -> None:
     def replay(feeds: int) -> tuple[float, float]:
         work = grid.tasks([synthetic.shards(kind, feeds, 365, "UTC", 1)], ["fixed:60"])
         begin, spent = perf_counter(), process_time()
-        grid.merged([part for found in grid.run(work, options, CORES) for part in found])
+        grid.merged([part for results in grid.run(work, options, CORES) for part in results])
         return perf_counter() - begin, process_time() - spent
 
     cold, _ = replay(10)
@@ -241,7 +241,7 @@ def real_timelines() -> None:
         begin, spent = perf_counter(), process_time()
         lines = [cut(read_timeline(path), last_days=1500) for path in paths]
         work = grid.tasks(lines, publishers)
-        rows = sum(len(found) for found in grid.run(work, grid.ReplayOptions(), CORES))
+        rows = sum(len(results) for results in grid.run(work, grid.ReplayOptions(), CORES))
         print(
             f"\n{len(lines)} real timelines x {', '.join(publishers)} x ttl, 16 phases: "
             f"{perf_counter() - begin:.1f} s ({process_time() - spent:.1f} s of processor time, "

@@ -213,8 +213,8 @@ def _costs(
     for _ in range(ROUNDS):
         for name, up in ups.items():
             before = spent(up.pid)[0]
-            found = load(f"{up.url}/rss.xml", up.pid, headers, SECONDS, warm_up_seconds=0)
-            costs[name].append((spent(up.pid)[0] - before) / found.requests * 1e6)
+            cost = load(f"{up.url}/rss.xml", up.pid, headers, SECONDS, warm_up_seconds=0)
+            costs[name].append((spent(up.pid)[0] - before) / cost.requests * 1e6)
     return costs
 
 

@@ -104,13 +104,13 @@ def needed(wheel: SmallWheel) -> set[str]:
     """The modules of a wheel: its root, and all of ours that this imports. A package is one of them
     if names of its own are imported, and not for the sake of a module in it."""
     waiting = [wheel.root]
-    found = set[str]()
+    modules = set[str]()
     while waiting:
         module = waiting.pop()
-        if module not in found and module not in wheel.left_out and source_of(module).is_file():
-            found.add(module)
+        if module not in modules and module not in wheel.left_out and source_of(module).is_file():
+            modules.add(module)
             waiting += [name for name in imports_of(module) if name.startswith("publisher.")]
-    return found
+    return modules
 
 
 def imports_of(module: str) -> Iterator[str]:

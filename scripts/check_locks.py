@@ -45,15 +45,15 @@ class Pin:
 
 def read_lock(text: str) -> dict[str, Pin]:
     """The packages of a lock file by name."""
-    found: dict[str, Pin] = {}
+    pins: dict[str, Pin] = {}
     now: Pin | None = None
     for line in text.splitlines():
         if start := _PIN.match(line):
-            now = found[canonicalize_name(start[1])] = Pin(start[2], 0, set())
+            now = pins[canonicalize_name(start[1])] = Pin(start[2], 0, set())
         elif now is not None:
             now.hashes += "--hash=sha256:" in line
             now.asked_by |= set(re.findall(r"^    #(?: via|  ) ([^ ]+)", line))
-    return found
+    return pins
 
 
 def problems(folder: Path) -> list[str]:
@@ -61,44 +61,44 @@ def problems(folder: Path) -> list[str]:
     project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
     deployed = [Requirement(line) for line in project["dependencies"]]
     extras = project["optional-dependencies"]
-    said: list[str] = []
+    sentences: list[str] = []
     locks: dict[str, dict[str, Pin]] = {}
     for name, more in (("deploy", ()), ("image", IMAGE), ("test", TESTED)):
         wanted = deployed + [Requirement(line) for extra in more for line in extras[extra]]
         text = (folder / f"requirements/{name}.txt").read_text("utf-8")
         locks[name] = read_lock(text)
-        said += [f"{name}.txt: {problem}" for problem in _compared(locks[name], wanted)]
+        sentences += [f"{name}.txt: {problem}" for problem in _compared(locks[name], wanted)]
         if "://" in text:
-            said.append(f"{name}.txt names a host")
-    said += [
+            sentences.append(f"{name}.txt names a host")
+    sentences += [
         f"{name} is {pin.version} in {lock}.txt and not in test.txt"
         for lock in ("deploy", "image")
         for name, pin in locks[lock].items()
         if name not in locks["test"] or locks["test"][name].version != pin.version
     ]
-    return said
+    return sentences
 
 
 def _compared(lock: dict[str, Pin], wanted: list[Requirement]) -> list[str]:
-    said = [f"{name} has no hash" for name, pin in lock.items() if not pin.hashes]
+    sentences = [f"{name} has no hash" for name, pin in lock.items() if not pin.hashes]
     asked = {canonicalize_name(required.name) for required in wanted}
     for required in wanted:
         pin = lock.get(canonicalize_name(required.name))
         if pin is None:
-            said.append(f"{required.name} is missing")
+            sentences.append(f"{required.name} is missing")
         elif not required.specifier.contains(pin.version, prereleases=True):
-            said.append(
+            sentences.append(
                 f"{required.name} is {pin.version}, pyproject.toml says {required.specifier}"
             )
-    said += [
+    sentences += [
         f"{name} needs {needed}, which is missing"
         for name, pin in lock.items()
         for needed in sorted(_needs(name, pin.version) - set(lock))
     ]
     for name, pin in lock.items():
         if name not in asked and not {canonicalize_name(by) for by in pin.asked_by} & set(lock):
-            said.append(f"nobody asks for {name}")
-    return said
+            sentences.append(f"nobody asks for {name}")
+    return sentences
 
 
 def _needs(name: str, version: str) -> set[str]:
@@ -117,10 +117,10 @@ def _needs(name: str, version: str) -> set[str]:
 
 def main(folder: Path) -> int:
     """0 if there are no problems, else 1, with the problems on standard error."""
-    found = problems(folder)
-    for problem in found:
+    problems_found = problems(folder)
+    for problem in problems_found:
         print(f"lock: {problem}; `make lock` updates the files", file=sys.stderr)
-    return 1 if found else 0
+    return 1 if problems_found else 0
 
 
 if __name__ == "__main__":

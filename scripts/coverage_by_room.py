@@ -22,9 +22,9 @@ def main() -> None:
     parts, met = Counter[str](), Counter[str]()
     for name, file in json.loads(told.stdout)["files"].items():
         for room in (Path(name).parts[1], "all"):
-            found = file["summary"]
-            parts[room] += found["num_statements"] + found["num_branches"]
-            met[room] += found["covered_lines"] + found["covered_branches"]
+            summary = file["summary"]
+            parts[room] += summary["num_statements"] + summary["num_branches"]
+            met[room] += summary["covered_lines"] + summary["covered_branches"]
     for room in sorted(filter(parts.get, parts), key=lambda room: met[room] / parts[room]):
         print(f"{met[room] / parts[room]:7.1%}  {room}")
 

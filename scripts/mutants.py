@@ -77,12 +77,12 @@ class Known(NamedTuple):
         """The tests that may notice: the module's own first, then the quickest files'."""
         lines = self.by_line.get(mutant.file, {})
         asked = lines if at_import else statement
-        found = {test for line in asked for test in lines.get(line, ())} & set(self.seconds)
+        tests = {test for line in asked for test in lines.get(line, ())} & set(self.seconds)
         files = defaultdict[str, float](float)
-        for test in found:
+        for test in tests:
             files[test.split("::")[0]] += self.seconds[test]
         own = f"test_{Path(mutant.file).name}"
-        return sorted(found, key=lambda test: (
+        return sorted(tests, key=lambda test: (
             (file := test.split("::")[0]).split("/")[-1] != own, files[file], file
         ))  # fmt: skip
 
@@ -96,8 +96,8 @@ def main(count: int, seed: int, room: str) -> int:
         subprocess.run(["git", "clone", "--quiet", "--shared", str(ROOT), str(copy)], check=True)
         os.chdir(copy)
         sys.path.insert(0, str(copy))
-        plugin = Mutants(count, seed, [Path("publisher", one) for one in folders])
-        return int(pytest.main([*OPTIONS, *(f"tests/{one}" for one in tests)], plugins=[plugin]))
+        plugin = Mutants(count, seed, [Path("publisher", folder) for folder in folders])
+        return int(pytest.main([*OPTIONS, *(f"tests/{test}" for test in tests)], plugins=[plugin]))
 
 
 class Mutants:
@@ -134,7 +134,7 @@ def _known(session: pytest.Session, folders: list[Path]) -> Known:
     data, told, report = (Path("..", name).resolve() for name in ("data", "told", "report"))
 
     # What runs when the tests are collected has no test's name in the data.
-    include = [f"{one}/*" for one in folders]
+    include = [f"{folder}/*" for folder in folders]
     subprocess.run(
         [sys.executable, "-m", "coverage", "run", "--branch", "--rcfile=", f"--data-file={data}",
          f"--include={','.join(include)}", "-m", "pytest", "--collect-only", *OPTIONS,
@@ -174,9 +174,9 @@ def _known(session: pytest.Session, folders: list[Path]) -> Known:
     }
     gc.unfreeze()
     functions = [
-        one
-        for one in gc.get_objects()
-        if type(one) is FunctionType and one.__code__.co_filename in files
+        value
+        for value in gc.get_objects()
+        if type(value) is FunctionType and value.__code__.co_filename in files
     ]
     gc.freeze()  # a fork would copy whatever is looked at for garbage
     return Known(seconds, by_line, functions, set())
@@ -206,13 +206,13 @@ def _is_noticed(mutant: Mutant, known: Known, session: pytest.Session) -> bool |
     source = path.read_text()
     changed = mutate_code(source, get_operator(mutant.operator)(), mutant.which)
     name = str(path.resolve())
-    told = f"{mutant.file}:{mutant.lines[0]} {mutant.operator}"
+    place = f"{mutant.file}:{mutant.lines[0]} {mutant.operator}"
     before = compile(source, name, "exec")
     try:
         with catch_warnings(action="ignore", category=SyntaxWarning):  # "is" with a literal
             after = compile(changed, name, "exec")
     except SyntaxError:
-        _say(f"cannot be imported: {told}")
+        _say(f"cannot be imported: {place}")
         return None
     statement = _statement(source, mutant.lines)
     at_import = _at_import(before) != _at_import(after) or known.at_import(mutant.file, statement)
@@ -235,9 +235,9 @@ def _is_noticed(mutant: Mutant, known: Known, session: pytest.Session) -> bool |
         _say(f"cannot be run a second time, and is left out: {failed}")
         del known.seconds[failed]
     if code == NOT_IMPORTABLE:
-        _say(f"cannot be imported: {told}")
+        _say(f"cannot be imported: {place}")
         return None
-    _say(f"{'noticed' if code else 'SURVIVED'}: {told}, "
+    _say(f"{'noticed' if code else 'SURVIVED'}: {place}, "
          f"{len(tests)} tests, {time.monotonic() - began:.0f} s")  # fmt: skip
     if not code:
         diff = unified_diff(source.splitlines(), changed.splitlines(), lineterm="", n=2)
@@ -323,7 +323,9 @@ def _run_anew(tests: list[str]) -> int:
     if not tests:
         return 0
     # More names than one program takes: whole files.
-    names = tests if len(tests) < 200 else list(dict.fromkeys(one.split("::")[0] for one in tests))
+    names = (
+        tests if len(tests) < 200 else list(dict.fromkeys(test.split("::")[0] for test in tests))
+    )
     signal.alarm(600)
     program = [sys.executable, "-m", "pytest", "-x", *QUIET, *OPTIONS, *names]
     return subprocess.run(program, check=False).returncode
@@ -333,7 +335,7 @@ def _run_changed(
     session: pytest.Session, known: Known, tests: list[str], file: str, code: CodeType
 ) -> int:
     """1 as soon as one of the tests fails where the file's functions have the changed code."""
-    changed = {(one.co_qualname, one.co_firstlineno): one for one in _codes(code)}
+    changed = {(inner.co_qualname, inner.co_firstlineno): inner for inner in _codes(code)}
     for function in known.functions:
         old = function.__code__
         if old.co_filename == file and (new := changed.get((old.co_qualname, old.co_firstlineno))):

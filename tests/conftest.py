@@ -137,7 +137,7 @@ def left_out(file: Path, config: pytest.Config) -> bool:
     """Whether none of a file's tests is of those that `-m` asks for: it is not even read then."""
     name, expression = file.relative_to(TESTS).as_posix(), config.getoption("markexpr")
     if expression == "system":
-        return not name.startswith(SYSTEM) and not any(one.startswith(name) for one in SYSTEM)
+        return not name.startswith(SYSTEM) and not any(folder.startswith(name) for folder in SYSTEM)
     return expression == "not system" and name.startswith(SYSTEM)
 
 
@@ -333,7 +333,7 @@ class SharedStatements(dict[Any, Any]):
         dialect, *parts_of_key = key
         types = [bind.type for bind in compiled.binds.values()]
         types += [column.type for column in compiled._result_columns]
-        secret = any(isinstance(one, EncryptedText) for one in types)
+        secret = any(isinstance(column_type, EncryptedText) for column_type in types)
         super().__setitem__(key if secret else (type(dialect), *parts_of_key), compiled)
 
 

@@ -209,8 +209,10 @@ def read_all() -> dict[str, str]:
 
 def test_imports_follow_the_rules() -> None:
     """Downwards only; core knows a short list of the standard library; libraries have owners."""
-    found = [line for module, source in read_all().items() for line in violations(source, module)]
-    assert found == []
+    all_violations = [
+        line for module, source in read_all().items() for line in violations(source, module)
+    ]
+    assert all_violations == []
 
 
 @pytest.mark.parametrize(
@@ -318,8 +320,8 @@ def siblings(graph: dict[str, set[str]], package: str) -> dict[str, set[str]]:
 def circles(graph: dict[str, set[str]]) -> dict[str, list[str]]:
     """The circles of imports among siblings, by the package in which they stand."""
     packages = {module.rpartition(".")[0] for module in graph if "." in module}
-    found = {package: circle(siblings(graph, package)) for package in sorted(packages)}
-    return {package: names for package, names in found.items() if names}
+    circles = {package: circle(siblings(graph, package)) for package in sorted(packages)}
+    return {package: names for package, names in circles.items() if names}
 
 
 def test_siblings_import_in_no_circle_at_any_depth() -> None:
@@ -427,7 +429,7 @@ _NAMED = re.compile(f"[\"'/.]({_NAMES})(?=[\"'/?#])")
 
 def names_of_parts(text: str) -> list[str]:
     """Parts that a text names: as a string of code, in an address, as a folder of files."""
-    return [found[1] for found in _NAMED.finditer(text)]
+    return [match[1] for match in _NAMED.finditer(text)]
 
 
 def test_the_engine_names_no_part() -> None:
@@ -575,8 +577,8 @@ def test_migrations_are_one_chain_in_the_order_of_their_numbers() -> None:
     """Two that were written at the same time must not both follow the same one."""
     names = sorted(path.stem for path in MIGRATIONS.glob("[0-9]*.py"))
     messages = [
-        (found["revision"], found["down_revision"])
-        for found in (literals(MIGRATIONS / f"{name}.py") for name in names)
+        (words["revision"], words["down_revision"])
+        for words in (literals(MIGRATIONS / f"{name}.py") for name in names)
     ]
     assert [down for _, down in messages] == [None, *(own for own, _ in messages[:-1])]
     assert [name[:4] for name in names] == [f"{28 + number:04}" for number in range(len(names))]

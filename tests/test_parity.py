@@ -95,7 +95,7 @@ def live(site: Site, app: Flask, http: FlaskClient, clock: FakeClock) -> list[Re
         if minute in POSTS or minute % 60 == 0:
             rebuild(site)
             front.refresh()
-        for reader in sorted(readers, key=lambda one: due[one]):  # those of this minute
+        for reader in sorted(readers, key=lambda number: due[number]):  # those of this minute
             if due[reader] < clock.moment.replace(second=0) + timedelta(minutes=1):
                 clock.moment = due[reader].astimezone(UTC)
                 due[reader] = reader.poll(clock())

@@ -24,9 +24,9 @@ from tests.web.studio.browser import Browser
 
 def test_parts_are_named_by_the_environment() -> None:
     """All unless named; `none` for none; blanks and order do not matter."""
-    assert {one.name for one in chosen("")} == set(all_parts())
+    assert {part.name for part in chosen("")} == set(all_parts())
     assert chosen("none") == ()
-    assert [one.name for one in chosen(" xml_rpc, passkeys ")] == ["passkeys", "xml_rpc"]
+    assert [part.name for part in chosen(" xml_rpc, passkeys ")] == ["passkeys", "xml_rpc"]
 
 
 @pytest.mark.parametrize("text", ["rivers", "none,demo", "passkeys;xml_rpc", "../demo"])
@@ -42,7 +42,7 @@ def test_a_part_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(part, "all_parts", lambda: parts)
     chosen.cache_clear()
     try:
-        assert [one.name for one in chosen("a,b")] == ["a", "b"]
+        assert [part.name for part in chosen("a,b")] == ["a", "b"]
         with pytest.raises(InvalidInput, match="a needs b too"):
             chosen("a")
     finally:

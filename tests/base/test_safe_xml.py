@@ -57,10 +57,12 @@ def test_nothing_is_declared_elsewhere(document: str) -> None:
 def test_control_characters_are_left_out() -> None:
     """WordPress exports them as they are; in UTF-16 the same bytes are parts of other letters."""
     text = "<rss><a>one\x0b\x00 two\x1f</a></rss>"
-    ends = [one for event, one in safe_xml.elements(BytesIO(text.encode())) if event == "end"]
+    ends = [
+        element for event, element in safe_xml.elements(BytesIO(text.encode())) if event == "end"
+    ]
     assert ends[0].text == "one two"
     wide = "<rss>\u0b0b\u0121</rss>".encode("utf-16")
-    ends = [one for event, one in safe_xml.elements(BytesIO(wide)) if event == "end"]
+    ends = [element for event, element in safe_xml.elements(BytesIO(wide)) if event == "end"]
     assert ends[0].text == "\u0b0b\u0121"
 
 

@@ -109,7 +109,10 @@ def test_what_needs_a_hand_is_listed(instance: Path, tmp_path: Path) -> None:
     assert "needs your hand: 3 posts, see the list" in real
     for line in wanted:
         where = " (/studio/posts/" if line.startswith("    ") else ""
-        assert [one for one in real if one.startswith(f"{line}{where}")], (line, real)
+        assert [line_read for line_read in real if line_read.startswith(f"{line}{where}")], (
+            line,
+            real,
+        )
     without = run(tmp_path / "other", "import", str(blog)).output
     assert "a picture is not here, as pictures were not copied (--images)" in without
     assert "    one: img/here.png (/studio" in without

@@ -58,8 +58,8 @@ def test_readers_are_told_the_ttl(engine: str, minutes: int) -> None:
     assert hints.ttl_minutes == (minutes if kind == "rss" else None)
     assert hints.syndication_minutes == (minutes if update_rate(minutes) else None)
     assert after.count(b"updateBase") == 0
-    said = [child.name for child in outline_of(after).children if "update" in child.name]
-    assert len(said) == len(set(said))
+    elements = [child.name for child in outline_of(after).children if "update" in child.name]
+    assert len(elements) == len(set(elements))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

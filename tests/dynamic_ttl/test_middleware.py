@@ -417,7 +417,7 @@ def test_threads_wait_for_the_first_look() -> None:
     ask = ask_wsgi(Origin(), Clock(), updates)
     got.append(ask())
     threads[0].join()
-    assert [scan(one.body).hints.ttl_minutes is None for one in got] == [False, False]
+    assert [scan(response.body).hints.ttl_minutes is None for response in got] == [False, False]
 
 
 def test_an_unknown_zone_is_told_at_once() -> None:

@@ -54,9 +54,9 @@ def test_one_right_ttl_and_nothing_else(name: str) -> None:
     """Once in the head, what items and others say stays; twice edited is once edited."""
     before = SHAPES[name].encode()
     after = edit(before, HeadChange(45))
-    said = [child for child in outline_of(after).children if child.name == "ttl"]
-    assert len(said) == 1
-    assert b">45<" in after[said[0].begin : said[0].end]
+    elements = [child for child in outline_of(after).children if child.name == "ttl"]
+    assert len(elements) == 1
+    assert b">45<" in after[elements[0].begin : elements[0].end]
     assert after.count(ITEM.encode()) == before.count(ITEM.encode()) == 1
     if not feedparser.parse(before).bozo:
         assert told(after) == told(before)
@@ -95,7 +95,7 @@ def test_the_doctor_finds_nothing_new(engine: str) -> None:
     now = datetime(2026, 11, 20, 12, tzinfo=UTC)
     for change in (HeadChange(15), HeadChange(480), EVERYTHING):
         before, after = (
-            {f"{found.rule} {found.message}" for found in validation.inspect(feed, now)}
+            {f"{violation.rule} {violation.message}" for violation in validation.inspect(feed, now)}
             for feed in (document(engine), edit(document(engine), change))
         )
         assert after <= before

@@ -99,4 +99,4 @@ def parse(document: bytes) -> Any:
 
 def texts(root: Any, path: str) -> list[str]:
     """The texts of all elements at `path`."""
-    return [found.text or "" for found in root.findall(path, NAMESPACES)]
+    return [element.text or "" for element in root.findall(path, NAMESPACES)]

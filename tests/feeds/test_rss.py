@@ -271,7 +271,7 @@ def test_a_parser_of_readers_understands_it() -> None:
     parsed = feedparser.parse(rss.render(everything()))
     assert not parsed.bozo
     assert parsed.version == "rss20"
-    assert [entry.id for entry in parsed.entries] == [one.guid for one in everything().items]
+    assert [entry.id for entry in parsed.entries] == [item.guid for item in everything().items]
     assert parsed.entries[1].get("title", "") == ""
     assert "Привет" in parsed.entries[1].summary
 

@@ -293,7 +293,7 @@ def test_atom_and_json_are_examined_too() -> None:
 
 def test_another_format_in_place_of_atom_is_found() -> None:
     violations = validation.examine("atom", GOOD, MORNING, _always(BODY), BODY)
-    assert [(found.rule, found.message) for found in violations] == [
+    assert [(violation.rule, violation.message) for violation in violations] == [
         ("R1", "it is not an Atom feed")
     ]
 

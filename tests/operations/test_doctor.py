@@ -46,12 +46,12 @@ def test_a_dropped_table_is_named_with_what_to_do(site: Site) -> None:
     assert bad(list(examine_database(site))) == []
     with site.database.write() as db:
         db.execute(text("DROP TABLE login_failures"))
-    finding = next(one for one in examine_database(site) if not one.good)
+    finding = next(check for check in examine_database(site) if not check.good)
     assert "login_failures" in finding.detail
     assert "publisher restore" in finding.mend
     with site.database.write() as db:
         db.execute(text("ALTER TABLE authors DROP COLUMN bio"))
-    finding = next(one for one in examine_database(site) if not one.good)
+    finding = next(check for check in examine_database(site) if not check.good)
     assert "authors.bio" in finding.detail
     for name in ("snapshots", "preferences"):  # once, though the other checks need them
         with site.database.write() as db:
@@ -137,7 +137,7 @@ def test_an_address_below_a_path_is_said(site: Site, environment: Environment) -
     """Pages link to `/posts`, `/style.css`: below `/blog` of another site none of them is found."""
     assert "installation" not in bad(list(doctor.examine(environment)))
     below = replace(environment, site_url="https://example.com/blog")
-    (finding,) = (one for one in doctor.examine(below) if one.what == "installation")
+    (finding,) = (check for check in doctor.examine(below) if check.what == "installation")
     assert not finding.good
     assert "a host name or port of its own" in finding.mend
 
@@ -151,7 +151,7 @@ def test_a_key_that_is_short_or_cannot_be_read_is_said(
     assert len(secret_key(without_key)) == 64
     file = environment.instance / "secret_key"
     file.write_bytes(key.encode("utf-8", "surrogateescape"))
-    (finding,) = (one for one in doctor.examine(without_key) if one.what == "web server")
+    (finding,) = (check for check in doctor.examine(without_key) if check.what == "web server")
     assert str(file) in finding.detail
     with pytest.raises(InvalidInput, match="secret key"):
         claim_key(replace(site, environment=without_key))
@@ -192,8 +192,8 @@ def test_what_is_not_as_its_source_says_is_named(site: Site) -> None:
     with site.database.write() as db:
         db.execute(text("UPDATE histogram_slots SET weight = weight + 1 WHERE slot = 3"))
         POSTS.remove(db, [1])
-    finding = [one for one in examine_database(site) if not one.good]
-    assert [(one.what, one.detail) for one in finding] == [
+    finding = [check for check in examine_database(site) if not check.good]
+    assert [(check.what, check.detail) for check in finding] == [
         ("derived tables", "the search, the histogram")
     ]
     derived.rebuild(site)

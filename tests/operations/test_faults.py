@@ -121,7 +121,11 @@ def test_a_read_only_folder(small: Path, tmp_path: Path) -> None:
     for words in (("ttl",), ("post", "list"), *reading):
         assert run(*words).returncode == 0
     findings = json.loads(run("doctor", "--json").stdout)["findings"]
-    assert {one["what"] for one in findings if not one["good"]} <= {"disk", "feed", "web server"}
+    assert {check["what"] for check in findings if not check["good"]} <= {
+        "disk",
+        "feed",
+        "web server",
+    }
     assert sorted(path.name for path in (small / "instance").iterdir()) == before
 
 

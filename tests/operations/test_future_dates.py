@@ -30,7 +30,7 @@ def shown(site: Site) -> list[str]:
 
 
 def complains(site: Site) -> bool:
-    return any(one.what == "clock" and not one.good for one in examine_processes(site))
+    return any(check.what == "clock" and not check.good for check in examine_processes(site))
 
 
 def test_lists_and_feed_agree_after_a_clock_that_was_ahead(site: Site, clock: FakeClock) -> None:

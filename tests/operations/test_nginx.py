@@ -162,8 +162,8 @@ def test_polls_that_nginx_answers_are_counted_once(tmp_path: Path) -> None:
             server.command("post", "add", "--title", "Fresh", text="News.")
             wait_until(lambda: b"Fresh" in poll(one).body, 60)  # type: ignore[attr-defined]
             wait_until(lambda: log.read_text("utf-8").count("\n") == len(headers), 60, log)
-            told = server.command("readers", "import", str(log)).stdout
-            assert f"{len(headers)} polls counted" in told
+            printed = server.command("readers", "import", str(log)).stdout
+            assert f"{len(headers)} polls counted" in printed
         report = json.loads(server.command("readers", "--json").stdout)
     readers = {reader["agent"]: reader for reader in report["readers"]}
     assert readers["two"]["requests"] == 7

@@ -65,7 +65,11 @@ def test_too_many_pages_at_once(server: Server) -> None:
         connections = [stack.enter_context(opened(server, search)) for _ in range(300)]
         assert server.get("/rss.xml")[0] == 200
         answered = select.select(connections, [], [], 0)[0]
-        complete = [one for one in answered if one.recv(12, socket.MSG_PEEK).endswith(b"200")]
+        complete = [
+            connection
+            for connection in answered
+            if connection.recv(12, socket.MSG_PEEK).endswith(b"200")
+        ]
         assert len(complete) < MOST_AT_ONCE / 2  # the poll came last and overtook most of them
         answers = [connection.recv(300) for connection in connections]
     refused = [answer for answer in answers if answer.startswith(b"HTTP/1.1 503")]

@@ -100,8 +100,8 @@ def _learn(memory: dict[str, Any], body: bytes) -> None:
         memory["held"] = int(match[1]) * 60.0
     elif b"<sy:updatePeriod>" in body:
         memory["held"] = DAY / int(body.split(b"<sy:updateFrequency>")[1].split(b"<")[0])
-    memory["hours"] = [int(one) for one in re.findall(rb"<hour>(\d+)</hour>", body)]
-    memory["days"] = [one.decode() for one in re.findall(rb"<day>(\w+)</day>", body)]
+    memory["hours"] = [int(hour) for hour in re.findall(rb"<hour>(\d+)</hour>", body)]
+    memory["days"] = [day.decode() for day in re.findall(rb"<day>(\w+)</day>", body)]
 
 
 def away(at: float, wait: float, hours: list[int], days: list[str]) -> float:

@@ -43,7 +43,7 @@ def test_a_day_of_a_command_that_is_told_the_time(tmp_path: Path) -> None:
     trace = run_each_time(run, lambda _: None)
     card = score(trace)
     assert (card.score, trace.runs) == (100, 104)  # each quarter of an hour
-    assert [one for one in card.verdicts if one.state in ("bad", "partly")] == []
+    assert [verdict for verdict in card.verdicts if verdict.state in ("bad", "partly")] == []
     assert 10 < len(trace.requests) < 30
 
 
@@ -58,7 +58,7 @@ def test_printed_items_are_judged(tmp_path: Path) -> None:
     )
     run = CommandRun(f"{sys.executable} {script} URL", MONDAY, None, hours=1)
     card = score(run_each_time(run, lambda _: None))
-    (items,) = [one for one in card.verdicts if one.what.id == "items"]
+    (items,) = [verdict for verdict in card.verdicts if verdict.what.id == "items"]
     assert (items.state, "3 items" in items.seen, "1 of them" in items.seen) == (
         "partly", True, True,
     )  # fmt: skip
@@ -145,8 +145,8 @@ def test_two_days_of_a_program_that_keeps_running(tmp_path: Path) -> None:
     card = score(run_once_for_all(run, 1000.0, lambda _: None))
     assert card.mode == "long-running"
     assert card.score is not None
-    assert card.score >= 90, [one for one in card.verdicts if one.state != "good"]
-    (restart,) = [one for one in card.verdicts if one.what.id == "restart"]
+    assert card.score >= 90, [verdict for verdict in card.verdicts if verdict.state != "good"]
+    (restart,) = [verdict for verdict in card.verdicts if verdict.what.id == "restart"]
     assert restart.state == "good", restart
 
 

@@ -21,7 +21,8 @@ from publisher.reader_test.scorecard import (
 from tests.reader_test.invented import hourly, perfect, week
 
 ALL = [
-    Hearing(*one) for one in product(INTERVALS, FLOORS, (NO, ON_200, ON_304), (NO, ON_200, ON_304))
+    Hearing(*values)
+    for values in product(INTERVALS, FLOORS, (NO, ON_200, ON_304), (NO, ON_200, ON_304))
 ]
 
 

@@ -18,14 +18,17 @@ PLACE = WeekPlace(ADDRESS, MONDAY)
 
 def states(card: Scorecard) -> dict[str, str]:
     """The verdicts by behaviour."""
-    return {one.what.id: one.state for one in card.verdicts}
+    return {verdict.what.id: verdict.state for verdict in card.verdicts}
 
 
 @pytest.mark.parametrize("begins", [MONDAY, datetime(2024, 3, 6, 13, tzinfo=UTC)])
 def test_a_perfect_reader_scores_100(begins: datetime) -> None:
     """Whenever the week begins; and it shows all that a trace of it can show."""
     card = score(week(perfect, begins))
-    assert (card.score, [one for one in card.verdicts if one.state == "bad"]) == (100, [])
+    assert (card.score, [verdict for verdict in card.verdicts if verdict.state == "bad"]) == (
+        100,
+        [],
+    )
     assert {name for name, state in states(card).items() if state == "not-seen"} == {
         "delta", "items", "restart", "jitter", "websub", "cloud", "archives",
     }  # fmt: skip
@@ -71,9 +74,12 @@ def test_each_header_has_its_verdict(names: set[str], wrong: set[str]) -> None:
     trace = week(perfect)
     trace.requests = [
         TracedRequest(
-            one.at, one.method, one.path, {n: v for n, v in one.headers.items() if n not in names}
+            asked.at,
+            asked.method,
+            asked.path,
+            {n: v for n, v in asked.headers.items() if n not in names},
         )
-        for one in trace.requests
+        for asked in trace.requests
     ]
     # Without its validator a request gets another answer, so some waits are judged differently.
     bad = {name for name, state in states(score(trace)).items() if state == "bad"}
@@ -99,7 +105,7 @@ def test_each_header_has_its_verdict(names: set[str], wrong: set[str]) -> None:
 def test_one_request_too_many_is_found(added: TracedRequest, behaviour: str) -> None:
     """A perfect reader's trace with one more request is no longer perfect there."""
     trace = week(perfect)
-    trace.requests = sorted([*trace.requests, added], key=lambda one: one.at)
+    trace.requests = sorted([*trace.requests, added], key=lambda asked: asked.at)
     assert states(score(trace))[behaviour] != "good"
 
 
@@ -107,12 +113,13 @@ def test_each_look_twice_is_one_fault() -> None:
     """The second request carries what the reader held before the first; that is no other fault."""
     trace = week(perfect)
     looks = [
-        one
-        for one in trace.requests
-        if answer(PLACE, one.hours, one.method, one.path, one.headers).header("Location") is None
+        asked
+        for asked in trace.requests
+        if answer(PLACE, asked.hours, asked.method, asked.path, asked.headers).header("Location")
+        is None
     ]
-    again = [TracedRequest(one.at + 1.0, one.method, one.path, one.headers) for one in looks]
-    trace.requests = sorted([*trace.requests, *again], key=lambda one: one.at)
+    again = [TracedRequest(look.at + 1.0, look.method, look.path, look.headers) for look in looks]
+    trace.requests = sorted([*trace.requests, *again], key=lambda asked: asked.at)
     pairs = states(score(trace)).items()
     assert {name for name, state in pairs if state not in ("good", "not-seen")} == {
         "start", "twice",
@@ -169,8 +176,10 @@ def test_what_a_tester_sends_is_escaped() -> None:
     trace = week(hourly)
     evil = '<script>alert("x")</script>'
     trace.requests = [
-        TracedRequest(one.at, one.method, one.path + evil, {**one.headers, "user-agent": evil})
-        for one in trace.requests
+        TracedRequest(
+            asked.at, asked.method, asked.path + evil, {**asked.headers, "user-agent": evil}
+        )
+        for asked in trace.requests
     ] + [TracedRequest(5.0, "GET", evil, {})]
     trace.program = evil
     card = score(trace)
@@ -181,8 +190,12 @@ def test_what_a_tester_sends_is_escaped() -> None:
 
 def test_the_week_is_whole() -> None:
     """Stretches in order, each with words of its own; the document changes only when it says so."""
-    assert [one.begins for one in script.WEEK] == sorted(one.begins for one in script.WEEK)
-    assert len({one.purpose for one in script.WEEK}) == len({one.name for one in script.WEEK})
+    assert [stretch.begins for stretch in script.WEEK] == sorted(
+        stretch.begins for stretch in script.WEEK
+    )
+    assert len({stretch.purpose for stretch in script.WEEK}) == len(
+        {stretch.name for stretch in script.WEEK}
+    )
     for at in script.CHANGES[:-1]:
         later = script.CHANGES[script.CHANGES.index(at) + 1] - 0.01
         assert document(PLACE, script.changed_at(at)) == document(PLACE, script.changed_at(later))
@@ -270,7 +283,7 @@ def test_archives_are_judged(paths: tuple[str, ...], state: str) -> None:
     led = [re.findall(rb'rel="prev-archive" href="[^"]*/([^"/]*)"', body) for body in bodies]
     assert led == [[b"archive-2.xml"], [b"archive-1.xml"], []]
     assert b'rel="self" href="%s/archive-1.xml"' % ADDRESS.encode() in bodies[2]
-    numbers = {int(one) for body in bodies[1:] for one in re.findall(rb"Post (\d+)<", body)}
+    numbers = {int(number) for body in bodies[1:] for number in re.findall(rb"Post (\d+)<", body)}
     assert numbers == {post.number for post in script.POSTS if post.at < 0}
 
 

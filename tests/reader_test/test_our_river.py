@@ -39,7 +39,7 @@ def test_the_river_scores_100(
     card = score(desk.recorded)
     text = "\n".join(lines(card))
     assert card.score == 100, text
-    unseen = {one.what.id for one in card.verdicts if one.state == "not-seen"}
+    unseen = {verdict.what.id for verdict in card.verdicts if verdict.state == "not-seen"}
     assert len(unseen) < 8, text
 
 

@@ -15,7 +15,10 @@ def tables() -> tuple[str, str]:
         f"| {stretch.begins:g} to {end:g} | {stretch.purpose} |\n"
         for stretch, end in zip(WEEK, ends, strict=True)
     )
-    judged = "".join(f"| {one.title} | {one.points} | {one.rule} |\n" for one in BEHAVIOURS)
+    judged = "".join(
+        f"| {behaviour.title} | {behaviour.points} | {behaviour.rule} |\n"
+        for behaviour in BEHAVIOURS
+    )
     return week, judged
 
 

@@ -28,6 +28,6 @@ def test_a_recorded_week(name: str) -> None:
 
 def test_what_is_known_of_newsboat() -> None:
     """It keeps its validators byte for byte, and hears neither hints nor 410."""
-    states = {one.what.id: one.state for one in CARDS["newsboat"].verdicts}
+    states = {verdict.what.id: verdict.state for verdict in CARDS["newsboat"].verdicts}
     assert states["etag"] == states["last-modified"] == states["encoding"] == GOOD
     assert states["max-age-304"] == states["ttl"] == states["gone"] == BAD

@@ -47,8 +47,8 @@ def test_a_test_in_real_time_and_a_faster_one(testers: ReaderTests, clock: FakeC
         for tester in (slow, fast):
             testers.answer(BASE, tester.word, "GET", "feed.xml", {"User-Agent": "R/1"})
         clock.forward(hours=1)
-    assert [one.hours for one in testers.trace(BASE, slow.word).requests] == [0.5, 1.5, 2.5]
-    assert [round(one.hours, 1) for one in testers.trace(BASE, fast.word).requests] == [
+    assert [asked.hours for asked in testers.trace(BASE, slow.word).requests] == [0.5, 1.5, 2.5]
+    assert [round(asked.hours, 1) for asked in testers.trace(BASE, fast.word).requests] == [
         0.5,
         24.5,
         48.5,
@@ -186,7 +186,7 @@ def test_faults_on_the_wire() -> None:
         desk.jump(139.5 * 3600)
         with pytest.raises(Exception, match="IncompleteRead"):
             get(f"{base}/{desk.word}/last.xml")
-    assert [one.path for one in desk.recorded.requests] == ["last.xml", "last.xml"]
+    assert [asked.path for asked in desk.recorded.requests] == ["last.xml", "last.xml"]
 
 
 def test_silence_ends(monkeypatch: pytest.MonkeyPatch) -> None:

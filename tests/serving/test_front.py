@@ -412,7 +412,9 @@ def test_remembered_heads_hold_no_bodies(front: FeedMiddleware, clock: FakeClock
             assert encoded(answer, "", clock) is encoded(answer, "", clock)
         polls.append(poll)
         clock.forward(seconds=1)
-    encoded_answers = [one for one in gc.get_objects() if type(one) is FeedAnswer and one.encoded]
+    encoded_answers = [
+        value for value in gc.get_objects() if type(value) is FeedAnswer and value.encoded
+    ]
     assert len(encoded_answers) <= 3
 
 
@@ -433,7 +435,7 @@ def test_remembered_heads_keep_no_old_documents(
     make_post(site, "Another.", tags=["web"])
     rebuild(site)
     front.refresh()
-    eventually(lambda: all(one.is_packed for one in front._snapshots.values()))
+    eventually(lambda: all(document.is_packed for document in front._snapshots.values()))
     client.get("/tags/web/rss.xml")
     front._polls.flush()
     gc.collect()

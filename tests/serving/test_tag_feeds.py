@@ -117,7 +117,7 @@ def test_a_new_ttl_moves_the_validators_only(
     app.extensions["front"].refresh()
     clock.forward(seconds=2)
     second = client.get(WEB)
-    dates = [texts(parse(one.data), "channel/lastBuildDate") for one in (first, second)]
+    dates = [texts(parse(answer.data), "channel/lastBuildDate") for answer in (first, second)]
     assert dates[0] == dates[1]
     assert second.headers["ETag"] != first.headers["ETag"]
     assert second.headers["Last-Modified"] > first.headers["Last-Modified"]

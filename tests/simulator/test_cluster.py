@@ -64,12 +64,12 @@ def busy(dask_scheduler: Any) -> set[str]:
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
     """A cluster whose workers are there."""
-    one = Cluster(tmp_path)
+    cluster = Cluster(tmp_path)
     try:
-        wait_until(lambda: one.asked(workers) == {"a", "b"}, ENOUGH)
-        yield one
+        wait_until(lambda: cluster.asked(workers) == {"a", "b"}, ENOUGH)
+        yield cluster
     finally:
-        for process in (*one.workers.values(), one.scheduler):
+        for process in (*cluster.workers.values(), cluster.scheduler):
             process.kill()
             process.wait()
 
@@ -107,17 +107,17 @@ def test_a_sweep_on_a_cluster(cluster: Cluster) -> None:
 
     with ThreadPoolExecutor(1) as pool:
         cluster.workers["a"].send_signal(signal.SIGSTOP)
-        found = pool.submit(sweep)
+        running = pool.submit(sweep)
         wait_until(lambda: "a" in cluster.asked(busy), ENOUGH)
         cluster.workers["a"].kill()
-        assert found.result(ENOUGH) == totals(2)
+        assert running.result(ENOUGH) == totals(2)
 
         cluster.workers["b"].send_signal(signal.SIGSTOP)
-        found = pool.submit(sweep)
+        running = pool.submit(sweep)
         wait_until(lambda: cluster.asked(busy) == {"b"}, ENOUGH)
         cluster.scheduler.kill()
         with pytest.raises(PublisherError, match="the Dask cluster gave up"):
-            found.result(ENOUGH)
+            running.result(ENOUGH)
 
 
 def test_where_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:

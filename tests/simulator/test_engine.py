@@ -27,11 +27,11 @@ from tests.simulator.cases import (
 needs_numba = pytest.mark.skipif(not compiled.available(), reason="numba is not installed")
 
 
-def same(one: Tally, other: Tally) -> bool:
+def same(own: Tally, other: Tally) -> bool:
     """Equal in every figure that does not say how it was computed."""
-    ours, theirs = (list(sums.counts[: counted.REAL]) for sums in (one, other))
-    steps = one.counts[counted.STEPS] == other.counts[counted.STEPS]
-    return ours == theirs and steps and one.delays == other.delays
+    ours, theirs = (list(sums.counts[: counted.REAL]) for sums in (own, other))
+    steps = own.counts[counted.STEPS] == other.counts[counted.STEPS]
+    return ours == theirs and steps and own.delays == other.delays
 
 
 @pytest.mark.parametrize("client", ALL_CLIENTS)
@@ -176,14 +176,14 @@ def test_brute_force_second_by_second(seed: int) -> None:
                         delays.append(second - at)
             unseen = []
         stale += scored and bool(unseen)
-    found = engine.replay(feeds, policy, phases=1, window=window, seed=seed)
-    assert found.counts[counted.POLLS] == polls
-    assert found.counts[counted.HITS] == hits
-    assert found.counts[counted.DELAY] == sum(delays)
-    assert found.counts[counted.SEEN] == len(delays)
-    assert found.counts[counted.MISSED] == missed
-    assert found.counts[counted.STALE] == stale
-    assert found.counts[counted.LONGEST] == max(delays, default=0)
+    tally = engine.replay(feeds, policy, phases=1, window=window, seed=seed)
+    assert tally.counts[counted.POLLS] == polls
+    assert tally.counts[counted.HITS] == hits
+    assert tally.counts[counted.DELAY] == sum(delays)
+    assert tally.counts[counted.SEEN] == len(delays)
+    assert tally.counts[counted.MISSED] == missed
+    assert tally.counts[counted.STALE] == stale
+    assert tally.counts[counted.LONGEST] == max(delays, default=0)
 
 
 @pytest.mark.parametrize("client", [name for name in ALL_CLIENTS if name != "oracle"])
@@ -197,8 +197,8 @@ def test_no_client_looks_ahead(client: str) -> None:
     extra = np.unique(np.concatenate([line.times, cut + rng.integers(0, DAY, 50)]))
     more = replace(line, times=extra.tolist())
 
-    def before(one: list[ReaderPoll]) -> list[tuple[int, int]]:
-        return [(poll.at, poll.answer.new_items) for poll in one if poll.at < cut]
+    def before(polls: list[ReaderPoll]) -> list[tuple[int, int]]:
+        return [(poll.at, poll.answer.new_items) for poll in polls if poll.at < cut]
 
     polls = before(list(poll_trace.walk(line, documents, policy, EPOCH + 77)))
     assert polls == before(list(poll_trace.walk(more, documents, policy, EPOCH + 77)))
@@ -208,12 +208,12 @@ def test_no_client_looks_ahead(client: str) -> None:
 def test_an_update_is_visible_to_a_poll_in_the_same_second() -> None:
     """Delay 0 for a poll at the very second of the update."""
     line = timeline([DAY, 2 * DAY, 3 * DAY], 6)
-    found = engine.replay(
+    tally = engine.replay(
         engine.one_feed(line, parse_publisher("fixed:60")(line)), parse_client("oracle"), 1
     )
-    assert found.counts[counted.SEEN] == 2
-    assert found.counts[counted.DELAY] == 0
-    assert found.counts[counted.STALE] == 0
+    assert tally.counts[counted.SEEN] == 2
+    assert tally.counts[counted.DELAY] == 0
+    assert tally.counts[counted.STALE] == 0
 
 
 def test_first_polls_are_uniform_over_the_first_interval_and_modulo_each_menu_value() -> None:
@@ -230,19 +230,19 @@ def test_first_polls_are_uniform_over_the_first_interval_and_modulo_each_menu_va
 
 def test_a_feed_keeps_its_clients_whatever_else_is_replayed() -> None:
     """First polls depend on the seed and the feed's name, not on its place in the batch."""
-    one = timeline([DAY, 2 * DAY], 6)
-    other = replace(one, name="other")
-    documents = parse_publisher("fixed:60")(one)
+    line = timeline([DAY, 2 * DAY], 6)
+    other = replace(line, name="other")
+    documents = parse_publisher("fixed:60")(line)
     policy = parse_client("fixed:45")
     pair = engine.first_polls(
-        engine.lay_out([one, other], [documents] * 2, [scoring(one)] * 2), policy, 16, 9
+        engine.lay_out([line, other], [documents] * 2, [scoring(line)] * 2), policy, 16, 9
     )
     swapped = engine.first_polls(
-        engine.lay_out([other, one], [documents] * 2, [scoring(one)] * 2), policy, 16, 9
+        engine.lay_out([other, line], [documents] * 2, [scoring(line)] * 2), policy, 16, 9
     )
     assert pair[0].tolist() == swapped[1].tolist()
     assert pair[0].tolist() != pair[1].tolist()
-    again = engine.first_polls(engine.one_feed(one, documents), policy, 16, 10)
+    again = engine.first_polls(engine.one_feed(line, documents), policy, 16, 10)
     assert pair[0].tolist() != again[0].tolist()
 
 

@@ -40,13 +40,13 @@ def test_curves_are_named_as_typed() -> None:
     line = timeline([DAY * day + 3600 * (day % 5) for day in range(60)], days=60)
     specs = ["fixed:60", "fixed:120", "warm-up"]
     work = tasks([line], specs)
-    found = [result for part in run(work, ReplayOptions(phases=2)) for result in part]
+    results = [result for part in run(work, ReplayOptions(phases=2)) for result in part]
     axes = Figure().add_subplot()
-    plots.frontier(axes, rows(found, 20))
+    plots.frontier(axes, rows(results, 20))
     labels = legend_texts(axes)
     assert labels == ["fixed", "warm-up", "any fixed interval"]
     axes = Figure().add_subplot()
-    plots.frontier(axes, [row for row in rows(found, 20) if row["publisher"] != "fixed:120"])
+    plots.frontier(axes, [row for row in rows(results, 20) if row["publisher"] != "fixed:120"])
     assert legend_texts(axes)[0] == "fixed:60"
     assert axes.lines[0].get_markerfacecolor() == "none"
     assert axes.lines[0].get_markersize() < axes.lines[1].get_markersize()

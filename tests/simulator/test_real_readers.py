@@ -17,11 +17,11 @@ NOON = 1_700_049_600  # a full hour, and a tick of every period here
 def waits(spec: str, *answers: tuple[int, Answer]) -> list[int]:
     """Seconds until the next poll after each answer, which came so long after NOON."""
     policy = parse_client(spec)
-    memory, found = policy.start(), []
+    memory, seconds = policy.start(), []
     for after, answer in answers:
         memory = policy.remember(memory, answer, NOON + after)
-        found.append(policy.decide(memory, NOON + after).wait_seconds)
-    return found
+        seconds.append(policy.decide(memory, NOON + after).wait_seconds)
+    return seconds
 
 
 def test_ticks_are_at_most_20_seconds_late() -> None:
@@ -94,8 +94,8 @@ def test_every_reader_has_its_source() -> None:
 def test_score_days_counts_from_the_first_update() -> None:
     """Days 2 to 5: the polls from day 2 on, and the items of three days."""
     line = score_days(timeline([0, DAY, 3 * DAY, 8 * DAY], 30), 2, 5)
-    found = scoring(line)
-    assert (found.begin, found.last_scored) == (EPOCH + 2 * DAY, EPOCH + 5 * DAY)
+    scored = scoring(line)
+    assert (scored.begin, scored.last_scored) == (EPOCH + 2 * DAY, EPOCH + 5 * DAY)
     assert line.times == [EPOCH, EPOCH + DAY, EPOCH + 3 * DAY]
 
 

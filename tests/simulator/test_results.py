@@ -72,16 +72,21 @@ def test_figures_by_hand() -> None:
     }  # fmt: skip
     counts = [known.get(column, 0) for column in range(counted.COUNTS)]
     delays = Counter({30: 4})
-    found = figures(Tally(counts, delays, 2, 4 * DAY, 6, 1, 1, 1800.0, 10.0), window=10)
-    assert (found.changes_per_day, found.cost) == (1.5, 10 * 10 + 2 * 30)
-    assert found.cost_of_best_fixed == 24 * 10 + 2 * 30  # two updates a day, every hour
-    assert (found.days, found.updates, found.polls_per_day, found.polls_per_update) == (2, 4, 10, 5)
-    assert (found.hit_rate, found.stale_share) == (0.25, 0.25)
-    assert (found.missed_updates, found.pending) == (1, 1)
-    assert (found.delay_mean_minutes, found.delay_max_minutes) == (30, 60)
-    assert found.delay_median_minutes == 29.5
-    assert found.bytes_per_day == (40 * 300 + 12 * (600 + 28_000)) / 4
-    assert found.efficiency == pytest.approx(30 * 10 / 720)
+    measured = figures(Tally(counts, delays, 2, 4 * DAY, 6, 1, 1, 1800.0, 10.0), window=10)
+    assert (measured.changes_per_day, measured.cost) == (1.5, 10 * 10 + 2 * 30)
+    assert measured.cost_of_best_fixed == 24 * 10 + 2 * 30  # two updates a day, every hour
+    assert (measured.days, measured.updates, measured.polls_per_day, measured.polls_per_update) == (
+        2,
+        4,
+        10,
+        5,
+    )
+    assert (measured.hit_rate, measured.stale_share) == (0.25, 0.25)
+    assert (measured.missed_updates, measured.pending) == (1, 1)
+    assert (measured.delay_mean_minutes, measured.delay_max_minutes) == (30, 60)
+    assert measured.delay_median_minutes == 29.5
+    assert measured.bytes_per_day == (40 * 300 + 12 * (600 + 28_000)) / 4
+    assert measured.efficiency == pytest.approx(30 * 10 / 720)
 
 
 def test_quantiles_of_minute_bins() -> None:
@@ -166,13 +171,15 @@ def test_compare_pairs_timelines(tmp_path: Path) -> None:
     """The ratio is taken per timeline, so that differences between timelines do not blur it."""
     first = report.read_results(saved(tmp_path, "a.json", 1, 21))
     second = report.read_results(saved(tmp_path, "b.json", 0.8, 20))
-    (found,) = report.compare(first, second)
-    assert found["timelines"] == 20
-    assert found["efficiency"] == pytest.approx(
+    (comparison,) = report.compare(first, second)
+    assert comparison["timelines"] == 20
+    assert comparison["efficiency"] == pytest.approx(
         {"ratio": 0.8, "low": 0.8, "high": 0.8, "beyond_chance": True}
     )
-    assert "0.800 (0.800 to 0.800)" in report.compared_table([found])
-    assert "efficiency: B has 20.0% less than A, beyond chance" in report.compared_table([found])
+    assert "0.800 (0.800 to 0.800)" in report.compared_table([comparison])
+    assert "efficiency: B has 20.0% less than A, beyond chance" in report.compared_table(
+        [comparison]
+    )
 
 
 def test_compare_of_a_result_with_itself_says_no_less_and_no_more(tmp_path: Path) -> None:
@@ -186,17 +193,17 @@ def test_compare_calls_noise_chance_and_leaves_rows_without_figures_out(tmp_path
     first = report.read_results(saved(tmp_path, "a.json", 1, 21))
     noisy = [row | {"efficiency": row["efficiency"] * (0.5, 2.0)[place % 2]}
              for place, row in enumerate(first[:20])]  # fmt: skip
-    (found,) = report.compare(first, noisy)
-    assert found["efficiency"]["beyond_chance"] is False
-    assert found["says"][0].startswith("efficiency: no difference beyond chance (1.000")
+    (comparison,) = report.compare(first, noisy)
+    assert comparison["efficiency"]["beyond_chance"] is False
+    assert comparison["says"][0].startswith("efficiency: no difference beyond chance (1.000")
     (few,) = report.compare(first[:19], noisy)
     assert few["efficiency"]["beyond_chance"] is None
     assert "this may be chance" in few["says"][0]
     blank = report.blank_rows(first[0]["timeline"], ["p"], ["c"], None)[0]
     blank |= {name: first[0][name] for name in ("publisher", "client")}
     (tmp_path / "c.json").write_text(json.dumps([blank, *first[1:]]))
-    (found,) = report.compare(first, report.read_results(tmp_path / "c.json"))
-    assert found["timelines"] == 20
+    (comparison,) = report.compare(first, report.read_results(tmp_path / "c.json"))
+    assert comparison["timelines"] == 20
 
 
 def test_compare_interval_covers_the_truth_about_as_often_as_it_says() -> None:
@@ -224,8 +231,8 @@ def test_compare_of_single_timelines_and_other_rules(tmp_path: Path) -> None:
     """One timeline has no interval; two files with one rule each are compared all the same."""
     first = report.read_results(saved(tmp_path, "a.json", 1, 1))
     second = report.read_results(saved(tmp_path, "b.json", 2, 1, client="doubling"))
-    (found,) = report.compare(first, second)
-    assert found["polls_per_day"] == {
+    (comparison,) = report.compare(first, second)
+    assert comparison["polls_per_day"] == {
         "ratio": 2.0,
         "low": None,
         "high": None,
@@ -269,5 +276,5 @@ def test_timelines_of_the_same_name_stay_apart() -> None:
     """Two files called alike, in two folders, are two rows."""
     lines = [timeline([DAY, 5 * DAY], 12), timeline([DAY, 5 * DAY, 6 * DAY], 12)]
     work = grid.tasks(lines, ["fixed:60"])
-    parts = [part for found in grid.run(work, grid.ReplayOptions()) for part in found]
+    parts = [part for results in grid.run(work, grid.ReplayOptions()) for part in results]
     assert len(grid.merged(parts)) == 2

@@ -30,16 +30,16 @@ def poisson(rate: float, client: str, feeds: int = 60, items: int = 1000) -> Fig
 @pytest.mark.parametrize(("rate", "minutes"), [(0.5, 60), (3, 480), (40, 15), (20, 480)])
 def test_fixed_interval_on_poisson_updates(rate: float, minutes: int) -> None:
     """Mean delay I/2, hit rate 1 - exp(-rI), stale share 1 - (1 - exp(-a)) / a, efficiency 1."""
-    found = poisson(rate, f"fixed:{minutes}")
+    figures = poisson(rate, f"fixed:{minutes}")
     expected = rate * minutes / 1440
-    assert found.polls_per_day == pytest.approx(1440 / minutes, rel=1e-3)
-    assert found.delay_mean_minutes == pytest.approx(minutes / 2, rel=0.02)
-    assert found.delay_median_minutes == pytest.approx(minutes / 2, rel=0.03)
-    assert found.delay_p95_minutes == pytest.approx(minutes * 0.95, rel=0.02)
-    assert found.hit_rate == pytest.approx(1 - exp(-expected), rel=0.02)
-    assert found.stale_share == pytest.approx(1 - (1 - exp(-expected)) / expected, rel=0.02)
-    assert found.efficiency == pytest.approx(1, rel=0.02)
-    assert found.pending == found.missed_updates == 0
+    assert figures.polls_per_day == pytest.approx(1440 / minutes, rel=1e-3)
+    assert figures.delay_mean_minutes == pytest.approx(minutes / 2, rel=0.02)
+    assert figures.delay_median_minutes == pytest.approx(minutes / 2, rel=0.03)
+    assert figures.delay_p95_minutes == pytest.approx(minutes * 0.95, rel=0.02)
+    assert figures.hit_rate == pytest.approx(1 - exp(-expected), rel=0.02)
+    assert figures.stale_share == pytest.approx(1 - (1 - exp(-expected)) / expected, rel=0.02)
+    assert figures.efficiency == pytest.approx(1, rel=0.02)
+    assert figures.pending == figures.missed_updates == 0
 
 
 @pytest.mark.parametrize(("factor", "price"), [("2", 1.63), ("1.25", 1.18)])
@@ -48,11 +48,11 @@ def test_doubling_settles_at_one_half_and_costs_what_it_costs(factor: str, price
 
     The mean interval is near the usual one for small steps only.
     """
-    found = poisson(0.7, f"doubling:factor={factor}")
-    assert found.hit_rate == pytest.approx(0.5, abs=0.01)
+    figures = poisson(0.7, f"doubling:factor={factor}")
+    assert figures.hit_rate == pytest.approx(0.5, abs=0.01)
     if factor == "1.25":
-        assert 0.7 / found.polls_per_day == pytest.approx(0.693, rel=0.1)
-    assert found.efficiency == pytest.approx(price, rel=0.03)
+        assert 0.7 / figures.polls_per_day == pytest.approx(0.693, rel=0.1)
+    assert figures.efficiency == pytest.approx(price, rel=0.03)
 
 
 def test_a_small_document_loses_items_and_flatters_the_delay() -> None:
@@ -77,7 +77,7 @@ def test_per_feed_means_differ_from_per_item_means() -> None:
     ]  # fmt: skip
     both = figures(parts[0].tally + parts[1].tally, 20)
     alone = [figures(part.tally, 20) for part in parts]
-    mean = sum(one.delay_mean_minutes for one in alone) / 2
+    mean = sum(figures_alone.delay_mean_minutes for figures_alone in alone) / 2
     assert both.feed_delay_mean_minutes == pytest.approx(mean, rel=0.05)
     assert both.delay_mean_minutes < both.feed_delay_mean_minutes / 3
 
@@ -194,6 +194,6 @@ def test_feeds_laid_out_at_once_are_those_laid_out_one_by_one() -> None:
     said = [parse_publisher("fixed:60")(line) for line in lines]
     usual = lay_out(lines, said, [scoring_between(*shard.span)] * len(lines))
     at_once = grid.prepare(grid.Task(0, shard, "fixed:60"))
-    for name, one, other in zip(usual._fields, usual, at_once, strict=True):
-        assert one.dtype == other.dtype, name
-        assert one.tobytes() == other.tobytes(), name
+    for name, single, other in zip(usual._fields, usual, at_once, strict=True):
+        assert single.dtype == other.dtype, name
+        assert single.tobytes() == other.tobytes(), name

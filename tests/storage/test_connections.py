@@ -111,7 +111,7 @@ def test_a_site_with_few_connections(tmp_path: Path, url: str) -> None:
     with serving(tmp_path / "one", "--workers", "2", env=env) as site:
 
         def read(number: int) -> set[int]:
-            return {site.get(f"/archives?{number}.{one}")[0] for one in range(3)}
+            return {site.get(f"/archives?{number}.{page}")[0] for page in range(3)}
 
         with ThreadPoolExecutor(40) as readers:
             assert set().union(*readers.map(read, range(40))) == {200}

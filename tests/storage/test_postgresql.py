@@ -260,8 +260,10 @@ def test_a_site_whose_database_became_read_only(remote: Site, server: Server) ->
     close_app(app)
     with pytest.raises(StorageUnavailable, match="takes no writes: name the primary"):
         make_post(remote)
-    findings = [one for one in doctor.examine_database(remote) if not one.good]
-    assert [(one.what, one.detail) for one in findings] == [("database", "it takes no writes")]
+    findings = [check for check in doctor.examine_database(remote) if not check.good]
+    assert [(check.what, check.detail) for check in findings] == [
+        ("database", "it takes no writes")
+    ]
     copied = remote.environment.instance / "copied.db"
     assert copy_site(remote.environment, f"sqlite:///{copied}", lambda _: None) > 0
 
@@ -486,7 +488,7 @@ def test_indexes_are_looked_at_where_amcheck_is_there(
         tree.write(b"\xee" * 8192)
     server.restart()
     assert derived.damaged_on_server(remote) == ["pk_posts"]
-    findings = next(one for one in doctor.examine_database(remote) if one.what == "indexes")
+    findings = next(check for check in doctor.examine_database(remote) if check.what == "indexes")
     assert (findings.good, findings.detail) == (False, "pk_posts")
 
 

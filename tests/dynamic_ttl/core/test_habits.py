@@ -40,12 +40,12 @@ def rhythm(log: list[datetime], later: timedelta = timedelta(hours=2)) -> Rhythm
 )
 def test_a_clear_week_is_a_rule(days: list[int], rule: str, words: str) -> None:
     """Some weeks may be missed; the first occurrence is on such a day, at the usual local hour."""
-    found = rhythm(weekly(days, 20, missed=0.1))
-    assert found is not None
-    assert (found.rrule, found.words) == (rule, words)
-    assert found.dtstart.weekday() in days
-    assert found.dtstart.hour == 18
-    assert found.dtstart >= MONDAY
+    weekly_habit = rhythm(weekly(days, 20, missed=0.1))
+    assert weekly_habit is not None
+    assert (weekly_habit.rrule, weekly_habit.words) == (rule, words)
+    assert weekly_habit.dtstart.weekday() in days
+    assert weekly_habit.dtstart.hour == 18
+    assert weekly_habit.dtstart >= MONDAY
 
 
 @pytest.mark.parametrize(("zone", "hour"), [("America/New_York", 21), ("Asia/Tokyo", 7)])
@@ -53,10 +53,10 @@ def test_the_days_of_the_rule_are_the_authors(zone: str, hour: int) -> None:
     """His Monday, though it is Tuesday or Sunday by UTC: a calendar finds the hours he keeps."""
     monday = datetime(2024, 4, 1, hour, 5, tzinfo=ZoneInfo(zone))
     log = [monday + timedelta(days=7 * week) for week in range(20)]
-    found = weekly_rhythm(histogram(log, log[-1], zone), log[-1])
-    assert found is not None
-    assert found.rrule == "FREQ=WEEKLY;BYDAY=MO"
-    assert rrulestr(found.rrule, dtstart=found.dtstart)[0] == monday.replace(minute=0)
+    weekly_habit = weekly_rhythm(histogram(log, log[-1], zone), log[-1])
+    assert weekly_habit is not None
+    assert weekly_habit.rrule == "FREQ=WEEKLY;BYDAY=MO"
+    assert rrulestr(weekly_habit.rrule, dtstart=weekly_habit.dtstart)[0] == monday.replace(minute=0)
 
 
 def test_what_is_not_clear_is_not_told() -> None:
@@ -75,9 +75,9 @@ def test_what_is_not_clear_is_not_told() -> None:
 
 def test_the_rule_begins_on_the_day_of_the_first_post() -> None:
     """Its first day of the week that has posts from then on, at the busiest hour of his clock."""
-    found = rhythm(weekly([1, 4], 20)[1:])  # the first is on a Friday
-    assert found is not None
-    assert found.dtstart == MONDAY + timedelta(days=4, hours=16)
+    weekly_habit = rhythm(weekly([1, 4], 20)[1:])  # the first is on a Friday
+    assert weekly_habit is not None
+    assert weekly_habit.dtstart == MONDAY + timedelta(days=4, hours=16)
     stray = rhythm([MONDAY + timedelta(hours=9), *weekly([1, 4], 20)])
     assert stray is not None
     assert stray.rrule == "FREQ=WEEKLY;BYDAY=TU,FR"

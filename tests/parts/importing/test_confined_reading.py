@@ -42,7 +42,7 @@ def gigabytes() -> bytes:
 def read(place: Located, folder: Path) -> list[str]:
     """The sources of the posts of a place."""
     _, posts = confined_reading.read_posts(place, None, UTC, MONDAY_MORNING, folder)
-    return [one.content.source for one in posts]
+    return [prepared.content.source for prepared in posts]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_one_bomb_among_the_files(tmp_path: Path) -> None:
     batch, posts = confined_reading.read_posts(
         Located("a zip", data=data), None, UTC, MONDAY_MORNING, tmp_path
     )
-    assert [one.content.source for one in posts] == ["Next."]
+    assert [prepared.content.source for prepared in posts] == ["Next."]
     assert batch.left_out == [
         ("bomb.md", "it cannot be read: bomb.md has more than 8,000,000 bytes")
     ]
@@ -100,7 +100,7 @@ def test_many_posts_come_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         place, None, UTC, MONDAY_MORNING, tmp_path, "en", messages.append
     )
     assert (len(posts), messages) == (450, ["200 posts read", "400 posts read", "450 posts read"])
-    assert {one.content.source for one in posts} == {f"Note {n}." for n in range(450)}
+    assert {prepared.content.source for prepared in posts} == {f"Note {n}." for n in range(450)}
     assert list(tmp_path.iterdir()) == []
     assert batch.notes == {"index or readme file is left out": 1, ".org file is left out": 1}
     monkeypatch.setattr(confined_reading, "MOST_CHARACTERS", 1_000)

@@ -57,10 +57,14 @@ def imported(root: Path, built: str) -> tuple[dict[str, PreparedPost], Batch]:
         assert isinstance(folder, Folder)
         batch = recognition.read(folder, None, UTC)
         public = [
-            one for one in planning.prepare(batch, MONDAY_MORNING) if one.post.status == "published"
+            prepared
+            for prepared in planning.prepare(batch, MONDAY_MORNING)
+            if prepared.post.status == "published"
         ]
     assert batch.left_out == []
-    return {one.post.title: one for one in public if one.post.status == "published"}, batch
+    return {
+        prepared.post.title: prepared for prepared in public if prepared.post.status == "published"
+    }, batch
 
 
 def pages(built: Path, words: str = "These are the words of ") -> dict[str, str]:

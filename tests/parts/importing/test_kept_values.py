@@ -14,7 +14,7 @@ def test_values_come_back(tmp_path: Path) -> None:
     values.extend(["a", "b" * 100_000])
     assert values[1] == "b" * 100_000
     values.extend(["c"])
-    assert [one[:1] for one in values] == [one[:1] for one in values] == ["a", "b", "c"]
+    assert [value[:1] for value in values] == [value[:1] for value in values] == ["a", "b", "c"]
     assert (len(values), values[1:], values[-1]) == (3, [values[1], "c"], "c")
     assert list(tmp_path.iterdir()) == []
 

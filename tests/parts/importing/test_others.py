@@ -72,7 +72,7 @@ def test_what_wordpress_and_ghost_had_as_html_is_edited_as_markdown(importer: Im
     """Where it renders as before; else it stays HTML, and the report says so."""
     row = POSTED | {"html": "<p>Hot <b>tea</b>.</p>", "feature_image": None}
     batch = read(ghost(row, row | {"id": "2", "uuid": "2", "html": "<dl><dt>x</dt></dl>"}))
-    first, second = (one for one in importer(batch).posts)
+    first, second = (post for post in importer(batch).posts)
     assert (first.content.source, first.content.source_format) == ("Hot **tea**.", "markdown")
     assert (second.content.source, second.content.source_format) == ("<dl><dt>x</dt></dl>", "html")
     assert batch.notes["post stays HTML: Markdown cannot say all of it"] == 1
@@ -264,7 +264,7 @@ def test_broken_exports(text: str, name: str, words: str) -> None:
 def test_dates_that_cannot_be(text: str, name: str) -> None:
     """The post stays without one, and says so."""
     posts = list(read(text, name=name).posts)
-    (bad,) = (one for one in posts if one.needs)
+    (bad,) = (post for post in posts if post.needs)
     assert bad.published_at is None
     assert "its date cannot be read" in bad.needs[0]
 

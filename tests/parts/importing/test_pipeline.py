@@ -95,7 +95,7 @@ def test_a_post_is_all_there(site: Site, importer: Importer) -> None:
             assert moved is not None
             assert moved.id == fish.id
         tag = published.tag_called(db, "sea")
-        assert [one.id for one in published.with_tag(db, tag, 5)] == [fish.id]
+        assert [post.id for post in published.with_tag(db, tag, 5)] == [fish.id]
         assert (
             db.scalars(select(Revision)).one().content["source"] == "<p>Cod<script>x()</script></p>"
         )
@@ -141,7 +141,7 @@ def test_states(site: Site, importer: Importer, clock: FakeClock) -> None:
         ]
     )
     importer(batch)
-    states = {one.guid[-1]: one.status for one in stored(site)}
+    states = {post.guid[-1]: post.status for post in stored(site)}
     assert states == {
         "1": "draft",
         "2": "scheduled",
@@ -171,7 +171,7 @@ def test_changes_in_the_source_are_minor_edits(site: Site, importer: Importer) -
     importer(Batch([post(1, title="Old"), post(2)]))
     again = importer(Batch([post(1, title="New"), post(2)]))
     assert (len(again.changed), again.unchanged) == (1, 1)
-    changed = next(one for one in stored(site) if one.title == "New")
+    changed = next(post for post in stored(site) if post.title == "New")
     assert (changed.slug, changed.version) == ("old", 2)
     assert len(log(site)) == 2
     third = importer(Batch([post(1, title="Newer"), post(2)]))
@@ -190,7 +190,7 @@ def test_what_was_edited_here_stays(site: Site, importer: Importer, clock: FakeC
     again = importer(batch)
     assert (again.edited_here, again.changed, again.new) == (2, [], [])
     assert any("edited or deleted here" in line for line in planning.sentences(again, batch))
-    assert "My own words" in [one.source for one in stored(site)]
+    assert "My own words" in [post.source for post in stored(site)]
 
 
 def test_guids_of_earlier_versions(site: Site, importer: Importer) -> None:
@@ -199,7 +199,7 @@ def test_guids_of_earlier_versions(site: Site, importer: Importer) -> None:
     moved = post(guid="https://old.example/one/", formerly=("urn:file:one.md",))
     again = importer(Batch([moved, post(2, formerly=("urn:file:two.md",))]))
     assert (again.unchanged, len(again.new)) == (1, 1)
-    assert [one.guid for one in stored(site)] == ["urn:file:one.md", "https://old.example/2"]
+    assert [post.guid for post in stored(site)] == ["urn:file:one.md", "https://old.example/2"]
 
 
 def test_one_that_takes_too_long_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,7 +214,7 @@ def test_one_that_takes_too_long_stops_no_other(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(markdown, "rendered", render)
     monkeypatch.setattr(planning, "SECONDS", 0.01)
     batch = Batch([post(title="Slow", source="<p>endless</p>"), post(2, title="Other")])
-    assert [one.label for one in planning.prepare(batch, MONDAY_MORNING)] == ["Other"]
+    assert [prepared.label for prepared in planning.prepare(batch, MONDAY_MORNING)] == ["Other"]
     assert batch.left_out == [("Slow", "it takes too long to read")]
 
 
@@ -243,16 +243,16 @@ def test_authors_we_do_not_know(site: Site, importer: Importer) -> None:
     batch = Batch([post(1, by=("eve", "Eve E.")), post(2, by=("eve", "Eve E."))])
     plan = importer(batch)
     assert any("2 posts by 'Eve E.'" in line for line in planning.sentences(plan, batch))
-    assert {one.author_id for one in stored(site)} == {None}
+    assert {post.author_id for post in stored(site)} == {None}
     importer(Batch([post(3, by=("eve",)), post(4)]), heir="ada")
-    assert {one.author_id for one in stored(site)[2:]} == {ada.id}
+    assert {post.author_id for post in stored(site)[2:]} == {ada.id}
 
 
 def test_one_slug_one_post(site: Site, importer: Importer) -> None:
     """Posts of one name get numbers; a page cannot take an address of the site itself."""
     importer(Batch([post(n, title="Same", address="") for n in range(1, 5)]))
     importer(Batch([post(9, title="Studio", kind="page"), post(10, source="???", title="")]))
-    slugs = [one.slug for one in stored(site)]
+    slugs = [post.slug for post in stored(site)]
     assert sorted(slugs[:4]) == ["same", "same-2", "same-3", "same-4"]
     assert "studio-2" in slugs
     assert any(slug.startswith("note-") for slug in slugs)
@@ -281,8 +281,8 @@ def test_posts_are_stored_a_few_at_a_time(
     importer(batch)
     again = importer(batch)
     assert (len(again.new), again.unchanged) == (0, 7)
-    assert [one.slug for one in stored(site)] == ["same", *(f"same-{n}" for n in range(2, 8))]
-    assert [one.published_at for one in stored(site)] == [at for at, _ in log(site)]
+    assert [post.slug for post in stored(site)] == ["same", *(f"same-{n}" for n in range(2, 8))]
+    assert [post.published_at for post in stored(site)] == [at for at, _ in log(site)]
     with site.database.read() as db:
         first = published.moved(db, "/a")
         assert first is not None
@@ -297,9 +297,9 @@ def test_one_that_cannot_be_stops_no_other(site: Site, importer: Importer) -> No
         [post(1), post(2, title="Long", source="x" * 1_000_001), post(3, published_at=far)]
     )
     plan = importer(batch)
-    assert [one.status for one in stored(site)] == ["published", "draft"]
+    assert [post.status for post in stored(site)] == ["published", "draft"]
     assert batch.left_out == [("Long", "source: 1,000,001 characters; at most 1,000,000 fit")]
-    (draft,) = (one for one in plan.posts if one.post.status == "draft")
+    (draft,) = (prepared for prepared in plan.posts if prepared.post.status == "draft")
     assert draft.post.needs == ("its date is too far away, so it became a draft: 2105-06-01",)
 
 
@@ -382,7 +382,7 @@ def test_posts_that_share_a_guid(site: Site, importer: Importer) -> None:
     for batch in (Batch(twins), Batch(twins)):
         importer(batch)
         assert batch.left_out == []
-        assert {one.title: one.guid for one in stored(site)} == {
+        assert {post.title: post.guid for post in stored(site)} == {
             "One": "https://old.example/?p=10",
             "Two": "https://old.example/two/",
         }
@@ -464,7 +464,7 @@ def test_others_save_while_a_large_import_is_stored(
     monkeypatch.setattr(site.database, "give_way", save)
     outcome = work.run(site, str(tmp_path), None, False, False, None, lambda _: None)
     assert outcome["new"] == 3
-    assert [(one.source, one.slug) for one in stored(site)] == [
+    assert [(post.source, post.slug) for post in stored(site)] == [
         ("a", "same"), ("Mine", "same-2"), ("b", "same-3"), ("Mine", "same-4"),
         ("c", "same-5"), ("Mine", "same-6"),
     ]  # fmt: skip
@@ -495,5 +495,5 @@ def test_an_import_that_the_disk_stops_goes_on_later(
         with pytest.raises(StorageUnavailable, match="the disk is full; 2 posts of 3 are stored"):
             run()
     assert run()["new"] == 1
-    assert [one.title for one in stored(site)] == ["T1", "T2", "T3"]
+    assert [post.title for post in stored(site)] == ["T1", "T2", "T3"]
     assert len(log(site)) == 3

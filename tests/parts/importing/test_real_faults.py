@@ -351,13 +351,13 @@ def test_dated_texts_of_hugo_without_sections_are_posts() -> None:
     posts, _ = imported({"hugo.toml": "", "content/one.md": dated,
                          "content/two/index.md": dated.replace("One", "Two"),
                          "content/about.md": head("About") + "x"})  # fmt: skip
-    assert {title: one.content.kind for title, one in posts.items()} == {
+    assert {title: post.content.kind for title, post in posts.items()} == {
         "One": "post", "Two": "post", "About": "page",
     }  # fmt: skip
     posts, _ = imported({"hugo.toml": "", "content/one.md": dated,
                          "content/old.md": head("Old", "date: 2020-01-02\nlayout: post\n") + "x",
                          "content/posts/two.md": dated.replace("One", "Two")})  # fmt: skip
-    assert {title: one.content.kind for title, one in posts.items()} == {
+    assert {title: post.content.kind for title, post in posts.items()} == {
         "One": "page", "Old": "post", "Two": "post",
     }  # fmt: skip
 

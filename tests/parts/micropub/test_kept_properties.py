@@ -227,7 +227,7 @@ def test_post_types(program: Program, client: FlaskClient) -> None:
     alone = client.get("/micropub?q=post-types", headers=program.headers).get_json()
     config = client.get("/micropub?q=config", headers=program.headers).get_json()
     assert alone["post-types"] == config["post-types"]
-    types = {one["type"] for one in alone["post-types"]}
+    types = {kind["type"] for kind in alone["post-types"]}
     assert {"note", "article", "photo", "reply", "bookmark", "like", "repost"} <= types
     assert {"source", "config", "syndicate-to", "post-types"} <= set(config["q"])
 

@@ -164,7 +164,7 @@ def test_the_media_endpoint(program: Program, site: Site, client: FlaskClient) -
     assert (answer.location or "").startswith(f"{SITE_URL}/media/")
     assert answer.get_json() == {"url": answer.location}
     listed = client.get("/micropub/media?q=source", headers=program.headers).get_json()["items"]
-    assert [(one["url"], one["mime_type"]) for one in listed] == [(answer.location, "image/png")]
+    assert [(file["url"], file["mime_type"]) for file in listed] == [(answer.location, "image/png")]
     assert client.get("/micropub/media", headers=program.headers).status_code == 400
     assert client.get(answer.location or "", buffered=True).status_code == 200
     program.create(content=["Look."], photo=[answer.location])

@@ -31,9 +31,9 @@ def poll(server: Server, agent: str, seconds: float, log: list[tuple[str, int, i
         log.append((agent, status, len(body)))
         if status == 200:
             tag = answered["etag"]
-            found = re.search(rb"<ttl>(\d+)</ttl>", body)
-            assert found is not None
-            ttl = int(found[1])
+            match = re.search(rb"<ttl>(\d+)</ttl>", body)
+            assert match is not None
+            ttl = int(match[1])
         time.sleep((60 if agent.startswith("Fixed") else ttl) * 60 / SPEED)
 
 

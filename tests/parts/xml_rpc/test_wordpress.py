@@ -45,12 +45,12 @@ def test_a_day_with_an_app(editor: Editor, client: FlaskClient, site: Site) -> N
     assert editor("wp.getTerms", "1", "category") == []
     by_number = {"post_tag": [terms["roof"]["term_id"]]}
     assert editor("wp.editPost", "1", number, {"terms": by_number}) is True
-    assert [one["name"] for one in editor("wp.getPost", "1", number)["terms"]] == ["roof"]
+    assert [term["name"] for term in editor("wp.getPost", "1", number)["terms"]] == ["roof"]
     editor("wp.editPost", "1", number, {"terms_names": {"category": ["More"]}})
     post = stored(site, number)
-    assert [one["name"] for one in editor("wp.getPost", "1", number)["terms"]] == ["More", "roof"]
+    assert [term["name"] for term in editor("wp.getPost", "1", number)["terms"]] == ["More", "roof"]
     assert (post.title, post.status, post.source_format) == ("Rain", "published", "html")
-    assert [one["post_id"] for one in editor("wp.getPosts", "1", {"number": 5})] == [number]
+    assert [post["post_id"] for post in editor("wp.getPosts", "1", {"number": 5})] == [number]
     assert editor("wp.deletePost", "1", number) is True
     assert client.get("/posts/rain").status_code == 410
 
@@ -66,7 +66,7 @@ def test_lists_are_pages_of_one_kind_and_state(editor: Editor) -> None:
     )
 
     def numbers(**wanted: Any) -> list[str]:
-        return [one["post_id"] for one in editor("wp.getPosts", "1", wanted)]
+        return [post["post_id"] for post in editor("wp.getPosts", "1", wanted)]
 
     assert sorted(numbers()) == sorted(made)
     assert sorted([*numbers(number=2), *numbers(number=3, offset=2)]) == sorted(made)
@@ -119,7 +119,10 @@ def test_what_an_app_asks_when_it_is_set_up(editor: Editor) -> None:
     assert options["blog_url"]["value"] == SITE_URL
     assert editor("wp.getOptions", "1", ["blog_title"]).keys() == {"blog_title"}
     assert editor("wp.getProfile", "1")["username"] == "ada"
-    assert [one["name"] for one in editor("wp.getTaxonomies", "1")] == ["category", "post_tag"]
+    assert [taxonomy["name"] for taxonomy in editor("wp.getTaxonomies", "1")] == [
+        "category",
+        "post_tag",
+    ]
     assert editor("wp.getPostStatusList", "1")["publish"] == "Published"
     several: Any = MultiCall(editor.server)
     several.wp.getProfile("1", editor.name, editor.token)
@@ -146,7 +149,7 @@ def test_many_calls_are_bounded_and_no_way_to_guess(editor: Editor, app: Flask) 
     guess = {"methodName": "wp.getProfile", "params": ["1", editor.name, "guess"]}
     answers = call([ask, guess, ask, {"methodName": "nothing"}, {}])
     assert answers[0][0]["username"] == "ada"
-    assert [one["faultCode"] for one in answers[1:]] == [403] * 4
+    assert [answer["faultCode"] for answer in answers[1:]] == [403] * 4
 
 
 @pytest.mark.parametrize(
@@ -197,7 +200,7 @@ def test_rights(app: Flask, site: Site, editor: Editor) -> None:
     with pytest.raises(Fault, match="there is no post"):
         ben("wp.editPost", "1", number, {"post_title": "x"})
     guessed = ben("wp.newPost", "1", {"post_content": "x", "terms": {"post_tag": ["1"]}})
-    assert [one["name"] for one in ben("wp.getPost", "1", guessed)["terms"]] == ["1"]
+    assert [term["name"] for term in ben("wp.getPost", "1", guessed)["terms"]] == ["1"]
     media_only = Editor(app, token_of(site, make_author(site, "cy"), "media"), "cy")
     for method, *arguments in (
         ("wp.getOptions",), ("wp.getMediaLibrary",), ("wp.getTaxonomies",), ("wp.getPosts",),

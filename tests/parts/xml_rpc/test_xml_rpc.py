@@ -269,7 +269,7 @@ def test_what_needs_no_scope(app: Flask, site: Site) -> None:
             answered.add(name.partition(".")[2])
         except Fault as fault:
             refusals.append(fault.faultString)
-    assert all("does not have the scope" in said for said in refusals)
+    assert all("does not have the scope" in refusal for refusal in refusals)
     assert answered == {
         "getUsersBlogs", "getUserInfo", "getProfile", "getAuthors", "getPostStatusList",
         "getPostFormats", "getComments", "newCategory",

@@ -18,14 +18,14 @@ def hits(policy: PollPolicy, mean_seconds: float, polls: int, seed: int) -> list
     """Whether each poll found news, for Poisson updates `mean_seconds` apart in the mean."""
     rng = np.random.default_rng(seed)
     memory, now, due = policy.start(), NOW, NOW + rng.exponential(mean_seconds)
-    found = []
+    hits_found = []
     for _ in range(polls):
-        found.append(due <= now)
+        hits_found.append(due <= now)
         if due <= now:
             due = now + rng.exponential(mean_seconds)
-        memory = policy.remember(memory, NEWS if found[-1] else NOTHING, now)
+        memory = policy.remember(memory, NEWS if hits_found[-1] else NOTHING, now)
         now += policy.decide(memory, now).wait_seconds
-    return found
+    return hits_found
 
 
 @pytest.mark.parametrize(
@@ -43,8 +43,8 @@ def test_multiplicative_rules_settle_where_theory_says(
 ) -> None:
     """P(hit) = ln grow / (ln grow - ln shrink), whatever the rate; one half when symmetric."""
     expected = log(grow) / (log(grow) - log(shrink))
-    found = hits(parse(spec), 1.5 * DAY, 6000, seed=1)[500:]
-    assert np.mean(found) == pytest.approx(expected, abs=0.02)
+    tail = hits(parse(spec), 1.5 * DAY, 6000, seed=1)[500:]
+    assert np.mean(tail) == pytest.approx(expected, abs=0.02)
 
 
 def test_adaptive_factor_narrows_on_steady_feeds_and_widens_when_the_rate_changes() -> None:

@@ -107,7 +107,7 @@ def test_quiet_polls_change_nothing_before_valid_until(spec: str) -> None:
             assert policy.decide(quiet, now + wait).wait_seconds == wait
             later = now + wait + MINUTE
             news = Answer(200, new_items=1, item_dates=(later,))
-            known, skipped = (policy.remember(one, news, later) for one in (quiet, memory))
+            known, skipped = (policy.remember(state, news, later) for state in (quiet, memory))
             assert policy.decide(known, later) == policy.decide(skipped, later)
 
 

@@ -43,10 +43,10 @@ def test_the_replay_announces_what_the_live_site_decides(
     said = announced(own, known, rule)
     assert said.built[0] == start
     assert said.built[-1] < END
-    assert all(one < other for one, other in pairwise(said.built))
-    assert all(one != other for one, other in pairwise(said.ttls))  # equal ones are merged
+    assert all(earlier < other for earlier, other in pairwise(said.built))
+    assert all(earlier != other for earlier, other in pairwise(said.ttls))  # equal ones are merged
     assert bool(said.begins) is (freshness == "exact")
-    assert all(start <= one < other < END for one, other in pairwise(said.begins))
+    assert all(start <= earlier < other < END for earlier, other in pairwise(said.begins))
     for now in range(start, END, 1717):
         activity = histogram(map(instant, own.times), instant(now), ZONE)
         decision = decide(activity, build_moment(activity.last_update, instant(now), ZONE), rule)

@@ -76,11 +76,11 @@ def test_each_comes_when_its_time_has_come() -> None:
 )
 def test_who_is_late_is_not_promised(reader: ExpectedReader, minutes: int | None) -> None:
     """Neither a computer that sleeps, nor one that stopped coming."""
-    found = reader.expected(MONDAY.timestamp(), (MONDAY + MINUTE).timestamp())
+    polls = reader.expected(MONDAY.timestamp(), (MONDAY + MINUTE).timestamp())
     if minutes is None:
-        assert found is None or found > (MONDAY + MINUTE).timestamp()
+        assert polls is None or polls > (MONDAY + MINUTE).timestamp()
     else:
-        assert found == pytest.approx((MONDAY + MINUTE * minutes).timestamp(), rel=0, abs=0.01)
+        assert polls == pytest.approx((MONDAY + MINUTE * minutes).timestamp(), rel=0, abs=0.01)
 
 
 def test_nobody_is_expected() -> None:
@@ -118,8 +118,8 @@ def test_one_who_obeys_comes_by_what_it_obeys(known: Activity) -> None:
     night = MONDAY + timedelta(minutes=30)
     reaches = {}
     for follows, wait in ((ELEMENT, 60), (HEADERS, 300), (EITHER, 300)):
-        one = ExpectedReader(5, night.timestamp(), wait * 60.0, obeys=True, follows=follows)
-        ahead = hours_ahead(known, night, TtlRule.parse(menu="60"), [one])
+        expected = ExpectedReader(5, night.timestamp(), wait * 60.0, obeys=True, follows=follows)
+        ahead = hours_ahead(known, night, TtlRule.parse(menu="60"), [expected])
         reaches[follows] = next(reach for reach in ahead if reach.at == MONDAY.replace(hour=3))
     assert reaches[ELEMENT].minutes == 31.0  # at 1:30, 2:30, 3:30
     assert reaches[HEADERS].minutes == reaches[EITHER].minutes == 151.0

@@ -154,8 +154,8 @@ def test_warm_up_counts_from_the_last_update(silence: timedelta, minutes: int) -
 def test_warm_up_says_how_long_nothing_came(silence: timedelta, words: str) -> None:
     """In minutes up to two hours, in hours up to two days."""
     activity = fold(Activity.empty(NEW_YORK), [MONDAY])
-    told = explain(decide(activity, MONDAY + silence, TtlRule()))
-    assert f"The last update was {words} earlier." in told
+    reasons = explain(decide(activity, MONDAY + silence, TtlRule()))
+    assert f"The last update was {words} earlier." in reasons
 
 
 def test_winers_numbers_read_as_they_count() -> None:
@@ -175,8 +175,8 @@ def test_what_was_not_chosen_reads_as_more(minutes: int, worth: float) -> None:
         Activity.empty("UTC"), [MONDAY - timedelta(hours=9 * ago) for ago in range(99, 0, -1)]
     )
     rule = TtlRule.parse(menu=f"any:{minutes}-2880", poll_minutes=worth)
-    told = " ".join(explain(decide(activity, MONDAY, rule)))
-    found = re.search(r"would add (\d+) minutes? of waiting, more than the ([\d.]+) that", told)
+    reasons = " ".join(explain(decide(activity, MONDAY, rule)))
+    found = re.search(r"would add (\d+) minutes? of waiting, more than the ([\d.]+) that", reasons)
     assert found is not None
     assert float(found[1]) > float(found[2])
 
@@ -250,9 +250,9 @@ def test_next_change_is_the_first_build_that_differs(winer: Activity) -> None:
 def test_the_largest_ttl_is_told_as_it_was_before_a_scheduled_post(winer: Activity) -> None:
     """The post makes it 15 minutes, which is not the largest value of the menu."""
     night = MONDAY.replace(hour=22)
-    told = explain(decide(winer, night, TtlRule(), [night + timedelta(minutes=20)]))
-    assert "480 minutes is the largest value of the menu." in told
-    assert any("shortened from 480 to 15 minutes" in sentence for sentence in told)
+    reasons = explain(decide(winer, night, TtlRule(), [night + timedelta(minutes=20)]))
+    assert "480 minutes is the largest value of the menu." in reasons
+    assert any("shortened from 480 to 15 minutes" in sentence for sentence in reasons)
 
 
 def test_a_ttl_that_never_changes_changes_with_a_scheduled_post() -> None:
@@ -288,8 +288,8 @@ def test_max_age_at_is_what_the_document_of_that_moment_says(
         now = MONDAY + timedelta(minutes=minutes, seconds=minutes % 60)
         built = build_moment(winer.last_update, now, NEW_YORK)
         for queue in ([], [MONDAY + timedelta(hours=26, minutes=3), MONDAY + timedelta(hours=9)]):
-            said = decide(winer, built, rule, queue).max_age_seconds(now)
-            assert max_age_at(winer, now, rule, queue) == said
+            seconds = decide(winer, built, rule, queue).max_age_seconds(now)
+            assert max_age_at(winer, now, rule, queue) == seconds
 
 
 def test_the_strip_has_the_24_coming_hours(winer: Activity) -> None:

@@ -50,7 +50,7 @@ def test_the_expectation_is_that_of_the_process(factor: float) -> None:
     usual, rng, plays = [0.2, 0.0, 0.8, 0.05], Random(11), 20_000
     seen = [played(usual, factor, rng) for _ in range(plays)]
     mean = sum(seen) / plays
-    error = (sum((one - mean) ** 2 for one in seen) / plays / plays) ** 0.5
+    error = (sum((share - mean) ** 2 for share in seen) / plays / plays) ** 0.5
     number, quiet = summed(usual, factor)
     assert number[-1] == pytest.approx(mean, abs=4 * error)
     assert quiet == pytest.approx(seen.count(0) / plays, abs=0.02)

@@ -112,10 +112,10 @@ def test_who_posts_on_the_dot_is_read_five_seconds_later() -> None:
     """Copies of the night end just after the full hour, not at the end of its five minutes; where
     nothing came, the reader is not sent away for the day."""
     activity = histogram(share_on_full_minutes(), NOON.replace(hour=2), "UTC")
-    told = decide(activity, NOON.replace(hour=2), TtlRule())
+    decision = decide(activity, NOON.replace(hour=2), TtlRule())
     for minute in range(60):
         at = NOON.replace(hour=2, minute=minute)
-        end = at + timedelta(seconds=told.max_age_seconds(at))
+        end = at + timedelta(seconds=decision.max_age_seconds(at))
         assert end == NOON.replace(hour=9, second=EARLY_SECONDS)
     late = NOON.replace(hour=9, second=EARLY_SECONDS)
     assert decide(activity, late.replace(second=0), TtlRule()).max_age_seconds(late) <= 3600
@@ -167,4 +167,4 @@ def test_a_document_of_the_future_is_good_for_a_minute() -> None:
 def test_nothing_known_is_about_an_hour() -> None:
     """Before the first update the headers say an hour."""
     decision = decide(histogram([], NOON, "UTC"), NOON, TtlRule())
-    assert all(50 * 60 <= told <= 65 * 60 for told in max_age_by_minute(decision))
+    assert all(50 * 60 <= seconds <= 65 * 60 for seconds in max_age_by_minute(decision))

@@ -44,9 +44,9 @@ def test_beliefs_are_shares() -> None:
 
 def test_evidence_weighs_by_its_likelihood() -> None:
     """Twice as likely is believed twice as much; however small the numbers are."""
-    found = weighed([0.25, 0.25, 0.25, 0.25], Weights(-2000.0, -2000.693147, -5000.0, -5000.0))
-    assert found.habits == pytest.approx(2.0 * found.recent, rel=1e-4)
-    assert found.habits + found.recent == pytest.approx(1.0)
+    shares = weighed([0.25, 0.25, 0.25, 0.25], Weights(-2000.0, -2000.693147, -5000.0, -5000.0))
+    assert shares.habits == pytest.approx(2.0 * shares.recent, rel=1e-4)
+    assert shares.habits + shares.recent == pytest.approx(1.0)
 
 
 def test_all_begin_with_one_update_a_day() -> None:
@@ -90,8 +90,8 @@ def test_hours_that_moved_are_said() -> None:
     log = author(9, 120, moved - 20 * DAY) + author(15, 20, moved)
     known = histogram(log, moved, "UTC")
     assert moved_hours(known) == MovedHours(before=9, lately=15)
-    told = "Your hours have moved: lately 15:00 to 18:00, previously mostly 09:00 to 12:00."
-    assert told in explain(decide(known, moved, TtlRule()))
+    sentence = "Your hours have moved: lately 15:00 to 18:00, previously mostly 09:00 to 12:00."
+    assert sentence in explain(decide(known, moved, TtlRule()))
 
 
 def test_few_posts_at_new_hours_are_no_move() -> None:

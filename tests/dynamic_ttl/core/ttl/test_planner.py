@@ -151,12 +151,14 @@ def test_a_document_is_fetched_at_any_minute_of_its_span() -> None:
         numbers_by.append(numbers_by[-1] + step * 0.02)
     curve, value = Curve(numbers_by, waiting), [float(cell * cell) for cell in range(20)]
     problem, at = ServedSpan(curve, 20.0, 60.0, 7.0), (25.0, 35.0, 45.0, 55.0)
-    assert hidden(problem, 90.0) == pytest.approx(sum(hides(curve, one, 90.0) for one in at) / 4)
-    cost = sum(7.0 + hides(curve, one, 90.0) + value_at(value, one + 30.0) for one in at) / 4
+    assert hidden(problem, 90.0) == pytest.approx(
+        sum(hides(curve, fetch, 90.0) for fetch in at) / 4
+    )
+    cost = sum(7.0 + hides(curve, fetch, 90.0) + value_at(value, fetch + 30.0) for fetch in at) / 4
     assert serve(problem, 90.0, value) == pytest.approx(cost)
     twice = [(25.0, 45.0), (35.0, 55.0), (45.0,), (55.0,)]
     cost = sum(
-        sum(7.0 + hides(curve, one, 20.0) for one in fetches)
+        sum(7.0 + hides(curve, fetch, 20.0) for fetch in fetches)
         + value_at(value, fetches[-1] + 20.0 - 60.0)
         for fetches in twice
     )

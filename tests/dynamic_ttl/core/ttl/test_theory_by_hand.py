@@ -105,7 +105,7 @@ class Moment:
 
 def believed(before: list[float], logs: list[float]) -> list[float]:
     """Bayes' rule."""
-    parts = [one * exp(found) for one, found in zip(before, logs, strict=True)]
+    parts = [belief * exp(log_gain) for belief, log_gain in zip(before, logs, strict=True)]
     return [part / sum(parts) for part in parts]
 
 
@@ -140,7 +140,7 @@ class Blog:
             return float(0.5**late - 0.5**early) * half_life / log(2)
 
         holes = [(max(begin, since), min(end, until)) for begin, end in self.holes]
-        return integral(since, until) - sum(integral(*one) for one in holes if one[0] < one[1])
+        return integral(since, until) - sum(integral(*hole) for hole in holes if hole[0] < hole[1])
 
     def knows_enough(self, now: int) -> bool:
         return len(self.times) >= 5 and now - self.first >= 2 * DAY
@@ -160,9 +160,9 @@ class Blog:
         habits = then.cell(local) * then.factor(age) * then.within(local)
         rates = [log(rate) for rate in (habits, *then.others(local))]
         gains = [rate - missed for rate, missed in zip(rates, then.missed(), strict=True)]
-        found = believed(self.beliefs, gains)
+        updated = believed(self.beliefs, gains)
         self.beliefs = [
-            0.995 * one + 0.005 * part for one, part in zip(found, HANDED_OUT, strict=True)
+            0.995 * belief + 0.005 * part for belief, part in zip(updated, HANDED_OUT, strict=True)
         ]
         if self.knows_enough(at):
             self.silences.append((at, age, 1.0, 0.0))
@@ -176,8 +176,8 @@ class Blog:
         then = Moment(self, now)
         sure = believed(self.beliefs, [-min(missed, 3.0) for missed in then.missed()])
         less = [max(share - 0.02, 0.0) for share in sure]
-        share, *weights = (one / sum(less) for one in less)
-        start, quiet, found = now - now % 300, 1.0, []
+        share, *weights = (weight / sum(less) for weight in less)
+        start, quiet, edges = now - now % 300, 1.0, []
         factors = [then.factor(place) for place in range(13)]
         ahead: dict[tuple[int, int, int], tuple[float, float]] = {}
         for step in range(steps):
@@ -193,8 +193,8 @@ class Blog:
             ended = 1 - exp(-usual * factor)  # after that the rate is the usual one
             expected = quiet * (ended + usual - ended / factor) + (1 - quiet) * usual
             quiet *= 1 - ended
-            found.append(share * expected + other)
-        return found
+            edges.append(share * expected + other)
+        return edges
 
 
 def hidden(curve: list[float], begin: float, ttl: float) -> float:
@@ -253,14 +253,14 @@ def best_chain(curve: list[float], first: float, last: float, menu: list[int], w
 
 def habits(seed: int) -> list[int]:
     """A log with hours, weekdays, full minutes, bursts, a move of hours and a long silence."""
-    rng, found, at = Random(seed), [], BEGIN
+    rng, instants, at = Random(seed), [], BEGIN
     for day in range(70):
         hour = 7 if day < 45 else 15
         if day % 7 < 5 and not 20 < day < 37:
             for _ in range(rng.randrange(4)):
                 at = BEGIN + day * DAY + 3600 * (hour - 10) + STEP * rng.randrange(30)
-                found += [at - at % 900, at + STEP * rng.randrange(1, 3)]
-    return sorted(set(found))
+                instants += [at - at % 900, at + STEP * rng.randrange(1, 3)]
+    return sorted(set(instants))
 
 
 LOGS: dict[str, tuple[str, list[tuple[int, int]], list[int]]] = {
@@ -301,9 +301,9 @@ def test_what_is_learnt_is_what_the_theory_says(name: str) -> None:
             choose(known, now, rule, work)
             steps = len(work.curve.number) - 1
             curve = blog.curve(now, profile, steps)
-            said = [later - sooner for sooner, later in pairwise(work.curve.number)]
-            assert said == pytest.approx(curve, rel=1e-6, abs=1e-12)
-            waited = sum(5.0 * (steps - step - 0.5) * one for step, one in enumerate(curve))
+            steps_hidden = [later - sooner for sooner, later in pairwise(work.curve.number)]
+            assert steps_hidden == pytest.approx(curve, rel=1e-6, abs=1e-12)
+            waited = sum(5.0 * (steps - step - 0.5) * number for step, number in enumerate(curve))
             assert work.curve.waiting[steps] == pytest.approx(waited, rel=1e-9)
 
 

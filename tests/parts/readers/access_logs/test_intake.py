@@ -75,12 +75,12 @@ def test_a_log_says_of_readers_what_the_site_would_have_said(
     assert fold(site.database, 15) == 12
     with site.database.read() as session:
         report = make(session, MONDAY + timedelta(hours=6), 1, 15)
-    one, other = (
+    first, other = (
         {name: value for name, value in reader.to_dict(15).items() if name != "agent"}
         for reader in report.readers
     )
-    assert one == other
-    assert one["verdict"] == "obedient"
+    assert first == other
+    assert first["verdict"] == "obedient"
     assert {source.source: source.requests for source in report.sources} == {
         "site": 12, "nginx log": 12,
     }  # fmt: skip
