@@ -94,6 +94,9 @@ def test_dates_of_items(document: bytes) -> None:
     [
         (RSS_20, DocumentHints(ttl_minutes=60)),
         (RSS_10, DocumentHints(syndication_minutes=480)),
+        (RSS_10.replace(b"daily", b"weekly"), DocumentHints(syndication_minutes=3_360)),
+        (RSS_10.replace(b"daily", b"Hourly"), DocumentHints(syndication_minutes=20)),
+        (RSS_10.replace(b"daily", b"now and then"), DocumentHints()),
         (RSS_091, DocumentHints(skip_hours=frozenset({0, 1, 2}), skip_days=frozenset({5, 6}))),
         (ATOM, DocumentHints()),
         (rss("a").replace(b"<title>A", b"<ttl>0</ttl><title>A", 1), DocumentHints()),
