@@ -4,6 +4,7 @@ from pathlib import Path
 
 from publisher.base.errors import InvalidData
 from publisher.dynamic_ttl.core.polling import FOREVER, RULES, PollPolicy, Rule
+from publisher.dynamic_ttl.core.polling.hints import decide_by_headers
 from publisher.dynamic_ttl.core.polling.policy import Ints, Numbers, State
 from publisher.dynamic_ttl.core.specs import SpecError, known, read_options, split_spec
 from publisher.simulator.real_readers import READERS
@@ -40,6 +41,12 @@ ORACLE_RULE = Rule(
     decide=come_with_the_update,
     explain=_explain,
 )
+
+
+def headers_only(policy: PollPolicy) -> bool:
+    """Whether the client never reads the element: of a document without news it is then told
+    nothing but the headers."""
+    return policy.rule.decide is decide_by_headers
 
 
 # All clients that can be simulated.

@@ -39,7 +39,8 @@ class ReplayOptions(NamedTuple):
     """How to replay. clients: specs; phases: clients of each kind at a timeline; window: items in
     the document; seed: of the first polls and the jitter; jitter: per cent of each wait; within:
     seconds in which the clients begin (0: their own first interval); changes: whether to count the
-    documents that only changed the ttl, for which without numba each has to be decided."""
+    documents that only changed the ttl, and what readers of the headers are sent of them; for this
+    each document has to be decided without numba."""
 
     clients: tuple[str, ...] = ("ttl",)
     phases: int = PHASES

@@ -42,3 +42,13 @@ def test_ten_timelines_have_the_same_rows(
     compiled._specialised.cache_clear()
     compiled.rule.cache_clear()
     assert plain == rows(line, changes)
+
+
+def test_what_the_table_leaves_out_changes_no_other_figure() -> None:
+    """Without the documents that only changed the ttl: the same polls and delays."""
+    line = cut(read_timeline(TIMELINES / "ruff-releases.csv"), last_days=40)
+    left_out = {"changes_per_day", "bytes_per_day"}
+    every, few = rows(line), rows(line, changes=False)
+    differing = {name for one, other in zip(every, few, strict=True) for name in one
+                 if one[name] != other[name]}  # fmt: skip
+    assert differing == left_out

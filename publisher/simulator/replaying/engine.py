@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from publisher.dynamic_ttl.core.civil import LAST_SECOND
 from publisher.dynamic_ttl.core.polling import FOREVER, PollPolicy
 from publisher.dynamic_ttl.core.randomness import GOLDEN_BITS, MASK, mixed
-from publisher.dynamic_ttl.core.replay.announcements import RENEWED
+from publisher.dynamic_ttl.core.replay.announcements import QUIET, RENEWED
 from publisher.dynamic_ttl.core.replay.reader_polls import GOLDEN, PHASES, after_a_document
-from publisher.simulator.clients import ORACLE_RULE
+from publisher.simulator.clients import ORACLE_RULE, headers_only
 from publisher.simulator.replaying import compiled, counted, kernel
 from publisher.simulator.replaying.counted import WINDOW, Feeds
 from publisher.simulator.replaying.figures import DAY, Tally
@@ -118,13 +118,15 @@ def replay(
 
     jitter: per cent by which each wait is longer or shorter at random; the oracle's never is.
     within: seconds in which the clients begin; 0: their own first interval. changes: whether to
-    count the documents that only changed the ttl.
+    count the documents that only changed the ttl, and what readers of the headers are sent of them.
     """
     counts = np.zeros((len(feeds.starts), counted.COUNTS), np.int64)
     delays = np.zeros(counted.MINUTE_BINS, np.int64)
     returned = np.zeros(int(np.diff(feeds.offsets).max()) + 1, np.int64)
     starts = first_polls(feeds, policy, phases, seed, within)
     jitter = 0 if policy.rule is ORACLE_RULE else jitter
+    if not changes and headers_only(policy) and says_headers(feeds):
+        feeds = feeds._replace(etags=np.full_like(feeds.etags, QUIET))
     wait = steady_wait(feeds, policy, jitter)
     arguments: tuple[Any, ...]
     if wait:

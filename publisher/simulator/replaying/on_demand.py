@@ -1,8 +1,8 @@
 """What a feed announces, without numba: a document is decided when a reader first polls it.
 
 Readers of the headers come at moments that the feed names, most of them at the same ones, so they
-see few of its documents. A document depends only on the updates up to its moment: those that are
-sure to be seen are decided before, in parts of the time, by all processors at once.
+see few of its documents, and not their ttl. A document depends only on the updates up to its
+moment: what is sure to be seen is decided before, in parts of the time, by all processors at once.
 """
 
 import os
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from publisher.dynamic_ttl.core.civil import DAY_SECONDS, hour_end, hour_start
 from publisher.dynamic_ttl.core.replay.announcements import DOCUMENT, Announced
-from publisher.dynamic_ttl.core.ttl.choice import workspace
+from publisher.dynamic_ttl.core.ttl.choice import forecast, plan, workspace
 from publisher.dynamic_ttl.core.ttl.counts import STEP_SECONDS, History, Tables
 from publisher.dynamic_ttl.core.ttl.headers import seconds_left, slot_of, with_news
 from publisher.dynamic_ttl.core.ttl.mixture import after
@@ -24,8 +24,9 @@ from publisher.simulator.replaying.compiled import as_lists
 from publisher.simulator.replaying.counted import Array
 
 Chooser = Callable[..., int]
-Decided = tuple[int, tuple[int, ...]]
-"""The ttl of a document in minutes, and the expiries of its hour, as `plan_expiries` gives them."""
+Decided = tuple[dict[int, int], dict[int, tuple[int, ...]]]
+"""By the moments of documents their ttls in minutes, and the expiries of their hours, as
+`plan_expiries` gives them."""
 PART_SECONDS = 30 * DAY_SECONDS
 FEW = 2  # parts that are not worth a second process
 
@@ -75,17 +76,27 @@ class Decisions:
         self.times, self.rule, self.choose = times, rule, choose
         self.built, self.begins = moments(times, whole)
         self.parts = list(split(times, whole, rule.half_life))
-        self.decided: dict[int, Decided] = {}
+        self.ttls: dict[int, int] = {}
+        self.expiries: dict[int, tuple[int, ...]] = {}
         self._history, self._work = copied(whole.history), workspace(rule)
 
-    def at(self, built: int) -> Decided:
-        """What the document of that moment says."""
-        decided = self.decided.get(built)
-        if decided is None:
+    def ttl(self, built: int) -> int:
+        """The ttl of the document of that moment, in minutes."""
+        ttl = self.ttls.get(built)
+        if ttl is None:
+            ttl = self.choose(self._history_at(built), built, self.rule, self._work)
+            self.ttls[built], self.expiries[built] = ttl, tuple(self._work.header.expiries)
+        return ttl
+
+    def headers(self, built: int) -> tuple[int, ...]:
+        """The expiries of the document of that moment."""
+        expiries = self.expiries.get(built)
+        if expiries is None:
             history = self._history_at(built)
-            ttl = self.choose(history, built, self.rule, self._work)
-            decided = self.decided[built] = ttl, tuple(self._work.header.expiries)
-        return decided
+            forecast(history, built, self.rule, self._work)
+            plan(history, built, self.rule, self._work)
+            expiries = self.expiries[built] = tuple(self._work.header.expiries)
+        return expiries
 
     def _history_at(self, now: int) -> History:
         number = bisect_right(self.times, now)
@@ -100,10 +111,10 @@ class Decisions:
     def expiry(self, at: int) -> int:
         """Until when a copy fetched at `at` is good, by the headers."""
         built = self.built[bisect_right(self.built, at) - 1]
-        return self.at(built)[1][slot_of(self.parts[0].history, at)]
+        return self.headers(built)[slot_of(self.parts[0].history, at)]
 
     def seen_by_headers(self) -> None:
-        """Decide the documents that a reader of the headers sees."""
+        """Decide the headers that their reader sees."""
         now, seen = self.built[0], 0
         while now < self.parts[-1].end:
             number, wait = bisect_right(self.times, now), seconds_left(self.expiry(now), now)
@@ -111,11 +122,11 @@ class Decisions:
             seen = number
 
     def decide_now(self, every: bool) -> None:
-        """Decide `every` document, or those that readers of the headers see, by all processors;
+        """Decide `every` document, or the headers that their readers see, by all processors;
         Winer's rule, which costs next to nothing, at once in the order of time."""
         if self.rule.planner == WINERS:
             for built in self.built:
-                self.at(built)
+                self.ttl(built)
             return
         if not (every or self.rule.exact):
             return
@@ -125,7 +136,8 @@ class Decisions:
             jobs = [(self.times, part, self.rule, self.choose, every) for part in self.parts]
             begun, end = self.parts[0].start, self.parts[-1].end
             for part, decided in zip(self.parts, run(_decided, jobs), strict=True):
-                self.decided |= decided
+                self.ttls |= decided[0]
+                self.expiries |= decided[1]
                 for tell in _watchers:
                     tell((part.end - begun) / (end - begun))
 
@@ -133,7 +145,7 @@ class Decisions:
         """The longest ttl of all documents: nearly every feed says the largest of its menu soon."""
         longest = 0
         for built in self.built:
-            longest = max(longest, self.at(built)[0])
+            longest = max(longest, self.ttl(built))
             if longest == self.rule.menu[-1]:
                 break
         return longest
@@ -144,18 +156,16 @@ def _leave_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _decided(
-    job: tuple[Sequence[int], Part, RuleNumbers, Chooser, bool],
-) -> dict[int, Decided]:
-    """What the documents of a part say: of each, or of those that readers of the headers see."""
+def _decided(job: tuple[Sequence[int], Part, RuleNumbers, Chooser, bool]) -> Decided:
+    """What the documents of a part say: each of them, or the headers that their readers see."""
     times, part, rule, choose, every = job
     decisions = Decisions(times, part, rule, choose)
     if every:
         for built in decisions.built:
-            decisions.at(built)
+            decisions.ttl(built)
     else:
         decisions.seen_by_headers()
-    return decisions.decided
+    return decisions.ttls, decisions.expiries
 
 
 def copied(history: History) -> History:
@@ -209,7 +219,7 @@ def announced(
 ) -> Documents:
     """What the feed with updates at `times` announces in the `whole` time."""
     decisions = Decisions(times, whole, rule, choose)
-    ttls = OnDemand(decisions, decisions.built, lambda at: decisions.at(at)[0])
+    ttls = OnDemand(decisions, decisions.built, decisions.ttl)
     if not rule.exact:
         return Documents(decisions.built, ttls, etag=etag)
     expiries = OnDemand(decisions, decisions.begins, decisions.expiry)

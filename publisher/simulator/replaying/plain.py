@@ -11,8 +11,9 @@ from zlib import crc32
 from publisher.dynamic_ttl.core.civil import LAST_SECOND
 from publisher.dynamic_ttl.core.polling import PollPolicy
 from publisher.dynamic_ttl.core.randomness import GOLDEN_BITS, MASK, mixed
+from publisher.dynamic_ttl.core.replay.announcements import QUIET
 from publisher.dynamic_ttl.core.replay.reader_polls import GOLDEN, after_a_document
-from publisher.simulator.clients import ORACLE_RULE
+from publisher.simulator.clients import ORACLE_RULE, headers_only
 from publisher.simulator.replaying import compiled, counted, kernel
 from publisher.simulator.replaying.counted import Feeds
 from publisher.simulator.replaying.figures import DAY, Tally
@@ -94,6 +95,8 @@ def replay(
         OPTIONS=len(policy.options),
     )
     starts = [first_polls(feeds, policy, phases, seed, within)]
+    if not changes and headers_only(policy) and feeds.begins:
+        feeds = feeds._replace(ttls=[0] * len(feeds.built), etags=[QUIET])
     run(feeds, window, client, starts, [salt(feeds, seed)], [counts], delays)
     seen, seconds = counts[counted.SEEN], feeds.seconds[0]
     return Tally(

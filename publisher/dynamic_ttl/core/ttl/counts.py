@@ -209,8 +209,10 @@ def within_hour(tables: Tables, slot: int, common: float, fading: float) -> floa
 
 
 def spread_within(tables: Tables, total: float, fading: float, within: Counts) -> None:
-    """Fill `within` with the 288 factors of `within_hour`."""
+    """Fill `within` with the 288 factors of `within_hour`, without as many calls."""
+    minutes, hours = tables.minutes, tables.hours
     for part in range(SLOTS):
-        common = minute_pattern(tables, part, total, fading)
-        for slot in range(part, 24 * SLOTS, SLOTS):
-            within[slot] = within_hour(tables, slot, common, fading)
+        common = PRIOR * minute_pattern(tables, part, total, fading)
+        for hour in range(24):
+            own = minutes[hour * SLOTS + part] * fading + common
+            within[hour * SLOTS + part] = own / (hours[hour] * fading / SLOTS + PRIOR)

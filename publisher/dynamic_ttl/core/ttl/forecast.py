@@ -3,7 +3,7 @@
 from math import exp, sqrt
 from typing import NamedTuple
 
-from ..civil import HOUR_SECONDS, period, period_end, week_hour
+from ..civil import HOUR_SECONDS, NEVER, period, period_end, week_hour
 from .counts import (
     AGES,
     SLOTS,
@@ -47,7 +47,7 @@ def look_forward(
             within[part] = 1.0
     curve.number[0] = curve.waiting[0] = 0.0
     quiet, step, at, steps = 1.0, 0, begin, len(curve.number) - 1
-    change, offset, place = at, 0, age_class(begin - last)
+    change, offset, limit, factor = at, 0, begin, 1.0
     while step < steps:
         if at >= change:
             clock = period(zone, at)
@@ -58,18 +58,16 @@ def look_forward(
         rate = each.habits if rule.profile != DAY else hour_rate(tables, slot % 24, seen.habits)
         others = weights.recent * each.recent + weights.flat * each.flat
         others += weights.daily * each.daily
+        usual, mixed = (rate / SLOTS, within, part - step - 1), (weights.habits, others / SLOTS)
         hour = min(at + HOUR_SECONDS - local % HOUR_SECONDS, change)
         while at < hour and step < steps:
-            while place < len(AGES) - 2 and at - last >= AGES[place + 1]:
-                place += 1
-            factor = silence_factor(tables, fading, place)
-            end = min(hour, last + AGES[place + 1]) if place < len(AGES) - 2 else hour
-            more = min(-((at - end) // STEP_SECONDS), steps - step)
-            mixed = weights.habits, others / SLOTS
-            usual = rate / SLOTS, within, part
+            if at >= limit:
+                place = age_class(at - last)
+                limit = last + AGES[place + 1] if place < len(AGES) - 2 else NEVER
+                factor = silence_factor(tables, fading, place)
+            more = min(-((at - min(hour, limit)) // STEP_SECONDS), steps - step)
             quiet = integrate(curve, step, step + more, usual, factor, quiet, mixed)
             step += more
-            part += more
             at += more * STEP_SECONDS
 
 
@@ -84,18 +82,17 @@ def integrate(
 ) -> float:
     """Fill the `curve` after step `begin` up to step `end`, five minutes each.
 
-    usual: the updates of a mean step by the habits, their pattern within the hours, the place of
-    the first step in it. mixed: the weight of these habits, and what the other forecasters add to
-    each step. `quiet` is P(no update by `begin`); returns P(no update by `end`). The silence
-    `factor` scales the rate only until the first update arrives: a silence that is broken predicts
-    nothing more. `broken`, P(the silence ends in the step), is `factor` times the share of the
-    step's usual updates that it replaces.
+    usual: the updates of a mean step by the habits, their pattern within the hours, and the place
+    in it of step 0, where step 1 is the first of the curve. mixed: the weight of these habits, and
+    what the other forecasters add to each step. `quiet` is P(no update by `begin`); returns P(no
+    update by `end`). The silence `factor` scales the rate only until the first update arrives: a
+    silence that is broken predicts nothing more. `broken`, P(the silence ends in the step), is
+    `factor` times the share of the step's usual updates that it replaces.
     """
-    (number, waiting), (mean, within, part), (share, others) = curve, usual, mixed
+    (number, waiting), (mean, within, place), (share, others) = curve, usual, mixed
     expected, waited, surplus = number[begin], waiting[begin], share * (1.0 - 1.0 / factor)
-    before = part - begin - 1
     for step in range(begin + 1, end + 1):
-        own = mean * within[before + step]
+        own = mean * within[place + step]
         silent = exp(-own * factor)
         broken = quiet * (1.0 - silent)
         updates = share * own + surplus * broken + others

@@ -91,17 +91,17 @@ def plan_expiries(
     value, height, lines, dots, seen, waiting, expiries = plan
     share_on_full_minutes(history.tables, dots)
     coming, front, end = fill_ahead(curve, worth, plan, present), 0, 0
+    last, least = coming, height[coming]  # the newest line
     for step in range(HORIZON - 1, -1, -1):
         while coming >= step + SHORTEST:  # its line joins the envelope
             top = height[coming]
             while end - front >= 2:
-                older, last = lines[end - 2], lines[end - 1]
-                fall = (height[last] - top) * (older - last)
-                if (height[older] - height[last]) * (last - coming) > fall:
+                older = lines[end - 2]
+                if (height[older] - least) * (last - coming) > (least - top) * (older - last):
                     break
-                end -= 1
-            lines[end] = coming
-            end, coming = end + 1, coming - 1
+                last, least, end = older, height[older], end - 1
+            lines[end] = last = coming
+            least, end, coming = top, end + 1, coming - 1
         have, waited = seen[step], waiting[step]
         if step + present < SLOTS:
             middle = lowest(lines, height, front, end, (have + number[step + 1]) / 2.0)
@@ -109,7 +109,11 @@ def plan_expiries(
             late = not known or dots[(best + present) % SLOTS] > 0.0
             good = begin + best * STEP_SECONDS
             expiries[step + present] = good + JUST_AFTER if late else good
-        front = lowest(lines, height, front, end, have)
+        while end - front >= 2:  # `lowest` without a call, as most of a decision's time goes here
+            one, other = lines[front], lines[front + 1]
+            if height[one] - height[other] < STEP_MINUTES * (one - other) * have:
+                break
+            front += 1
         best = min(lines[front], step + LONGEST)
         kept = (best - step) * STEP_MINUTES
         value[step] = cost = worth + waiting[best] - waited - kept * have + value[best]

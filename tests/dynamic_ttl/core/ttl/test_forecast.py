@@ -5,6 +5,14 @@ from random import Random
 
 import pytest
 
+from publisher.dynamic_ttl.core.ttl.counts import (
+    SIZES,
+    SLOTS,
+    Tables,
+    minute_pattern,
+    spread_within,
+    within_hour,
+)
 from publisher.dynamic_ttl.core.ttl.forecast import Curve, integrate
 
 
@@ -12,7 +20,7 @@ def summed(usual: list[float], factor: float) -> tuple[list[float], float]:
     """The running sum of expected updates, and the chance that none comes at all."""
     number, steps = [0.0] * (len(usual) + 1), len(usual)
     curve, alone = Curve(number, [0.0] * len(number)), (1.0, 0.0)
-    quiet = integrate(curve, 0, steps, (1.0, usual, 0), factor, 1.0, alone)
+    quiet = integrate(curve, 0, steps, (1.0, usual, -1), factor, 1.0, alone)
     return number, quiet
 
 
@@ -54,3 +62,13 @@ def test_the_expectation_is_that_of_the_process(factor: float) -> None:
     number, quiet = summed(usual, factor)
     assert number[-1] == pytest.approx(mean, abs=4 * error)
     assert quiet == pytest.approx(seen.count(0) / plays, abs=0.02)
+
+
+def test_the_factors_of_a_day_are_those_of_each_slot() -> None:
+    rng = Random(3)
+    tables = Tables(*([rng.random() for _ in range(size)] for size in SIZES.values()))
+    within = [0.0] * len(tables.minutes)
+    spread_within(tables, 7.0, 0.8, within)
+    for slot, factor in enumerate(within):
+        common = minute_pattern(tables, slot % SLOTS, 7.0, 0.8)
+        assert factor == within_hour(tables, slot, common, 0.8)
