@@ -27,16 +27,16 @@ INTERVALS, FLOORS, HEARD = (15, 30, 60, 120, 1440), (15, 60), ("no", "200", "304
 
 def timelines(folders: list[Path]) -> list[Timeline]:
     """The last year of each timeline with enough of it."""
-    found = []
+    lines = []
     for folder in folders:
         for path in sorted(folder.glob("*.csv")):
             if path.name in SIDE_TABLES:
                 continue
             try:
-                found.append(cut(read_timeline(path), last_days=LAST_DAYS))
+                lines.append(cut(read_timeline(path), last_days=LAST_DAYS))
             except InvalidData as error:
                 print(f"left out: {error}", file=sys.stderr)
-    return found
+    return lines
 
 
 def clients() -> dict[str, str]:

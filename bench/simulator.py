@@ -58,12 +58,12 @@ def best(
     work: Callable[[], Any], times: int = 5, clock: Callable[[], float] = process_time
 ) -> tuple[float, Any]:
     """The shortest of several runs in seconds of `clock`, and what the last one returned."""
-    shortest, found = float("inf"), None
+    shortest, result = float("inf"), None
     for _ in range(times):
         begin = clock()
-        found = work()
+        result = work()
         shortest = min(shortest, clock() - begin)
-    return shortest, found
+    return shortest, result
 
 
 def polls(rate: float, name: str) -> None:

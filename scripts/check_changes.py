@@ -36,18 +36,18 @@ def problems(folder: Path) -> Iterator[str]:
     for commit, _, date in (line.partition(" ") for line in commits.splitlines()):
         message = git(folder, "log", "-1", "--format=%B", commit)
         written = git(folder, "show", "--format=", "--name-only", commit, "--", "changes")
-        said = NONE in [line.strip().lower() for line in message.splitlines()]
-        if date > day and not said and not written:
+        is_said = NONE in [line.strip().lower() for line in message.splitlines()]
+        if date > day and not is_said and not written:
             subject = message.partition("\n")[0]
             yield f"{commit[:8]} ({subject}) has neither a file in changes/ nor `Changelog: none`"
 
 
 def main(folder: Path) -> int:
     """0 if there are no problems, else 1, with the problems on standard error."""
-    found = list(problems(folder))
-    for problem in found:
+    sentences = list(problems(folder))
+    for problem in sentences:
         print(f"changes: {problem}; CONTRIBUTING.md has the rule", file=sys.stderr)
-    return 1 if found else 0
+    return 1 if sentences else 0
 
 
 if __name__ == "__main__":

@@ -15,12 +15,12 @@ ROOT = Path(__file__).parent.parent
 
 def main() -> None:
     """One line for each room, the least covered first, and one for all."""
-    told = subprocess.run(
+    report = subprocess.run(
         [sys.executable, "-m", "coverage", "json", "-q", "-o", "/dev/stdout"],
         cwd=ROOT, check=True, capture_output=True, text=True,
     )  # fmt: skip
     parts, met = Counter[str](), Counter[str]()
-    for name, file in json.loads(told.stdout)["files"].items():
+    for name, file in json.loads(report.stdout)["files"].items():
         for room in (Path(name).parts[1], "all"):
             summary = file["summary"]
             parts[room] += summary["num_statements"] + summary["num_branches"]

@@ -82,18 +82,18 @@ def moments(updates: list[datetime]) -> Iterator[datetime]:
 
 def cases() -> list[dict[str, Any]]:
     """The inputs, spread evenly over histories, zones and menus."""
-    found: list[dict[str, Any]] = []
+    vectors: list[dict[str, Any]] = []
     known = histories()
     zones, menus, queue = cycle(ZONES), cycle(MENUS), cycle((None, None, 20, 130, None, 700, 45))
     streams = {name: moments(updates) for name, updates in known.items()}
-    while len(found) < NUMBER:
+    while len(vectors) < NUMBER:
         for name, stream in streams.items():
             now = next(stream, None)
             if now is None:
                 stream = streams[name] = moments(known[name])  # noqa: PLW2901 - begins anew
                 now = next(stream)
             ahead = next(queue)
-            found.append({
+            vectors.append({
                 "history": name,
                 "now": stamp(now),
                 "timezone": next(zones),
@@ -101,7 +101,7 @@ def cases() -> list[dict[str, Any]]:
                 "menu": next(menus),
             })  # fmt: skip
         next(zones)  # so that zones and menus are not always paired in the same way
-    return found[:NUMBER]
+    return vectors[:NUMBER]
 
 
 def stamp(at: datetime) -> str:
@@ -111,7 +111,7 @@ def stamp(at: datetime) -> str:
 
 def answer_of(case: dict[str, Any], updates: list[datetime]) -> dict[str, Any]:
     """The answer of `ttl_for` to a case."""
-    said = ttl_for(
+    advice = ttl_for(
         updates,
         datetime.fromisoformat(case["now"]),
         case["timezone"],
@@ -119,13 +119,13 @@ def answer_of(case: dict[str, Any], updates: list[datetime]) -> dict[str, Any]:
         case["menu"],
     )
     return {
-        "ttl_minutes": said.ttl_minutes,
-        "max_age_seconds": said.max_age_seconds,
-        "expires": stamp(said.expires),
-        "update_period": said.update_period,
-        "update_frequency": said.update_frequency,
-        "valid_until": stamp(said.valid_until),
-        "since": stamp(said.since),
+        "ttl_minutes": advice.ttl_minutes,
+        "max_age_seconds": advice.max_age_seconds,
+        "expires": stamp(advice.expires),
+        "update_period": advice.update_period,
+        "update_frequency": advice.update_frequency,
+        "valid_until": stamp(advice.valid_until),
+        "since": stamp(advice.since),
     }
 
 

@@ -91,9 +91,9 @@ def run_task(task: Task, options: ReplayOptions) -> list[Result]:
         documents = parse_publisher(task.publisher)(task.feeds)
         if isinstance(documents.ttls, OnDemand):
             documents.ttls.decisions.decide_now(every=options.changes)
-        said = plain.lay_out(task.feeds, documents)
+        laid_out = plain.lay_out(task.feeds, documents)
         tallies = (
-            plain.replay(said, parse_client(client), *options[1:]) for client in options.clients
+            plain.replay(laid_out, parse_client(client), *options[1:]) for client in options.clients
         )
         return [_result(task, *pair) for pair in zip(options.clients, tallies, strict=True)]
     from publisher.simulator.replaying.engine import replay, steady_wait  # late: numpy
@@ -122,8 +122,8 @@ def prepare(task: Task) -> Feeds:
         return one_feed(task.feeds, publisher(task.feeds))
     scored = scoring_between(*task.feeds.span)
     if isinstance(publisher, Fixed):
-        said = publisher.documents(task.feeds.span[0])
-        return lay_out_alike(task.feeds.names, *task.feeds.feeds(), said, scored, task.feeds.span)
+        fixed = publisher.documents(task.feeds.span[0])
+        return lay_out_alike(task.feeds.names, *task.feeds.feeds(), fixed, scored, task.feeds.span)
     lines = task.feeds.timelines()
     return lay_out(lines, [publisher(line) for line in lines], [scored] * len(lines))
 

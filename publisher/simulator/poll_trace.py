@@ -43,9 +43,9 @@ def walk(
         return other, [*reasons[:-1], f"jitter {other - wait:+d} s", *reasons[-1:]]
 
     moved = foreseen if policy.rule is ORACLE_RULE else jittered if jitter > 0 else None
-    said, etag = documents.as_lists(), documents.etag
+    listed, etag = documents.as_lists(), documents.etag
     yield from reader_polls.walk(
-        times, timeline.end, said, etag, policy, start, window, explain, moved
+        times, timeline.end, listed, etag, policy, start, window, explain, moved
     )
 
 

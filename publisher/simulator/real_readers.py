@@ -85,8 +85,8 @@ def freshrss(
 ) -> None:
     """max-age between 800 s and a day (3600 s without any); a 304 may shorten it, never lengthen
     it. Waits an hour at least."""
-    told = http_freshness(answer, now)
-    age = float(min(max(told, 800), DAY)) if told >= 0 else 3600.0
+    fresh = http_freshness(answer, now)
+    age = float(min(max(fresh, 800), DAY)) if fresh >= 0 else 3600.0
     state[AGE] = min(state[AGE], age) if answer[STATUS] == NOT_MODIFIED else age
     state[UNTIL] = now + max(state[AGE], 3600.0)
 
@@ -97,8 +97,8 @@ def netnewswire(
     """The max-age of the last 200, counted from that response: five hours at most; 9 minutes
     without any."""
     if answer[STATUS] != NOT_MODIFIED:
-        told = http_freshness(answer, now)
-        state[UNTIL] = now + (min(told, 5 * HOUR) if told >= 0 else 9 * MINUTE)
+        fresh = http_freshness(answer, now)
+        state[UNTIL] = now + (min(fresh, 5 * HOUR) if fresh >= 0 else 9 * MINUTE)
 
 
 def commafeed(
@@ -123,9 +123,9 @@ def lion_reader(
 ) -> None:
     """max-age with a floor of 10 minutes; else the ttl of a 200, else an hour, with a floor of an
     hour. (s-maxage would come first: a feed of ours sends none.)"""
-    told = http_freshness(answer, now)
-    if told >= 0:
-        state[UNTIL] = now + max(told, 10 * MINUTE)
+    fresh = http_freshness(answer, now)
+    if fresh >= 0:
+        state[UNTIL] = now + max(fresh, 10 * MINUTE)
     else:
         state[UNTIL] = now + max(answer[TTL], HOUR)
 
@@ -138,8 +138,8 @@ def heard(
     whole = answer[STATUS] != NOT_MODIFIED
     if whole or options[3] < 2:
         state[AGE] = max(answer[TTL], 0) if whole and options[3] > 0 else 0
-    told = http_freshness(answer, now) if options[2] > 1 or (whole and options[2] > 0) else -1
-    wait = told if told > 0 else state[AGE]
+    fresh = http_freshness(answer, now) if options[2] > 1 or (whole and options[2] > 0) else -1
+    wait = fresh if fresh > 0 else state[AGE]
     state[UNTIL] = now + (max(wait, options[1] * MINUTE) if wait > 0 else options[0] * MINUTE)
 
 

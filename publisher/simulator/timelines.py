@@ -229,15 +229,15 @@ class Scoring:
 
 def scoring(timeline: Timeline) -> Scoring:
     """How `timeline` is scored; NothingToScore if nothing of it would be scored."""
-    found = scoring_between(timeline.start, timeline.end, timeline.holes, timeline.scored_from)
+    scored = scoring_between(timeline.start, timeline.end, timeline.holes, timeline.scored_from)
     times = timeline.times
-    first, last = bisect_left(times, found.begin), bisect_right(times, found.last_scored)
-    if all(bisect_right(found.edges, times[place]) % 2 for place in range(first, last)):
+    first, last = bisect_left(times, scored.begin), bisect_right(times, scored.last_scored)
+    if all(bisect_right(scored.edges, times[place]) % 2 for place in range(first, last)):
         raise NothingToScore(
             f"{timeline.name}: nothing to score: of {len(timeline.times)} updates none lies after "
             "the learning period and before the last 24 hours"
         )
-    return found
+    return scored
 
 
 @lru_cache(maxsize=1024)

@@ -153,10 +153,10 @@ def test_a_200_carries_element_and_headers(around: Around) -> None:
     origin = Origin(parts=7, headers=[*RSS, ("Repr-Digest", "sha-256=:of the former bytes:")])
     got = around(origin)()
     assert "repr-digest" not in got.headers
-    said = ttl_for(POSTS, MONDAY)
-    assert scan(got.body).hints.ttl_minutes == said.ttl_minutes
-    assert got.headers["cache-control"] == f"public, max-age={said.max_age_seconds}"
-    assert got.headers["expires"] == format_datetime(said.expires, usegmt=True)
+    advice = ttl_for(POSTS, MONDAY)
+    assert scan(got.body).hints.ttl_minutes == advice.ttl_minutes
+    assert got.headers["cache-control"] == f"public, max-age={advice.max_age_seconds}"
+    assert got.headers["expires"] == format_datetime(advice.expires, usegmt=True)
     assert got.headers["cdn-cache-control"] == "max-age=60"
     assert got.headers["x-accel-expires"] == "60"
     assert got.headers["content-length"] == str(len(got.body))
@@ -319,8 +319,8 @@ def test_updates_that_fail_leave_the_feed_alone(
         answer = answers.pop(0)
         if isinstance(answer, OSError):
             raise answer
-        found: list[datetime] = answer
-        return found
+        updates: list[datetime] = answer
+        return updates
 
     ask = around(Origin(), updates)
     assert ask().body == document("hugo")

@@ -35,7 +35,7 @@ print(sorted(name for name in foreign if not name.startswith("_")))
 def answer(case: dict[str, Any]) -> dict[str, Any]:
     """What `ttl_for` says to a vector."""
     updates = [datetime.fromisoformat(text) for text in VECTORS["histories"][case["history"]]]
-    said = ttl_for(
+    advice = ttl_for(
         updates,
         datetime.fromisoformat(case["now"]),
         case["timezone"],
@@ -45,7 +45,7 @@ def answer(case: dict[str, Any]) -> dict[str, Any]:
     return {
         name: value.isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else value
         for name in case["answer"]
-        for value in [getattr(said, name)]
+        for value in [getattr(advice, name)]
     }
 
 

@@ -105,8 +105,8 @@ def test_real_blogs_get_the_live_decision(name: str) -> None:
         decision = decide(activity, built, TtlRule())
         assert said(documents, at) == decision.ttl_minutes
         place = np.searchsorted(documents.begins, at, side="right") - 1
-        told = seconds_left(int(documents.expiries[place]), at)
-        assert told == decision.max_age_seconds(instant(at))
+        seconds = seconds_left(int(documents.expiries[place]), at)
+        assert seconds == decision.max_age_seconds(instant(at))
 
 
 def test_winer_is_the_live_decision_of_that_planner() -> None:

@@ -45,16 +45,16 @@ def test_cron_polls_at_the_first_tick_after_what_it_was_told(period: int) -> Non
 
 def test_freshrss_lets_a_304_shorten_and_never_lengthen() -> None:
     """Between an hour and a day; twice an hour it looks whether the time is over."""
-    told = waits(
+    waited = waits(
         "freshrss",
         (0, Answer(200, max_age_seconds=4 * 3600 - 60)),
         (0, Answer(304, max_age_seconds=8 * 3600)),
         (0, Answer(304, max_age_seconds=300)),
         (0, Answer(200, max_age_seconds=10**6)),
     )
-    assert [round(wait / 1800) * 1800 for wait in told[:2]] == [4 * 3600, 4 * 3600]
-    assert 3600 <= told[2] <= 5420
-    assert told[3] >= DAY
+    assert [round(wait / 1800) * 1800 for wait in waited[:2]] == [4 * 3600, 4 * 3600]
+    assert 3600 <= waited[2] <= 5420
+    assert waited[3] >= DAY
 
 
 def test_netnewswire_counts_from_the_last_200() -> None:

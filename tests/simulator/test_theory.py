@@ -191,8 +191,8 @@ def test_feeds_laid_out_at_once_are_those_laid_out_one_by_one() -> None:
     """A shard under a fixed ttl is the same to the bit without an object for each feed."""
     shard = shards(parse_synthetic("poisson:rate=2"), 12, 60, "UTC", 5, 8)[1]
     lines = shard.timelines()
-    said = [parse_publisher("fixed:60")(line) for line in lines]
-    usual = lay_out(lines, said, [scoring_between(*shard.span)] * len(lines))
+    documents = [parse_publisher("fixed:60")(line) for line in lines]
+    usual = lay_out(lines, documents, [scoring_between(*shard.span)] * len(lines))
     at_once = grid.prepare(grid.Task(0, shard, "fixed:60"))
     for name, single, other in zip(usual._fields, usual, at_once, strict=True):
         assert single.dtype == other.dtype, name

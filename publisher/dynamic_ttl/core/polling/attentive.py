@@ -100,12 +100,12 @@ def _explain(state: State, options: Numbers, now: int, wait: int, reason: int) -
     reasons = HISTOGRAM.explain(state, options, now, learned, code)
     hints = ((TTL_SECONDS, "ttl"), (HTTP_SECONDS, "max-age or Expires"), (PERIOD_SECONDS, "sy"))
     reasons += [f"{name} {duration(state[slot])}" for slot, name in hints if state[slot] > 0]
-    kept = asked(state, options)
+    least = asked(state, options)
     longest = max(state[TTL_SECONDS], state[HTTP_SECONDS], state[PERIOD_SECONDS])
-    if longest > kept:
-        asks = f"the feed asks for {duration(longest)}, of which at most {duration(kept)} is kept"
+    if longest > least:
+        asks = f"the feed asks for {duration(longest)}, of which at most {duration(least)} is kept"
     else:
-        asks = f"not sooner than the feed asks: {duration(kept)}"
+        asks = f"not sooner than the feed asks: {duration(least)}"
     ends = {
         ASKED: asks,
         UNASKED_FLOOR: f"not sooner than {duration(options[UNASKED] * 60)} unless the feed says so",

@@ -108,11 +108,11 @@ def limited(wait: float, options: Numbers) -> tuple[int, int]:
 def decide(state: State, options: Numbers, now: int) -> tuple[int, int, int]:
     """The feed's ttl, else the longer of its headers' freshness and its sy period; within floor and
     ceiling, outside skipped hours and days."""
-    said = state[TTL_SECONDS]
-    if said == 0:
-        said = max(state[HTTP_SECONDS], state[PERIOD_SECONDS])
-    seconds, reason = limited(said if said > 0 else options[DEFAULT] * 60, options)
-    if said == 0 and reason == SAID:
+    wanted = state[TTL_SECONDS]
+    if wanted == 0:
+        wanted = max(state[HTTP_SECONDS], state[PERIOD_SECONDS])
+    seconds, reason = limited(wanted if wanted > 0 else options[DEFAULT] * 60, options)
+    if wanted == 0 and reason == SAID:
         reason = FROM_DEFAULT
     if state[HOURS] == 0 and state[DAYS] == 0:
         return seconds, FOREVER, reason

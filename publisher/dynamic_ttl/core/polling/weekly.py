@@ -53,15 +53,15 @@ def remember(
         state[SINCE] = dates[first]
     # The first document of an undated feed does not tell when its items came.
     arrived = 0 if never_polled else int(answer[NEW_ITEMS])
-    kept = int(state[KEPT])
-    latest = state[place(state, kept - 1)]  # 0 before the first item
+    stored = int(state[KEPT])
+    latest = state[place(state, stored - 1)]  # 0 before the first item
     new = min(last - first if dated else arrived, len(state) - RING)
     for index in range(last - new, last):
         # An item older than the last stored one gets that one's date, which keeps the order.
         latest = max(min(int(dates[index]), now) if dated else now, latest)
-        state[place(state, kept)] = latest
-        kept += 1
-    state[KEPT] = kept
+        state[place(state, stored)] = latest
+        stored += 1
+    state[KEPT] = stored
     state[OLDEST] = oldest_within(state, now - WEEK)
 
 
@@ -72,9 +72,9 @@ def place(state: Numbers, number: int) -> int:
 
 def oldest_within(state: Numbers, after: int) -> int:
     """The running number of the first stored item with a date later than `after`."""
-    kept = int(state[KEPT])
-    oldest = max(int(state[OLDEST]), kept - (len(state) - RING))
-    while oldest < kept and state[place(state, oldest)] <= after:
+    stored = int(state[KEPT])
+    oldest = max(int(state[OLDEST]), stored - (len(state) - RING))
+    while oldest < stored and state[place(state, oldest)] <= after:
         oldest += 1
     return oldest
 

@@ -237,9 +237,13 @@ def test_histogram_waits_through_the_night_and_not_through_the_morning() -> None
     assert wait(8) < 2 * 3600
     assert wait(20) > 10 * 3600
     assert wait(20) + 20 * 3600 < (24 + 9.5) * 3600  # back soon after the morning begins
-    said = [policy.explain(memory, midnight + 30 * DAY + at)[0] for at in (9 * 3600, 10 * 3600 + 1)]
-    assert said[0].endswith("the busiest hour begins 1 h later")  # no clock: whose would it be?
-    assert said[1].endswith("the busiest hour is this one")
+    sentences = [
+        policy.explain(memory, midnight + 30 * DAY + at)[0] for at in (9 * 3600, 10 * 3600 + 1)
+    ]
+    assert sentences[0].endswith(
+        "the busiest hour begins 1 h later"
+    )  # no clock: whose would it be?
+    assert sentences[1].endswith("the busiest hour is this one")
 
 
 def steady(spec: str, an_hour: int, days: int = 30) -> tuple[PollPolicy, Memory]:
@@ -266,8 +270,10 @@ def test_histogram_names_the_busiest_hour() -> None:
     assert policy.explain(memory, midnight)[0] == "its learned day: hardly any items"
     item = Answer(200, new_items=1, item_dates=(midnight - 20 * 3600 + 5,))  # at four
     memory = policy.remember(memory, item, midnight)
-    said = {at: policy.explain(memory, midnight + at)[0] for at in (14_399, 14_400, 17_999, 18_000)}
-    assert [words.partition("busiest hour ")[2] for words in said.values()] == [
+    sentences = {
+        at: policy.explain(memory, midnight + at)[0] for at in (14_399, 14_400, 17_999, 18_000)
+    }
+    assert [words.partition("busiest hour ")[2] for words in sentences.values()] == [
         "begins 1 s later",
         "is this one",
         "is this one",

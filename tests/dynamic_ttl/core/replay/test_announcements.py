@@ -40,19 +40,24 @@ def test_the_replay_announces_what_the_live_site_decides(
     own, rule = OwnLog(posts(), ZONE, END), TtlRule.parse(freshness=freshness)
     start = END - 3 * DAY_SECONDS
     known = fold(Activity.empty(ZONE), [instant(at) for at in own.times if at <= start])
-    said = announced(own, known, rule)
-    assert said.built[0] == start
-    assert said.built[-1] < END
-    assert all(earlier < other for earlier, other in pairwise(said.built))
-    assert all(earlier != other for earlier, other in pairwise(said.ttls))  # equal ones are merged
-    assert bool(said.begins) is (freshness == "exact")
-    assert all(start <= earlier < other < END for earlier, other in pairwise(said.begins))
+    announcements = announced(own, known, rule)
+    assert announcements.built[0] == start
+    assert announcements.built[-1] < END
+    assert all(earlier < other for earlier, other in pairwise(announcements.built))
+    assert all(
+        earlier != other for earlier, other in pairwise(announcements.ttls)
+    )  # equal ones are merged
+    assert bool(announcements.begins) is (freshness == "exact")
+    assert all(start <= earlier < other < END for earlier, other in pairwise(announcements.begins))
     for now in range(start, END, 1717):
         activity = histogram(map(instant, own.times), instant(now), ZONE)
         decision = decide(activity, build_moment(activity.last_update, instant(now), ZONE), rule)
-        assert said.ttls[sum(at <= now for at in said.built) - 1] == decision.ttl_minutes
-        if said.begins:
-            expiry = said.expiries[sum(at <= now for at in said.begins) - 1]
+        assert (
+            announcements.ttls[sum(at <= now for at in announcements.built) - 1]
+            == decision.ttl_minutes
+        )
+        if announcements.begins:
+            expiry = announcements.expiries[sum(at <= now for at in announcements.begins) - 1]
             assert max(expiry - now - MINUTE, MINUTE) == decision.max_age_seconds(instant(now))
 
 
@@ -109,8 +114,8 @@ def test_a_quiet_tag_changes_with_items_only() -> None:
 def test_headers_are_good_until_their_expiry_and_an_hour_with_news() -> None:
     """A minute less than the expiry, a minute at least; an hour where the answer brings items, but
     not with the first document."""
-    said = Announced([0], [60], [0, 200, 4000], [500, 30, 20_000])
-    assert polls(said, DOCUMENT, "max-age") == [
+    announcements = Announced([0], [60], [0, 200, 4000], [500, 30, 20_000])
+    assert polls(announcements, DOCUMENT, "max-age") == [
         (50, 200, 0, 390),
         (440, 200, 1, 60),
         (740, 304, 0, 60),  # five minutes are the reader's own least
@@ -118,7 +123,7 @@ def test_headers_are_good_until_their_expiry_and_an_hour_with_news() -> None:
         *((at, 304, 0, 60) for at in range(1340, 4000, 300)),
         (4040, 304, 0, 15_900),
     ]
-    late = said._replace(begins=[0, 4990], expiries=[5100, 20_000])
+    late = announcements._replace(begins=[0, 4990], expiries=[5100, 20_000])
     assert polls(late, DOCUMENT, "max-age") == [(50, 200, 0, 4990), (5040, 200, 3, 3600)]
 
 
@@ -126,8 +131,11 @@ def test_in_a_long_silence_a_renewed_tag_brings_the_document_again() -> None:
     """Every four hours where max-age is two hours or more."""
 
     def statuses(minutes: int, etag: int) -> list[int]:
-        said = Announced([0], [minutes], [], [])
-        return [poll.answer.status for poll in walk([], 90_000, said, etag, parse("ttl"), 0, 20)]
+        announcements = Announced([0], [minutes], [], [])
+        return [
+            poll.answer.status
+            for poll in walk([], 90_000, announcements, etag, parse("ttl"), 0, 20)
+        ]
 
     assert statuses(120, RENEWED) == [200, 304] * 6 + [200]
     assert statuses(120, DOCUMENT) == [200] + [304] * 12

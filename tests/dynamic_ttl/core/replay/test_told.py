@@ -61,19 +61,19 @@ def test_each_number_is_the_decisions(number: int) -> None:
             assert told.simple == ""
         else:
             assert f"are told {span(decision.ttl_minutes)}" in told.simple
-        if found := re.search(
+        if match := re.search(
             r": with (.+), a post (?:now|at (\S+)) could wait (.+)\.", told.simple
         ):
             assert decision.refused is not None
             longer = decision.refused.ttl_minutes
-            assert found[1] == span(longer)
+            assert match[1] == span(longer)
             waits = longer
-            if found[2]:
-                hour, minute = map(int, found[2].split(":"))
+            if match[2]:
+                hour, minute = map(int, match[2].split(":"))
                 begins = (now + local).replace(hour=hour, minute=minute)
                 begins += timedelta(days=begins < now + local)
                 waits = longer - round((begins - now - local).total_seconds() / 60)
-            assert found[3] == _long(waits)
+            assert match[3] == _long(waits)
         assert f"at {decision.valid_until + local:%H:%M}" in told.again
 
 
