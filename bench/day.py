@@ -100,13 +100,13 @@ def run() -> list[Table]:
         took = time.monotonic() - begun
         time.sleep(LAST_FLUSH_SECONDS)
         left = DAY_SECONDS - (time.monotonic() - begun)
-        found = Counter(_by_process(site.pid))
-        found.subtract(before)
+        by_process = Counter(_by_process(site.pid))
+        by_process.subtract(before)
         nginx_cost = whole_cpu_seconds(nginx.pid) - nginx_before
         rest, readers = _fold_rest(instance, POLLS)
     quiet = [seconds * left for seconds, _ in idle]
-    worker = found.pop("worker")
-    after = sum(found.values()) + rest
+    worker = by_process.pop("worker")
+    after = sum(by_process.values()) + rest
     table.add("the worker: answering, and storing what was counted", f"{worker:.1f}", "")
     table.add("the scheduler: the report's tables, posts, hourly feeds", f"{after:.1f}", "-")
     table.rows[0] = (*table.rows[0][:2], f"{nginx_cost:.1f}")
@@ -196,7 +196,10 @@ def _idle(up: Sequence[servers.Running]) -> list[tuple[float, float]]:
     before = [spent(server.pid) for server in up]
     time.sleep(IDLE_SECONDS)
     return [
-        ((seconds - one[0]) / IDLE_SECONDS, (switches - one[1]) / IDLE_SECONDS)
-        for one, server in zip(before, up, strict=True)
+        (
+            (seconds - seconds_before[0]) / IDLE_SECONDS,
+            (switches - seconds_before[1]) / IDLE_SECONDS,
+        )
+        for seconds_before, server in zip(before, up, strict=True)
         for seconds, switches in (spent(server.pid),)
     ]

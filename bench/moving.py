@@ -54,10 +54,10 @@ def _add_revisions(site: Site) -> None:
             rows = []
             for post in db.scalars(query):
                 post.version = 2 if post.id % EDITED_EVERY == 0 else 1
-                said = content.to_plain(content.of_post(post, ()))
+                plain = content.to_plain(content.of_post(post, ()))
                 rows += [
                     {"post_id": post.id, "version": version, "saved_at": post.created_at,
-                     "minor": version > 1, "content": said}
+                     "minor": version > 1, "content": plain}
                     for version in range(1, post.version + 1)
                 ]  # fmt: skip
                 db.add(Redirect(path=f"/{post.id}.html", post_id=post.id))

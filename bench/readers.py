@@ -194,7 +194,7 @@ def _day(rng: random.Random) -> ReaderSums:
     spans = Counter[tuple[int, int]]()
     spans[15, 900], spans[15, 960], spans[480, 28_800] = mornings, 6, nights
     spans[60, 3600] = POLLS_A_DAY - mornings - 6 - nights
-    told = {
+    figures = {
         0: TtlClassCounts(mornings, mornings, 0, mornings * 900),
         4: TtlClassCounts(nights, nights, 0, 86_400),
     }
@@ -202,7 +202,7 @@ def _day(rng: random.Random) -> ReaderSums:
         requests=POLLS_A_DAY, full=20, not_modified=76, bytes=180_000, conditional=POLLS_A_DAY,
         stale=20, gzip=POLLS_A_DAY, ttl_only=4, ttl_only_bytes=36_000,
         saved_by_304_bytes=684_000, saved_by_gzip_bytes=420_000, intervals=POLLS_A_DAY,
-        interval_seconds=86_400, on_time=90, early=3, told=told, spans=spans,
+        interval_seconds=86_400, on_time=90, early=3, told=figures, spans=spans,
     )  # fmt: skip
 
 

@@ -225,10 +225,10 @@ def record(name: str) -> Trace:
     library = faketime_library()
     if library is None:
         sys.exit("libfaketime is needed (Debian: apt install faketime)")
-    said = subprocess.run(
+    printed = subprocess.run(
         ["sh", "-c", client.version], capture_output=True, text=True, check=False
     ).stdout
-    version = re.search(r"\d+(\.\d+)+[\w.~+-]*", said)
+    version = re.search(r"\d+(\.\d+)+[\w.~+-]*", printed)
     with tempfile.TemporaryDirectory(prefix=f"{name}-") as home:
         script = Path(home) / "run.sh"
         script.write_text(f'export HOME="{home}"\ncd "$HOME"\n{client.script}\n', "utf-8")
@@ -248,20 +248,20 @@ def replay(title: str, spec: str) -> Trace:
     policy = parse_client(spec)
     place = WeekPlace("http://127.0.0.1/replayed", BEGINS)
     trace = Trace(place.address, BEGINS, ONE_SHOT, title, ran=WEEK_HOURS * 3600)
-    memory, at, kept = policy.start(), 0.0, dict[str, str]()
+    memory, at, heard = policy.start(), 0.0, dict[str, str]()
     known: set[int] = set()
     while at < 150 * 3600:  # what a rule does after the end of a feed it does not say
         path, served = FEEDS[0], WeekAnswer(0)
         for _ in range(3):
-            trace.requests.append(TracedRequest(at, "GET", path, dict(kept)))
-            served = answer(place, at / 3600, "GET", path, kept)
+            trace.requests.append(TracedRequest(at, "GET", path, dict(heard)))
+            served = answer(place, at / 3600, "GET", path, heard)
             if served.status not in (301, 302, 307, 308):
                 break
             path = (served.header("Location") or "").rpartition("/")[2]
         now = int(BEGINS.timestamp() + at)
         if served.status == 200:
             names = (("if-none-match", "ETag"), ("if-modified-since", "Last-Modified"))
-            kept = {name: value for name, given in names if (value := served.header(given))}
+            heard = {name: value for name, given in names if (value := served.header(given))}
         memory = policy.remember(memory, _answer(served, at, known), now)
         if stretch_at(at / 3600).status == 200 and not stretch_at(at / 3600).fault:
             at += policy.decide(memory, now).wait_seconds

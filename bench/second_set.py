@@ -112,10 +112,10 @@ def zone(updates: list[Update]) -> str:
 
 def capped(updates: list[Update]) -> list[Update]:
     """The last updates of a long history, one for each instant."""
-    kept = sorted({update.at: update for update in updates}.values())
-    since = kept[-1].at - DAYS if kept else None
-    inside = [update for update in kept if since and update.at >= since]
-    return max(inside, kept[-AT_LEAST_OF_THEM:], key=len)[-AT_MOST:]
+    by_time = sorted({update.at: update for update in updates}.values())
+    since = by_time[-1].at - DAYS if by_time else None
+    inside = [update for update in by_time if since and update.at >= since]
+    return max(inside, by_time[-AT_LEAST_OF_THEM:], key=len)[-AT_MOST:]
 
 
 def text(at: datetime) -> str:

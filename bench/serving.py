@@ -88,22 +88,22 @@ def whole_site(kilobytes: int, rounds: int = ROUNDS, seconds: int = SECONDS) -> 
                 begun = list[tuple[Load, float, float, Load]]()
                 for place, (closing, heads) in enumerate(SHAPES.values()):
                     script.write_text(many_readers(heads), "utf-8")
-                    one, other = (
+                    first, other = (
                         _load(server, closing, conditional, script if heads > 1 else None, seconds)
                         for server in (sites[place], nginx)
                     )
                     now = time.monotonic()
-                    begun.append((one, now, whole_cpu_seconds(sites[place].pid), other))
-                    asked[place] += one.requests
-                for place, (one, begun_at, before, other) in enumerate(begun):
+                    begun.append((first, now, whole_cpu_seconds(sites[place].pid), other))
+                    asked[place] += first.requests
+                for place, (first, begun_at, before, other) in enumerate(begun):
                     later = _fold_all(sites[place].instance, asked[place])
                     later += whole_cpu_seconds(sites[place].pid) - before
                     later -= idle * (time.monotonic() - begun_at)
-                    after = max(0.0, later) / one.requests * 1e6
-                    found[place].append((one.cpu_ms_per_1000, after, other.cpu_ms_per_1000))
+                    after = max(0.0, later) / first.requests * 1e6
+                    found[place].append((first.cpu_ms_per_1000, after, other.cpu_ms_per_1000))
             for place, rows in enumerate(found):
                 columns = [statistics.median(column) for column in zip(*rows, strict=True)]
-                ratio = statistics.median(other / (one + after) for one, after, other in rows)
+                ratio = statistics.median(other / (first + after) for first, after, other in rows)
                 cells[place] += [f"{number:.1f}" for number in columns] + [f"{ratio:.2f}"]
     for name, row in zip(SHAPES, cells, strict=True):
         table.add(name, *row)

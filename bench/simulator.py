@@ -75,15 +75,15 @@ def polls(rate: float, name: str) -> None:
         return engine.replay(feeds, policy, 1)
 
     replay(batches[0])
-    one, sums = best(lambda: replay(batches[0]))
+    single, sums = best(lambda: replay(batches[0]))
     with ThreadPoolExecutor(CORES) as pool:
         both, _ = best(lambda: list(pool.map(replay, batches)), 5, perf_counter)
     real, steps = int(sums.counts[counted.REAL]), int(sums.counts[counted.STEPS])
     updates = len(batches[0].times) - len(batches[0].ids)
     print(f"\nttl client, warm-up rule, {name}, one year:")
     print(
-        f"  numba, 1 core    {steps / one / 1e6:8.1f} M polls/s   "
-        f"({real / one / 1e6:.1f} M carried out, {one / updates * 1e9:.0f} ns an update)"
+        f"  numba, 1 core    {steps / single / 1e6:8.1f} M polls/s   "
+        f"({real / single / 1e6:.1f} M carried out, {single / updates * 1e9:.0f} ns an update)"
     )
     print(
         f"  numba, {CORES} cores   {CORES * steps / both / 1e6:8.1f} M polls/s   "
@@ -92,12 +92,12 @@ def polls(rate: float, name: str) -> None:
     plain, plain_steps = plainly(rate)
     print(
         f"  plain Python     {plain_steps / plain / 1e6:8.2f} M polls/s   "
-        f"(1 core is {steps / one / (plain_steps / plain):.0f} times as fast)"
+        f"(1 core is {steps / single / (plain_steps / plain):.0f} times as fast)"
     )
     slow, slow_steps = with_simpy(rate)
     print(
         f"  SimPy            {slow_steps / slow / 1e6:8.2f} M polls/s   "
-        f"({steps / one / (slow_steps / slow):.0f} times)"
+        f"({steps / single / (slow_steps / slow):.0f} times)"
     )
 
 

@@ -246,14 +246,14 @@ def _is_noticed(mutant: Mutant, known: Known, session: pytest.Session) -> bool |
 
 def _statement(source: str, lines: range) -> range:
     """The lines of the statement that the given ones are in, without the block below it."""
-    found = lines
+    affected = lines
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.stmt) and node.lineno <= lines[0] <= (node.end_lineno or 0):
             block = getattr(node, "body", None)
             end = max(node.lineno, block[0].lineno - 1) if block else node.end_lineno or 0
             if lines[0] <= end:
-                found = range(node.lineno, end + 1)
-    return found
+                affected = range(node.lineno, end + 1)
+    return affected
 
 
 def _at_import(code: CodeType) -> list[object]:

@@ -36,14 +36,14 @@ class DynamicTtl(Middleware[AsgiApp]):
             sent.get("accept-encoding", ""),
         )
         replaced = asked.passed_on(said)
-        kept = [pair for pair in scope["headers"] if pair[0].lower().decode() not in replaced]
+        unchanged = [pair for pair in scope["headers"] if pair[0].lower().decode() not in replaced]
         added = [(name.encode(), value.encode("latin-1")) for name, value in replaced.items()
                  if value]  # fmt: skip
         extensions = {name: value for name, value in (scope.get("extensions") or {}).items()
                       if name not in _SHORTCUTS}  # fmt: skip
         # HEAD, too, is asked as GET: only the document tells its tag.
         inner = {
-            **scope, "method": "GET", "headers": [*kept, *added], "extensions": extensions,
+            **scope, "method": "GET", "headers": [*unchanged, *added], "extensions": extensions,
         }  # fmt: skip
         reader = send if scope["method"] == "GET" else _without_body(send)
         await self._app(inner, receive, _Exchange(asked, said, reader).send)

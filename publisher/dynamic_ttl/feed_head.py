@@ -279,7 +279,7 @@ def _changed(document: bytes, child: Element, text: bytes) -> bytes:
     old = document[child.begin : child.end]
     if child.name == _LINK:
         value = text[text.rindex(b" href=") + 6 : -2]
-        return _HREF.sub(lambda found: found.group(1) + value, old, count=1)
+        return _HREF.sub(lambda match: match.group(1) + value, old, count=1)
     if child.name == "cloud":
         return text
     opening = old[: end_of_tag(old, 0)]
