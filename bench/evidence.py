@@ -83,7 +83,9 @@ def replayed(
     sources: Sequence[Timeline], publishers: Sequence[str], options: ReplayOptions
 ) -> list[Result]:
     """A result per timeline, publisher and client."""
-    return [result for found in run(tasks(sources, publishers), options, CORES) for result in found]
+    return [
+        result for results in run(tasks(sources, publishers), options, CORES) for result in results
+    ]
 
 
 def with_bodies(results: Sequence[Result], window: int) -> Rows:
@@ -140,12 +142,14 @@ def costs(table: Table, name: str, rows: Rows) -> None:
         ratios = [float(report.cost_of_fixed(row) or 0.0) for row in own]
         efficiency = [row["efficiency"] for row in own]
         changes = [row["changes_per_day"] for row in own]
-        spread = (np.mean([row[f"{one}_at_equal_polls"] for row in own]) for one in QUANTILES)
+        spread = (
+            np.mean([row[f"{quantile}_at_equal_polls"] for row in own]) for quantile in QUANTILES
+        )
         table.add(
             f"{name}, {len(own)}", f"`{publisher}`", WHO[client], *judged(ratios),
             str(sum(ratio > 1.0 for ratio in ratios)),
             f"{report.geometric_mean(efficiency):.3f}, {max(efficiency):.2f}",
-            *(f"{one:.2f}" for one in spread), f"{np.median(changes):.1f}, {max(changes):.1f}",
+            *(f"{mean:.2f}" for mean in spread), f"{np.median(changes):.1f}, {max(changes):.1f}",
         )  # fmt: skip
 
 
@@ -172,7 +176,7 @@ def real_readers(rows: Rows) -> tuple[Table, str]:
     pairs: list[float] = []
     for client in (*READERS, *CRON, *DEAF):
         ours, theirs = of(rows, DEFAULT, client), of(rows, FIXED_HOUR, client)
-        ratios = [one / other for one, other in zip(ours, theirs, strict=True)]
+        ratios = [own / other for own, other in zip(ours, theirs, strict=True)]
         if client in READERS:
             every += ours
             pairs += ratios
@@ -186,13 +190,13 @@ def real_readers(rows: Rows) -> tuple[Table, str]:
         )
         table.add(
             f"`{client}`", f"{report.geometric_mean(ours):.3f}",
-            f"{report.geometric_mean(ratios):.3f}", str(sum(one > 1.05 for one in ratios)),
+            f"{report.geometric_mean(ratios):.3f}", str(sum(ratio > 1.05 for ratio in ratios)),
             f"{max(ratios):.2f}", f"{polls:.1f}", f"{bodies:.1f} ({before:.1f})",
         )  # fmt: skip
     return table, (
         f"The seven named programs together: efficiency {report.geometric_mean(every):.3f}, that is"
         f" {report.geometric_mean(pairs):.3f} of what it is at a feed whose ttl is always 60; 5 %"
-        f" worse are {sum(one > 1.05 for one in pairs)} of {len(pairs)} pairs of program and blog,"
+        f" worse are {sum(p > 1.05 for p in pairs)} of {len(pairs)} pairs of program and blog,"
         f" the worst {max(pairs):.2f}."
     )
 

@@ -38,7 +38,7 @@ class Tally:
     feed_polls: float
 
     def __add__(self, other: "Tally") -> "Tally":
-        counts = [one + more for one, more in zip(self.counts, other.counts, strict=True)]
+        counts = [own + more for own, more in zip(self.counts, other.counts, strict=True)]
         counts[counted.LONGEST] = max(self.counts[counted.LONGEST], other.counts[counted.LONGEST])
         return Tally(
             counts,
@@ -141,7 +141,7 @@ def mixture(
 
     def mean(name: str) -> float:
         return sum(
-            share * float(getattr(one, name)) for share, one in zip(shares, each, strict=True)
+            share * float(getattr(client, name)) for share, client in zip(shares, each, strict=True)
         )
 
     values = {field.name: mean(field.name) for field in fields(Figures)}
@@ -152,11 +152,12 @@ def mixture(
         minute: sum(part * sums.delays[minute] for part, sums in zip(parts, tallies, strict=True))
         for minute in {minute for sums in tallies for minute in sums.delays}
     }
-    longest = max(one.delay_max_minutes for one in each)
+    longest = max(client.delay_max_minutes for client in each)
     polls, half = values["polls_per_day"], quantile(delays, 0.5, longest)
     ninety = quantile(delays, 0.9, longest)
     mean_delay = _ratio(
-        sum(part * one.delay_mean_minutes for part, one in zip(seen, each, strict=True)), sum(seen)
+        sum(part * client.delay_mean_minutes for part, client in zip(seen, each, strict=True)),
+        sum(seen),
     )
     values |= {
         "polls_per_update": _ratio(polls * values["days"], values["updates"]),

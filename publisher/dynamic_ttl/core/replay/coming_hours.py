@@ -94,11 +94,11 @@ def _coming_hours(activity: Activity, now: datetime) -> dict[int, datetime]:
     """When each local hour (0 to 23) begins next, the present one included. At a clock change a
     repeated hour counts once, and a skipped one is that of the next day."""
     at, zone = build_moment(None, now, activity.zone), zone_table(activity.zone)
-    found: dict[int, datetime] = {}
-    while len(found) < 24:
-        found.setdefault(local_second(zone, seconds(at)) // HOUR_SECONDS % 24, at)
+    begins: dict[int, datetime] = {}
+    while len(begins) < 24:
+        begins.setdefault(local_second(zone, seconds(at)) // HOUR_SECONDS % 24, at)
         at = next_build(at, activity.zone)
-    return found
+    return begins
 
 
 def max_age_by_minute(decision: Decision) -> list[int]:

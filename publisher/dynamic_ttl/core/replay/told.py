@@ -50,7 +50,7 @@ def told_at(
 
 def time_of_day(at: datetime, now: datetime, zone: str) -> str:
     """The time of day, with its day where that is not the day of `now`."""
-    today, day = (instant(local_second(zone_table(zone), seconds(one))) for one in (now, at))
+    today, day = (instant(local_second(zone_table(zone), seconds(moment))) for moment in (now, at))
     days = (day.date() - today.date()).days
     return f"{day:%H:%M}" + ("" if days == 0 else " tomorrow" if days == 1 else f" on {day:%A}")
 

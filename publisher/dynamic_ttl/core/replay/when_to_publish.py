@@ -81,8 +81,10 @@ class Reach:
 def reach_now(readers: Sequence[ExpectedReader], now: datetime, at: datetime) -> Reach | None:
     """The reach of a post that is published at `at`, a moment after `now`; None if nobody is
     expected within a day."""
-    visits = ((one.expected(now.timestamp(), at.timestamp()), one.people) for one in readers)
-    return _reach(visits, sum(one.people for one in readers), at)
+    visits = (
+        (reader.expected(now.timestamp(), at.timestamp()), reader.people) for reader in readers
+    )
+    return _reach(visits, sum(reader.people for reader in readers), at)
 
 
 def hours_ahead(
@@ -112,9 +114,9 @@ def hours_ahead(
 def _alike(readers: Iterable[ExpectedReader]) -> list[ExpectedReader]:
     """One reader for all that poll alike, to the minute: thousands become some hundred."""
     groups = Counter[tuple[int, int, bool, int]]()
-    for one in readers:
-        last, wait = ceil(one.last_at / 60), ceil(one.wait_seconds / 60)
-        groups[last, wait, one.obeys, one.follows] += one.people
+    for reader in readers:
+        last, wait = ceil(reader.last_at / 60), ceil(reader.wait_seconds / 60)
+        groups[last, wait, reader.obeys, reader.follows] += reader.people
     return [
         ExpectedReader(people, last * 60.0, wait * 60.0, obeys, follows=follows)
         for (last, wait, obeys, follows), people in groups.items()
@@ -135,21 +137,21 @@ def _reach_of_scheduled(
     readers: Sequence[ExpectedReader], documents: Sequence[Decision], now: datetime, at: datetime
 ) -> Reach | None:
     start, ahead = now.timestamp(), int((at - now).total_seconds()) // 60
-    shortened = [shortened_for(one, at) for one in documents]
+    shortened = [shortened_for(document, at) for document in documents]
     come = {
         follows: _first_visits(_waits(shortened, now, ahead, follows))
-        for follows in {one.follows for one in readers if one.obeys}
+        for follows in {reader.follows for reader in readers if reader.obeys}
     }
 
-    def visit(one: ExpectedReader) -> float | None:
-        due = one.expected(start, start if one.obeys else at.timestamp())
-        if due is None or not one.obeys:
+    def visit(reader: ExpectedReader) -> float | None:
+        due = reader.expected(start, start if reader.obeys else at.timestamp())
+        if due is None or not reader.obeys:
             return due
         minute = int(due - start) // 60
-        return due if minute >= ahead else start + come[one.follows][minute] * 60.0
+        return due if minute >= ahead else start + come[reader.follows][minute] * 60.0
 
-    people = sum(one.people for one in readers)
-    return _reach(((visit(one), one.people) for one in readers), people, at)
+    people = sum(reader.people for reader in readers)
+    return _reach(((visit(reader), reader.people) for reader in readers), people, at)
 
 
 def _first_visits(waits: Sequence[int]) -> list[int]:
