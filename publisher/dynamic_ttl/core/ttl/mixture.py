@@ -91,7 +91,8 @@ def rates(history: History, slot: int, seen: RateFactors) -> Weights:
 
 
 def silence(history: History, now: int, seen: RateFactors, weight: float) -> Weights:
-    """Updates that each forecaster expected between the last update and `now`.
+    """Updates that each forecaster expected between the last update and `now`: hour by hour for two
+    weeks, the rest of the silence like these.
 
     weight: factor with which the updates that the hours of the week predicted are added to the
     table `due`, by the age of the silence; 0 leaves the table unchanged.
@@ -127,7 +128,9 @@ def silence(history: History, now: int, seen: RateFactors, weight: float) -> Wei
         at = until
     level = seen.level / 24.0
     soon = (lately * seen.recent.fading + shaped / 24.0) / seen.recent.days
-    return Weights(habits, soon, level * max(end - last, 0) / 3600.0, level * shaped)
+    longer = max(now - last, 1) / max(end - last, 1)  # what is beyond two weeks is like these
+    flat = level * max(end - last, 0) / 3600.0
+    return Weights(habits * longer, soon * longer, flat * longer, level * shaped * longer)
 
 
 def weighed(beliefs: Counts, gains: Weights) -> Weights:

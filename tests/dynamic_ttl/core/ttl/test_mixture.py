@@ -105,6 +105,18 @@ def test_few_posts_at_new_hours_are_no_move() -> None:
     assert moved_hours(known) is None
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_post_in_three_months_is_not_expected_every_few_weeks(seed: int) -> None:
+    """All of a long silence counts as evidence: who expects a post in each fortnight of it is not
+    believed."""
+    rng, log, at = Random(seed), [], NOON - DAY * 1500
+    while at < NOON - DAY:
+        log.append(at.replace(microsecond=0))
+        at += DAY * rng.expovariate(1 / 97)
+    outlook = Outlook(histogram(log, NOON, "UTC"), NOON, TtlRule())
+    assert outlook.expected(NOON, NOON + DAY) < 1 / 40
+
+
 def test_what_is_hardly_believed_counts_for_nothing() -> None:
     """A rest of doubt puts no updates into the nights of an author with clear habits."""
     shares = without_unlikely(Weights(0.9, 0.08, 0.015, 0.005))

@@ -100,7 +100,8 @@ class Moment:
             habits = self.cell(local) * factors[silence_class(at - last)]
             for place, rate in enumerate((habits, *self.others(local))):
                 missed[place] += rate * share
-        return missed
+        longer = max((self.now - last) / LONG, 1.0)  # after two weeks as in these
+        return [longer * one for one in missed]
 
 
 def believed(before: list[float], logs: list[float]) -> list[float]:
