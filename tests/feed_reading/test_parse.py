@@ -7,7 +7,14 @@ from datetime import UTC, datetime
 import pytest
 
 from publisher.base.dates import format_rfc822
-from publisher.feed_reading.feed_document import NotAFeed, pack, plausible, shared_keys, unpack
+from publisher.feed_reading.feed_document import (
+    NotAFeed,
+    pack,
+    plausible,
+    shared_ids,
+    shared_keys,
+    unpack,
+)
 from publisher.feed_reading.parse import parse_document
 from publisher.feed_reading.scan import DocumentHints, UnsafeDocument
 from tests.parts.river.origin import rss
@@ -296,6 +303,18 @@ def test_an_id_that_all_items_share_never_names_one_of_them(shared: str) -> None
         window = dict(parsed.window)
         keys += [item.key for item in parsed.items]
     assert len(keys) == len(set(keys)) == 8
+
+
+def test_of_the_ids_that_items_share_fifty_are_remembered() -> None:
+    """A document cannot make what is stored of it long."""
+    names = [f"{name}{number}" for number in range(60) for name in "ab"]
+    document = rss(*names)
+    for number in range(60):
+        for name in "ab":
+            mark = f"<guid>{name}{number}<".encode()
+            document = document.replace(mark, b"<guid>same%d<" % number)
+    parsed = parse_document(document, XML, URL)
+    assert (len(parsed.items), shared_ids(parsed.window)) == (120, 50)
 
 
 def test_the_same_item_twice() -> None:

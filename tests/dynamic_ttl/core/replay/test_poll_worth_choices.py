@@ -12,9 +12,12 @@ from publisher.dynamic_ttl.core.replay import poll_worth_choices
 from publisher.dynamic_ttl.core.replay.poll_worth_choices import (
     POSITIONS,
     OwnLog,
+    PollFigures,
     choices_for,
+    finer_menu,
     replayed_until,
 )
+from publisher.dynamic_ttl.core.ttl.activity import Activity, fold
 from publisher.dynamic_ttl.core.ttl.rule import TtlRule
 
 END = datetime(2024, 5, 6, tzinfo=UTC)
@@ -61,6 +64,21 @@ def test_a_finer_menu_is_told_where_it_gains_much() -> None:
     assert [choice.finer for choice in others] == [None] * len(others)
     (fine,) = choices_for(LOG, TtlRule.parse(menu="any"), (10.0,))
     assert fine.finer is None
+
+
+def test_much_less_is_fifteen_per_cent_of_what_visits_and_waiting_cost() -> None:
+    """Waiting counts once for each update: five in six days, as those of the last day do not."""
+    rule = TtlRule()
+    known = [instant(at) for at in LOG.times if at <= LOG.start]
+    activity = fold(Activity.empty(LOG.zone), known)
+    finer = finer_menu(LOG, activity, rule, PollFigures(1_000.0, 1_000.0))
+    assert finer is not None
+    assert finer.delay_minutes is not None
+    visits, updates = rule.poll_minutes * finer.per_day, 5 / 6
+    cost = visits + updates * finer.delay_minutes
+    for share, is_told in ((0.84, True), (0.86, False)):
+        coarse = PollFigures(finer.per_day, (cost / share - visits) / updates)
+        assert (finer_menu(LOG, activity, rule, coarse) is not None) == is_told
 
 
 def test_without_updates_there_are_no_figures() -> None:
