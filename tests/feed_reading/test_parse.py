@@ -240,6 +240,12 @@ def test_character_references_are_well_formed() -> None:
     assert {document.title, document.items[0].title} == {"Q & A & so on"}
 
 
+def test_items_beside_no_channel_are_a_feed() -> None:
+    start, end = RSS_10.index(b"<channel"), RSS_10.index(b"</channel>") + len(b"</channel>")
+    document = parse_document(RSS_10[:start] + RSS_10[end:], XML, URL)
+    assert [item.title for item in document.items] == ["One"]
+
+
 def test_only_new_items_are_parsed() -> None:
     """With the last window given back, known items are skipped and changed ones are not."""
     first = parse_document(rss("b", "a"), XML, URL)
