@@ -11,6 +11,7 @@ import os
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 
@@ -25,9 +26,12 @@ from publisher.storage.database import Database
 _FILES = 4096
 _LOOK_AGAIN_SECONDS = 0.02
 _ASK_AGAIN_SECONDS = 0.2
-_FREE = text("DELETE FROM river_machines WHERE owner = :owner AND address = ANY(:machines)")
-# By the server's clock, and always in one order, so that two transactions cannot deadlock.
-_TAKE = text(
+# Both lock their rows in one order, so that two transactions cannot deadlock.
+_FREE = text(
+    "DELETE FROM river_machines WHERE address IN (SELECT address FROM river_machines"
+    " WHERE owner = :owner AND address = ANY(:machines) ORDER BY address FOR UPDATE)"
+)
+_TAKE = text(  # by the server's clock
     "INSERT INTO river_machines (address, owner, leased_until)"
     " SELECT machine, :owner, clock_timestamp() AT TIME ZONE 'UTC' + :seconds * interval '1 s'"
     " FROM unnest(CAST(:machines AS text[])) AS machine ORDER BY machine"
@@ -90,7 +94,7 @@ class MachineRows:
         self._owner = f"{os.getpid()}-{os.urandom(4).hex()}"
         self._to_take: dict[str, asyncio.Future[bool]] = {}
         self._to_free: dict[str, asyncio.Future[bool]] = {}
-        self._writing: asyncio.Task[None] | None = None
+        self._writing = False
 
     @asynccontextmanager
     async def turn(self, machine: str) -> AsyncIterator[None]:
@@ -106,31 +110,50 @@ class MachineRows:
         self, requests: dict[str, asyncio.Future[bool]], machine: str
     ) -> asyncio.Future[bool]:
         """Ask for a machine to be taken or freed; the future says whether it was."""
-        answer = requests[machine] = asyncio.get_running_loop().create_future()
-        if self._writing is None:
-            self._writing = asyncio.create_task(self._write_all())
+        loop = asyncio.get_running_loop()
+        answer = requests[machine] = loop.create_future()
+        if not self._writing:
+            self._writing = True
+            loop.call_soon(self._write_next)
         return answer
 
-    async def _write_all(self) -> None:
-        while self._to_take or self._to_free:
-            to_free = self._to_free
-            to_take = {
-                machine: answer
-                for machine, answer in self._to_take.items()
-                if not answer.cancelled()  # it would be taken after it was freed
-            }
-            self._to_take, self._to_free = {}, {}
-            taken = set[str]()
-            try:
-                taken = await asyncio.to_thread(self._write, list(to_take), list(to_free))
-            except StorageUnavailable as problem:  # what is not freed is so after its lease
-                log.warning("could not take turns at machines", reason=str(problem))
-            for answer in to_free.values():
-                answer.set_result(True)
-            for machine, answer in to_take.items():
-                if not answer.cancelled():
-                    answer.set_result(machine in taken)
-        self._writing = None
+    def _write_next(self) -> None:
+        """Write in a thread what was asked for until now. No task does so: an event loop that ends
+        cancels its tasks, and those that free their machines then would wait for ever."""
+        to_free = self._to_free
+        to_take = {
+            machine: answer
+            for machine, answer in self._to_take.items()
+            if not answer.cancelled()  # it would be taken after it was freed
+        }
+        self._to_take, self._to_free = {}, {}
+        self._writing = bool(to_take or to_free)
+        if self._writing:
+            run = asyncio.get_running_loop().run_in_executor
+            writing = run(None, self._write, list(to_take), list(to_free))
+            writing.add_done_callback(partial(self._answer, to_take, to_free))
+
+    def _answer(
+        self,
+        to_take: dict[str, asyncio.Future[bool]],
+        to_free: dict[str, asyncio.Future[bool]],
+        written: asyncio.Future[set[str]],
+    ) -> None:
+        """Tell those who asked what became of it, and write what was asked for meanwhile."""
+        problem = written.exception()
+        if isinstance(problem, StorageUnavailable):  # what is not freed is so after its lease
+            log.warning("could not take turns at machines", reason=str(problem))
+        taken = set[str]() if problem else written.result()
+        answers = dict.fromkeys(to_free.values(), True)
+        answers |= {answer: machine in taken for machine, answer in to_take.items()}
+        for answer, done in answers.items():
+            if answer.cancelled():
+                continue
+            if problem is None or isinstance(problem, StorageUnavailable):
+                answer.set_result(done)
+            else:
+                answer.set_exception(problem)
+        self._write_next()
 
     def _write(self, to_take: list[str], to_free: list[str]) -> set[str]:
         """Free and take machines; returns those taken. Two transactions, as one could deadlock."""

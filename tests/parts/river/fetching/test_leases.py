@@ -3,12 +3,13 @@
 import asyncio
 import random
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 
 from publisher.base.environment import Environment
 from publisher.feed_fetching.answers import HttpResult
@@ -21,7 +22,7 @@ from publisher.parts.river.polls import due_polls
 from publisher.parts.river.polls.due_polls import PollJob
 from publisher.parts.river.polls.poll_job import PollResult
 from publisher.parts.river.polls.poll_results import store_results
-from publisher.parts.river.tables import RiverFeed, RiverHost, RiverVisit
+from publisher.parts.river.tables import RiverFeed, RiverHost, RiverMachine, RiverVisit
 from publisher.storage import postgresql
 from tests.conftest import SITE_URL, FakeClock
 from tests.parts.river.test_worker import OPTIONS
@@ -29,6 +30,7 @@ from tests.postgres import Server
 
 LEASE = OPTIONS.lease
 URL = "http://a.example/f"
+WAITING = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
 
 
 @pytest.fixture
@@ -229,11 +231,73 @@ def test_a_given_up_wait_leaves_nothing_behind(
         await asyncio.wait([given_up])
         await asyncio.wait_for(hold(MachineRows(remote.database, 30.0)), 10)
 
-    async def hold(machines: MachineRows) -> None:
-        async with machines.turn("192.0.2.1"):
-            pass
+    asyncio.run(scene())
+
+
+async def hold(machines: MachineRows) -> None:
+    async with machines.turn("192.0.2.1"):
+        pass
+
+
+def test_a_bug_ends_the_waits(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each poll fails by itself; afterwards turns are taken as before."""
+    machines = MachineRows(site.database, 30.0)
+
+    async def scene() -> None:
+        monkeypatch.setattr(machines, "_write", lambda to_take, to_free: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            await asyncio.wait_for(hold(machines), 10)
+        monkeypatch.setattr(machines, "_write", lambda to_take, to_free: set(to_take))
+        await asyncio.wait_for(hold(machines), 10)
 
     asyncio.run(scene())
+
+
+def test_a_loop_that_ends_frees_what_was_taken(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever ends it, and in the middle of a transaction: nobody waits for ever."""
+    machines = MachineRows(site.database, 30.0)
+    began, written = threading.Event(), list[str]()
+
+    def write(to_take: list[str], to_free: list[str]) -> set[str]:
+        began.set()
+        time.sleep(0.05)
+        written.extend(
+            [*(f"free {name}" for name in to_free), *(f"take {name}" for name in to_take)]
+        )
+        return set(to_take)
+
+    async def scene() -> None:
+        held = asyncio.create_task(hold(machines))
+        await asyncio.to_thread(began.wait)
+        assert not held.done()
+
+    monkeypatch.setattr(machines, "_write", write)
+    ended = threading.Thread(target=lambda: asyncio.run(scene()), daemon=True)
+    ended.start()
+    ended.join(10)
+    assert not ended.is_alive()
+    assert written == ["take 192.0.2.1", "free 192.0.2.1"]
+
+
+def test_those_who_free_and_those_who_take_do_not_deadlock(remote: Site) -> None:
+    """Both lock the machines by name, in whatever order these are stored."""
+    holder, taker, between = (MachineRows(remote.database, 30.0) for _ in range(3))
+    for rows, machine in ((holder, "c"), (holder, "a"), (between, "b")):
+        assert rows._write([machine], [])
+    taken: list[set[str]] = []
+    take = threading.Thread(target=lambda: taken.append(taker._write(["a", "b", "c"], [])))
+    free = threading.Thread(target=lambda: taken.append(holder._write([], ["a", "c"])))
+    with remote.database.write_rows() as db:
+        db.execute(text("SELECT FROM river_machines WHERE address = 'b' FOR UPDATE"))
+        for number, thread in enumerate((take, free)):
+            thread.start()
+            while not db.scalar(WAITING) > number:
+                time.sleep(0.01)
+    for thread in (take, free):
+        thread.join()
+    assert taken == [set(), set()]
+    with remote.database.read() as db:
+        assert db.scalars(select(RiverMachine.address)).all() == ["b"]
 
 
 def test_a_feed_that_was_removed_meanwhile_is_no_trouble(site: Site, clock: FakeClock) -> None:
