@@ -6,7 +6,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
@@ -193,6 +193,8 @@ def simulate(
         timeline_sources.my_settings().feed_items if asked["mine"] else WINDOW
     )
     days = timeline_sources.scored_days(asked["score_days"])
+    publishers, worth = _publishers(asked), asked["poll_minutes"]
+    sources = timeline_sources.sources(asked)
     options = grid.ReplayOptions(
         (short_report.CLIENT,) if three else clients,
         asked["phases"],
@@ -200,10 +202,8 @@ def simulate(
         asked["seed"],
         asked["jitter"],
         FIRST_HOUR_SECONDS if days else 0,
-        changes=not three or form != "table",
+        changes=not (three and form == "table" and len(sources) == 1),
     )
-    publishers, worth = _publishers(asked), asked["poll_minutes"]
-    sources = timeline_sources.sources(asked)
     if plot is not None and not trace:
         _drawable(plot)
     if trace:
@@ -231,8 +231,10 @@ def simulate(
 
         rows = with_intervals(rows, asked["seed"])
     writers = {"table": report.as_table, "json": report.as_json, "csv": report.as_csv}
-    if three and complete and len(sources) == 1:
-        writers["table"] = partial(short_report.as_text, poll_minutes=worth)
+    if not options.changes:
+        writers["table"] = (
+            partial(short_report.as_text, poll_minutes=worth) if complete else _without_bytes
+        )
     click.echo(writers[form](rows), nl=False)
     _warn(rows)
     if plot is not None and results:
@@ -288,6 +290,13 @@ def _population(path: Path | None, clients: tuple[str, ...]) -> dict[str, float]
     if clients:
         raise InvalidInput("--population names the clients; leave out --client")
     return read_population(path)
+
+
+def _without_bytes(rows: Sequence[dict[str, Any]]) -> str:
+    """The table of results in which not every document was counted."""
+    from publisher.simulator.results import as_table
+
+    return as_table([{**row, "bytes_per_day": None} for row in rows])
 
 
 def _publishers(asked: dict[str, Any]) -> list[str]:

@@ -80,6 +80,22 @@ def test_three_rows_and_a_sentence_without_being_asked(timeline: Path) -> None:
     assert {row["client"] for row in rows} == {"max-age"}
 
 
+def test_every_document_is_counted_where_bytes_are_shown(
+    timeline: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table of several files shows them; the three rows of one do not."""
+    counted: list[bool] = []
+
+    def interrupted(task: grid.Task, options: grid.ReplayOptions) -> list[grid.Result]:
+        counted.append(options.changes)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(grid, "run_task", interrupted)
+    for files in ([timeline, timeline], [timeline]):
+        assert "kB/day" in simulate(*files, "--jobs", 1).stdout
+    assert counted == [True, False]
+
+
 def test_a_young_blog_is_told_what_can_be_said(tmp_path: Path) -> None:
     """How often it posts, the best fixed value so far, and when more."""
     path = tmp_path / "young.csv"
