@@ -182,7 +182,7 @@ def _visits(
     """The polls of one reader in order of time, each with the document that it finds."""
     at = documents[0].built + timedelta(minutes=rng.uniform(0, min(program.minutes, 60)))
     while at < now:
-        document = documents[bisect(documents, at, key=lambda document_at: document_at.built) - 1]
+        document = documents[bisect(documents, at, key=lambda served: served.built) - 1]
         yield at, program, document
         coming = at + _wait(program, document, at, rng)
         if program.pushed and (later := posts[bisect(posts, at) :]):

@@ -342,7 +342,7 @@ def _from_json(address: str, text: str) -> ClientApp:
     if not isinstance(document, dict) or document.get("client_id") != address:
         return ClientApp(address)
     places = tuple(
-        address for address in as_list(document.get("redirect_uris")) if isinstance(address, str)
+        place for place in as_list(document.get("redirect_uris")) if isinstance(place, str)
     )
     return ClientApp(address, _name_line(str(document.get("client_name", ""))), places)
 

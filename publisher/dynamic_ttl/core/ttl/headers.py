@@ -142,11 +142,11 @@ def fill_ahead(curve: Curve, worth: float, plan: HeaderPlan, present: int) -> in
     mean = usual_cost(curve, SHORTEST * STEP_MINUTES, LONGEST * STEP_MINUTES, worth)
     more, before = 0.0, number[0]
     for step in range(STEPS + 1):
-        here, last = number[step], step - 1
-        early = dots[(last + present) % SLOTS] * (here - before)
+        expected, last = number[step], step - 1
+        early = dots[(last + present) % SLOTS] * (expected - before)
         seen[last] = before + early
         more += early * STEP_MINUTES / 2.0
-        before = here
+        before = expected
         waiting[step] = waited = usual[step] + more
         if step >= HORIZON:
             value[step] = cost = mean * (STEPS - step) * STEP_MINUTES

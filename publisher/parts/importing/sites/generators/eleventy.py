@@ -121,7 +121,7 @@ class Eleventy(Generator):
 
         def word(match: re.Match[str]) -> str:
             value = values.get(match[1], values.get(match[1].lower()))
-            filters = [word.strip() for word in (match[2] or "").split("|") if word.strip()]
+            filters = [name.strip() for name in (match[2] or "").split("|") if name.strip()]
             if match[1] in ("page.date", "date") and len(filters) == 1 and text.date:
                 form = re.fullmatch(
                     r"""(?:date|dateFormat)\s*[:(]\s*["'](%[\w%/-]+)["']\)?""", filters[0]
