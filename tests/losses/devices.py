@@ -16,7 +16,7 @@ from tests.factories import PASSWORD
 from tests.losses.served import Blog
 
 AREA, STATE = "[name=source]", "[data-state]"
-WAIT = 10_000
+WAIT = 30_000
 PAUSE = 12_000  # ms of the page's time: longer than an autosave waits, and than it tries again
 
 
