@@ -24,6 +24,7 @@ from tests.factories import PASSWORD, make_post
 from tests.running_site import lines_until_killed
 from tests.web.studio.browser import Browser, number, the_post
 
+MOST_PAGES = 1_073_741_823  # of a file, as SQLite sets it
 ROOT = Path(__file__).parent.parent.parent.parent
 
 
@@ -48,16 +49,16 @@ def busy(site: Site) -> Iterator[None]:
 def full(app: Flask) -> Iterator[None]:
     """No page can be added to the database file, as on a full disk."""
     engine: Engine = app.extensions["publisher"].database.engine
+    is_full = True
 
-    def limit(connection: sqlite3.Connection, _record: Any) -> None:
+    def limit(connection: sqlite3.Connection, _record: Any, _checked_out: Any) -> None:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
-        connection.execute(f"PRAGMA max_page_count = {pages}").close()
+        most = pages if is_full else MOST_PAGES
+        connection.execute(f"PRAGMA max_page_count = {most}").close()
 
-    engine.dispose()
-    event.listen(engine, "connect", limit)
+    event.listen(engine, "checkout", limit)
     yield
-    event.remove(engine, "connect", limit)
-    engine.dispose()
+    is_full = False
 
 
 def count(site: Site) -> int:
