@@ -23,9 +23,10 @@ Theory of operation
    These habits are one of four forecasters (`mixture`): the others are 24 hours with a half-life
    of 12 days, a constant rate, and that rate shaped like a typical human day. Their weights follow
    their likelihood: w_m <- w_m * rate_m(update) * exp(-updates that m expected in the silence),
-   normalised; a silence is counted hour by hour for two weeks, its rest like these. At each update
-   0.5 % of all weight is redistributed, so that a change of hours is found in days. Forecasters
-   with a weight below 2 % are left out of the forecast.
+   normalised; a silence is counted hour by hour for two weeks, what is
+   longer at the mean rate of these. At each update 0.5 % of all weight is redistributed, so that a
+   change of hours is found in days. Forecasters with a weight below 2 % are left out of the
+   forecast.
 
 3. What a ttl costs. A copy fetched at s and kept for a minutes costs one poll, worth P minutes of
    one update's delay, and the waiting of the updates that it hides:

@@ -92,7 +92,7 @@ def rates(history: History, slot: int, seen: RateFactors) -> Weights:
 
 def silence(history: History, now: int, seen: RateFactors, weight: float) -> Weights:
     """Updates that each forecaster expected between the last update and `now`: hour by hour for two
-    weeks, the rest of the silence like these.
+    weeks, what is longer at the mean rate of these.
 
     weight: factor with which the updates that the hours of the week predicted are added to the
     table `due`, by the age of the silence; 0 leaves the table unchanged.
@@ -128,7 +128,7 @@ def silence(history: History, now: int, seen: RateFactors, weight: float) -> Wei
         at = until
     level = seen.level / 24.0
     soon = (lately * seen.recent.fading + shaped / 24.0) / seen.recent.days
-    longer = max(now - last, 1) / max(end - last, 1)  # what is beyond two weeks is like these
+    longer = max(now - last, 1) / max(end - last, 1)  # beyond two weeks: at their mean rate
     flat = level * max(end - last, 0) / 3600.0
     return Weights(habits * longer, soon * longer, flat * longer, level * shaped * longer)
 
