@@ -95,6 +95,10 @@ def main(count: int, seed: int, room: str) -> int:
         subprocess.run(["git", "clone", "--quiet", "--shared", str(ROOT), str(copy)], check=True)
         os.chdir(copy)
         sys.path.insert(0, str(copy))
+        # The copy keeps its bytecode, whatever the environment says: programs that import a changed
+        # file anew would else compile all the others, too.
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        sys.dont_write_bytecode = False
         plugin = Mutants(count, seed, [Path("publisher", folder) for folder in folders])
         return int(pytest.main([*OPTIONS, *(f"tests/{test}" for test in tests)], plugins=[plugin]))
 
