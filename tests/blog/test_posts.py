@@ -1,11 +1,11 @@
 """The life of a post, and what each step of it records."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import select
 
-from publisher.base.errors import Conflict
+from publisher.base.errors import Conflict, Gone, InvalidInput, NotFound
 from publisher.blog import published, update_log
 from publisher.blog.writing import posts
 from publisher.installation import Site
@@ -72,3 +72,112 @@ def test_delete_and_undo(site: Site, clock: FakeClock) -> None:
         posts.restore(db, posts.get(db, post.id), clock())
         assert [row.id for row in published.newest(db, 5)] == [post.id]
     assert logged(site) == ["publish", "delete", "restore"]
+
+
+def test_what_cannot_be_published(site: Site, clock: FakeClock) -> None:
+    """A date that no calendar here has, and what is out or deleted already."""
+    post = make_post(site)
+    with site.database.write() as db:
+        post, draft = posts.get(db, post.id), posts.create(db, content("x"), None, clock())
+        with pytest.raises(InvalidInput, match="too far"):
+            posts.publish_or_schedule(db, draft, datetime(9999, 1, 1, tzinfo=UTC), clock())
+        with pytest.raises(Conflict, match="is published"):
+            posts.publish_or_schedule(db, post, clock(), clock())
+        posts.delete(db, post, clock())
+        with pytest.raises(Conflict, match="is deleted"):
+            posts.publish_or_schedule(db, post, clock(), clock())
+        with pytest.raises(NotFound, match="no post 99"):
+            posts.get(db, 99)
+
+
+def test_another_date_moves_a_post(site: Site, clock: FakeClock) -> None:
+    """An update, unless it comes with a save that is one; of a page none; never to the future."""
+    first, second = make_post(site, "First."), make_post(site, "Second.")
+    page = make_post(site, "A page.", kind="page")
+    yesterday = clock() - timedelta(days=1)
+    with site.database.write() as db:
+        posts.redate(db, posts.get(db, second.id), yesterday, clock())
+        assert [post.id for post in published.newest(db, 5)] == [first.id, second.id]
+        posts.redate(db, posts.get(db, first.id), yesterday, clock(), counted=False)
+        posts.redate(db, posts.get(db, page.id), yesterday, clock())
+        assert [post.id for post in published.newest(db, 5)] == [second.id, first.id]
+        with pytest.raises(InvalidInput, match="future"):
+            posts.redate(db, posts.get(db, first.id), clock() + timedelta(seconds=1), clock())
+    assert logged(site) == ["publish", "publish", "edit"]
+
+
+def test_an_old_date_is_no_news_and_a_return_is(site: Site, clock: FakeClock) -> None:
+    """A post with an old date counts then; one that was taken back and returns counts now."""
+    long_ago = clock() - timedelta(days=9)
+    post = make_post(site, at=long_ago)
+    with site.database.write() as db:
+        post = posts.get(db, post.id)
+        posts.unpublish(db, post, clock())
+        assert (post.status, post.published_at, published.newest(db, 5)) == ("draft", None, [])
+        with pytest.raises(Gone):
+            published.at_path(db, post.slug, "post")
+        with pytest.raises(Conflict, match="a draft already"):
+            posts.unpublish(db, post, clock())
+        posts.publish_or_schedule(db, post, long_ago, clock.forward(hours=1))
+        rows = db.execute(select(Update.kind, Update.at).order_by(Update.id)).all()
+    assert [tuple(row) for row in rows] == [("backdate", long_ago), ("restore", clock())]
+
+
+def test_as_if_it_had_never_been_out(site: Site, clock: FakeClock) -> None:
+    """Its address then knows nothing of it, also if that is asked for later."""
+    post = make_post(site)
+    with site.database.write() as db:
+        post = posts.get(db, post.id)
+        posts.unpublish(db, post, clock())
+        posts.unpublish(db, post, clock(), as_if_never=True)
+        with pytest.raises(NotFound):
+            published.at_path(db, post.slug, "post")
+        with pytest.raises(Conflict, match="a draft already"):
+            posts.unpublish(db, post, clock(), as_if_never=True)
+        posts.delete(db, post, clock())
+        with pytest.raises(Conflict, match="deleted"):
+            posts.unpublish(db, post, clock(), as_if_never=True)
+
+
+def test_what_waits_can_be_held_back_until_it_is_out(site: Site, clock: FakeClock) -> None:
+    """The next one is known; back as a draft it is not due any more."""
+    later, sooner = (make_post(site, at=clock() + timedelta(hours=h)) for h in (2, 1))
+    with site.database.write() as db:
+        assert posts.next_due(db) == sooner.scheduled_at
+        posts.unpublish(db, posts.get(db, sooner.id), clock())
+        assert posts.next_due(db) == later.scheduled_at
+        posts.publish_due(db, clock.forward(hours=2))
+        assert posts.next_due(db) is None
+        with pytest.raises(Conflict, match="too late"):
+            posts.unschedule(db, posts.get(db, later.id))
+    assert logged(site) == ["publish"]
+
+
+def test_what_returns_from_the_bin(site: Site, clock: FakeClock) -> None:
+    """As it was, or as a draft; a draft comes back as one, and what was not deleted stays."""
+    post, draft_again = make_post(site, "One."), make_post(site, "Two.")
+    with site.database.write() as db:
+        draft = posts.create(db, content("Three."), None, clock())
+        for number, as_draft in ((post.id, False), (draft_again.id, True), (draft.id, False)):
+            row = posts.get(db, number)
+            for _ in range(2):
+                posts.delete(db, row, clock())
+            for _ in range(2):
+                posts.restore(db, row, clock(), as_draft)
+        statuses = [posts.get(db, n).status for n in (post.id, draft_again.id, draft.id)]
+        assert statuses == ["published", "draft", "draft"]
+        with pytest.raises(Gone):
+            published.at_path(db, posts.get(db, draft_again.id).slug, "post")
+    assert logged(site) == ["publish", "publish", "delete", "restore", "delete"]
+
+
+def test_an_address_that_a_post_takes_again_is_its_own(site: Site, clock: FakeClock) -> None:
+    """There and back: the first one leads to itself, the second one to it; nobody else gets it."""
+    post = make_post(site, "x", slug="one")
+    with site.database.write() as db:
+        for version, slug in ((1, "two"), (2, "one")):
+            posts.save(db, post.id, content("x", slug=slug), version, None, clock())
+        assert published.moved(db, "/posts/one") is None
+        assert published.moved(db, "/posts/two") is not None
+    assert make_post(site, "y", slug="two").slug == "two-2"
+    assert make_post(site, "z", slug="archives").slug == "archives-2"

@@ -1,18 +1,24 @@
-"""What readers see is said in one place."""
+"""What readers see: said in one place, list by list, at present and former addresses."""
 
 import re
+from collections.abc import Callable, Sequence
+from datetime import timedelta
 from pathlib import Path
 
+import pytest
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
+from publisher.base.errors import Gone, NotFound
+from publisher.base.media_files import Attachment
 from publisher.blog import published
 from publisher.blog.writing import posts
 from publisher.blog.writing.content import Content
 from publisher.installation import Site
 from publisher.storage.tables import blog as tables
-from publisher.storage.tables.blog import Post, listed
+from publisher.storage.tables.blog import MovedList, Post, listed
 from tests.conftest import FakeClock
-from tests.factories import make_post
+from tests.factories import content, delete_post, make_author, make_post
 
 PUBLISHER = Path(published.__file__).parents[1]
 
@@ -43,3 +49,119 @@ def test_nobody_else_says_it() -> None:
     says = re.compile(r"Post\.status (==|!=) \"published\"|Post\.kind == \"post\", Post\.status")
     files = [path for path in PUBLISHER.rglob("*.py") if says.search(path.read_text("utf-8"))]
     assert files == [Path(tables.__file__)]
+
+
+@pytest.fixture
+def shelf(site: Site, clock: FakeClock) -> Site:
+    """Posts 1 to 7 by ada with the tag walks, each second one at the moment of the one before; and
+    a page, a draft, a scheduled post and a deleted one that are like them in everything else."""
+    ada = make_author(site)
+    for number in range(1, 8):
+        make_post(site, f"Post {number}", author_id=ada.id, tags=["walks"])
+        clock.forward(minutes=number % 2)
+    make_post(site, "A page.", author_id=ada.id, tags=["walks"], kind="page")
+    with site.database.write() as db:
+        posts.create(db, content("A draft.", tags=["walks"]), ada.id, clock())
+    make_post(site, "Later.", clock() + timedelta(days=1), author_id=ada.id, tags=["walks"])
+    delete_post(site, make_post(site, "Gone.", author_id=ada.id, tags=["walks"]).id)
+    return site
+
+
+ListOf = Callable[[Session, int, Post | None], Sequence[Post]]
+
+
+@pytest.mark.parametrize(
+    "list_of",
+    [
+        published.newest,
+        lambda db, n, before: published.with_tag(db, published.tag_called(db, "Walks"), n, before),
+        lambda db, n, before: published.by_author(
+            db, published.author_called(db, "ada"), n, before
+        ),
+    ],
+    ids=["all", "of a tag", "of an author"],
+)
+def test_page_by_page_each_post_once(shelf: Site, list_of: ListOf) -> None:
+    """Newest first, also where two have one moment; nothing that is no published post."""
+    seen, last = list[int](), None
+    with shelf.database.read() as db:
+        while page := list_of(db, 2, last):
+            seen += [post.id for post in page]
+            last = published.shown(db, page[-1].id)
+        for nowhere in (9, 99):  # the draft's number, and nobody's
+            with pytest.raises(NotFound):
+                published.shown(db, nowhere)
+    assert seen == [7, 6, 5, 4, 3, 2, 1]
+
+
+def test_neighbours_are_those_of_the_list(shelf: Site) -> None:
+    """From the newest post to the oldest and back, also where two have one moment."""
+    with shelf.database.read() as db:
+        pairs = [published.neighbours(db, posts.get(db, number)) for number in range(1, 8)]
+    older, newer = zip(*pairs, strict=True)
+    assert [post and post.id for post in older] == [None, 1, 2, 3, 4, 5, 6]
+    assert [post and post.id for post in newer] == [2, 3, 4, 5, 6, 7, None]
+
+
+def test_what_was_there_at_a_moment(shelf: Site, clock: FakeClock) -> None:
+    """Posts published by then; those in a stretch of time, without its end; deletions by then."""
+    with shelf.database.read() as db:
+        third = posts.get(db, 3).published_at
+        assert third is not None
+        ids = [post.id for post in published.newest_until(db, third, 3)]
+        assert ids == [3, 2, 1]
+        minute_later = third + timedelta(minutes=1)
+        assert [post.id for post in published.between(db, third, minute_later)] == [3, 2]
+        (deleted,) = published.deleted_lately(db, clock(), 9)
+        assert deleted == (posts.get(db, 11).guid, clock())
+        assert published.deleted_lately(db, clock() - timedelta(seconds=1), 9) == []
+        assert [page.id for page in published.pages(db)] == [8]
+        assert [author.name for author in published.authors(db)] == ["ada"]
+    make_author(shelf, "bob")
+    with shelf.database.read() as db:
+        assert [author.name for author in published.authors(db)] == ["ada"]
+        with pytest.raises(NotFound):
+            published.author_called(db, "bob")
+        with pytest.raises(NotFound):
+            published.tag_called(db, "runs")
+
+
+def test_one_of_the_newest_posts_makes_a_podcast(site: Site, clock: FakeClock) -> None:
+    """By sound, not by film, and only as long as it is among those that the feed has."""
+    film = Attachment("https://a.example/film.mp4", "video/mp4", 9)
+    make_post(site, "A film.", enclosure=film)
+    with site.database.read() as db:
+        assert not published.has_sound(db, 5)
+    make_post(site, "Talk.", enclosure=Attachment("https://a.example/talk.mp3", "audio/mpeg", 9))
+    make_post(site, "Newer.")
+    with site.database.read() as db:
+        assert published.has_sound(db, 2)
+        assert not published.has_sound(db, 1)
+
+
+def test_an_address_leads_to_the_post_or_says_that_it_is_gone(site: Site, clock: FakeClock) -> None:
+    """Now and before it moved; a draft's tells nothing, nor does one of the other kind."""
+    make_post(site, "One.", slug="one")
+    make_post(site, "About.", slug="about", kind="page")
+    with site.database.write() as db:
+        posts.create(db, content("A draft.", slug="draft"), None, clock())
+        posts.save(db, 1, content("One.", slug="two"), 1, None, clock())
+        db.add(MovedList(path="/old/feed", target="/rss.xml"))
+    with site.database.write() as db:
+        post = published.at_path(db, "two", "post")
+        assert post.id == 1
+        assert published.moved(db, "/nothing", "/posts/one") is post
+        assert published.moved(db, "/posts/two") is None
+        assert published.moved_list(db, "/old/feed/", "/old/feed") == "/rss.xml"
+        assert published.moved_list(db, "/old") is None
+        assert published.at_path(db, "about", "page").id == 2
+        for slug, kind in (("about", "post"), ("draft", "post"), ("one", "post")):
+            with pytest.raises(NotFound):
+                published.at_path(db, slug, kind)
+        posts.unpublish(db, post, clock())
+        for words in ("taken back", "deleted"):
+            with pytest.raises(Gone, match=words):
+                published.at_path(db, "two", "post")
+            with pytest.raises(Gone, match=words):
+                published.moved(db, "/posts/one")
+            posts.delete(db, post, clock())
