@@ -32,8 +32,6 @@ def loading_at_once(markup: str) -> str:
     out.
     """
     pieces = _NOSCRIPT.split(markup)
-    if len(pieces) == 1:
-        return _TAG.sub(_with_address, markup)
     written = [_TAG.sub(_with_address, pieces[0])]
     for at in range(1, len(pieces), 2):
         is_end, piece = pieces[at] == "/", _TAG.sub(_with_address, pieces[at + 1])

@@ -46,7 +46,7 @@ _ATTRIBUTE = re.compile(
     r"(?P<name>[A-Za-z_][\w.-]*(?::[A-Za-z_][\w.-]*)?)\s*=\s*"
     r"(?:\"(?P<double>[^\"]*)\"|'(?P<single>[^']*)'|(?P<bare>[^\s\"'>]+))"
 )
-_PAIR = re.compile(r"&#(x?[0-9A-Fa-f]{4,6});&#(x?[0-9A-Fa-f]{4,6});")
+_PAIR = re.compile(r"&#(x[0-9A-Fa-f]{4,6}|\d{5,6});&#(x[0-9A-Fa-f]{4,6}|\d{5,6});")
 _REFERENCE = re.compile(r"&(?:#(\d{1,9}|[xX][0-9A-Fa-f]{1,8})|([A-Za-z][A-Za-z0-9]{0,31}));|[&<>]")
 _CONTROL_BLANKS = re.compile("[\x0b\x0c\x1c-\x1f]")
 _OF_XML = frozenset({"amp", "lt", "gt", "quot", "apos"})
@@ -147,9 +147,8 @@ class _Mender:
 
     def finish(self) -> None:
         """Close all, without the part of an item in which the document breaks off."""
-        inside = [place for place, name in enumerate(self.open) if name in _ENTRIES]
-        if inside and len(self.open) > inside[-1] + 1:
-            first = inside[-1] + 1
+        first = next((at for at, name in enumerate(self.open, 1) if name in _ENTRIES), 0)
+        if first and self.open[first:]:
             del self.pieces[self.begun[first] :], self.open[first:], self.begun[first:]
         if self.open:
             self.end(self.open[0])
@@ -203,9 +202,7 @@ def _remarks(mender: _Mender) -> tuple[Remark, ...]:
 
 def _number(digits: str) -> int:
     """The number of a character reference, without its `&#`."""
-    if digits[0] in "xX":
-        return int(digits[1:], 16)
-    return int(digits) if digits.isdigit() else 0
+    return int(digits[1:], 16) if digits[0] in "xX" else int(digits)
 
 
 def _unescaped(value: str) -> str:

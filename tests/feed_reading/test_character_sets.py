@@ -85,6 +85,8 @@ def test_a_set_is_believed_while_few_of_its_characters_are_damaged() -> None:
     assert "Привет" * 10 in decoded(russian).text
     french = "é à ü ö ñ "
     assert french in decoded(document("euc-kr", french, "cp1252")).text
+    two = "é, à, "
+    assert two in decoded(document("euc-kr", two, "cp1252")).text
 
 
 def test_a_guess_is_remarked() -> None:

@@ -86,6 +86,7 @@ def test_what_stands_in_for_a_missing_text() -> None:
         ("<content type='html'>&lt;b&gt;</content><summary>S</summary>", "<b>"),
         ("<summary>S &lt;b&gt;</summary>", "S &lt;b&gt;"),
         ("<summary>S</summary><content type='html'>W</content>", "W"),
+        ("<content type='text/plain' mode='escaped'>&lt;b&gt;</content>", "<b>"),
         ("<content src='https://a.example/a.mp3' type='audio/mpeg'/><summary>S</summary>", "S"),
         ("<content/><summary>S</summary>", "S"),
         (("<content type='xhtml'><div xmlns='http://www.w3.org/1999/xhtml'>a &lt;b&gt; <i>c</i>"
@@ -137,6 +138,14 @@ def test_the_address_of_an_entry_of_atom(entry: str, root: str, address: str) ->
     assert atom(f"<entry><id>1</id>{entry}</entry>", root).url == f"https://a.example{address}"
 
 
+def test_the_site_of_rss_is_its_own_link() -> None:
+    """A link of Atom beside it counts where there is none."""
+    assert rss("<item/>", f"{LINK}<link>https://site.example/</link>").site_url == (
+        "https://site.example/"
+    )
+    assert rss("<item/>", LINK).site_url == "https://other.example/"
+
+
 def test_a_relative_base_is_joined_once() -> None:
     entry = (
         "<entry xml:base='When/2026/'><id>1</id><link href='Post'/><content type='html'>x</content>"
@@ -178,6 +187,16 @@ def test_dates_that_are_not_understood_are_remarked() -> None:
     }  # fmt: skip
     ambiguous = rss("<item><guid>x</guid><pubDate>25/10/2020</pubDate></item>" + items)
     assert ambiguous.items[2].published_at == datetime(2020, 10, 3, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(("language", "month"), [("en-us", 3), ("en-gb", 10)])
+def test_the_language_of_a_feed_tells_day_from_month(language: str, month: int) -> None:
+    parsed = rss(
+        "<item><guid>x</guid><pubDate>03/10/2020</pubDate></item>",
+        f"<language>{language}</language>",
+    )
+    day = 13 - month
+    assert [item.published_at for item in parsed.items] == [datetime(2020, month, day, tzinfo=UTC)]
 
 
 def test_a_known_item_still_says_how_dates_are_written() -> None:

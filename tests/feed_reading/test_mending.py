@@ -24,6 +24,7 @@ def titles(inside: str, end: str = "</channel></rss>") -> list[str]:
     [
         ("&#55357;&#56842;", "😊"),
         ("&#xD83D;&#xDE0A; x", "😊 x"),
+        ("&#55362;&#57271;", "𠮷"),
         ("a &#xD83D; b", "a � b"),
         ("a &#x110000; b", "a � b"),
         ("a&#0;b", "ab"),

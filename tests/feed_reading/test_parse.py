@@ -86,7 +86,7 @@ def test_formats(document: bytes, kind: str) -> None:
     parsed = parse_document(document, XML, URL)
     assert (parsed.kind, parsed.title, parsed.site_url) == (kind, "T", "http://s.example/")
     assert [item.title for item in parsed.items] == ["One"]
-    assert len(parsed.window) == 1
+    assert (len(parsed.window), parsed.left_out) == (1, 0)
 
 
 @pytest.mark.parametrize("document", [RSS_10, RSS_20, ATOM, JSON])
@@ -96,6 +96,10 @@ def test_dates_of_items(document: bytes) -> None:
     assert item.published_at == datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 
+def _once_a(period: str) -> bytes:
+    return RSS_10.replace(b"daily", period.encode()).replace(b"Frequency>3<", b"Frequency>1<")
+
+
 @pytest.mark.parametrize(
     ("document", "hints"),
     [
@@ -103,7 +107,11 @@ def test_dates_of_items(document: bytes) -> None:
         (RSS_10, DocumentHints(syndication_minutes=480)),
         (RSS_10.replace(b"daily", b"weekly"), DocumentHints(syndication_minutes=3_360)),
         (RSS_10.replace(b"daily", b"Hourly"), DocumentHints(syndication_minutes=20)),
+        (_once_a("hourly"), DocumentHints(syndication_minutes=60)),
+        (_once_a("monthly"), DocumentHints(syndication_minutes=43_200)),
+        (_once_a("yearly"), DocumentHints(syndication_minutes=525_600)),
         (RSS_10.replace(b"daily", b"now and then"), DocumentHints()),
+        (RSS_20.replace(b" 60 ", b"9999999"), DocumentHints(ttl_minutes=366 * 1440)),
         (RSS_091, DocumentHints(skip_hours=frozenset({0, 1, 2}), skip_days=frozenset({5, 6}))),
         (ATOM, DocumentHints()),
         (rss("a").replace(b"<title>A", b"<ttl>0</ttl><title>A", 1), DocumentHints()),
@@ -114,6 +122,13 @@ def test_dates_of_items(document: bytes) -> None:
 def test_hints_of_documents(document: bytes, hints: DocumentHints) -> None:
     """ttl, every skipHours and skipDays value and sy are read; nonsense and strays are not."""
     assert parse_document(document, XML, URL).hints == hints
+
+
+def test_a_poll_waits_for_the_longer_of_two_hints() -> None:
+    """In seconds, whichever of ttl and mod_syndication asks for it; 0 where neither does."""
+    assert DocumentHints(ttl_minutes=60, syndication_minutes=480).seconds == 28_800
+    assert DocumentHints(ttl_minutes=60).seconds == 3_600
+    assert DocumentHints().seconds == 0
 
 
 def test_content_links_and_enclosures() -> None:
