@@ -17,16 +17,18 @@ Theory of operation
        cell      r_hw = (c_hw + k r_h f_w) / (d / 7 + k)           k = 1 week, more if c_hw is small
        minutes   a pattern within each hour, shrunk towards that of all hours, and that to flat
        silence   g_a = (seen_a + 1) / (due_a + 1), for a silence of class a (0 min .. 7 days)
-   The silence factor g applies until the first update only, the usual rate after it: this
-   approximates a renewal process. Integrated over five-minute steps it gives N(t), the updates
-   expected by t, and W(t) = integral of N, their accumulated waiting (`Curve`).
+       cluster   m = (n + 1) / (n - f + 1), where n of the silences ended and f of them within 80
+                 minutes, beyond what is due (not below 0)
+   The silence factor g applies until the first update only; that counts as m updates, and the usual
+   rate follows: this approximates a renewal process of clusters. Integrated over five-minute steps
+   it gives N(t), the updates expected by t, and W(t) = integral of N, their accumulated waiting
+   (`Curve`).
    These habits are one of four forecasters (`mixture`): the others are 24 hours with a half-life
    of 12 days, a constant rate, and that rate shaped like a typical human day. Their weights follow
    their likelihood: w_m <- w_m * rate_m(update) * exp(-updates that m expected in the silence),
-   normalised; a silence is counted hour by hour for two weeks, what is
-   longer at the mean rate of these. At each update 0.5 % of all weight is redistributed, so that a
-   change of hours is found in days. Forecasters with a weight below 2 % are left out of the
-   forecast.
+   normalised; a silence is counted hour by hour for two weeks, what is longer at the mean rate of
+   these. At each update 0.5 % of all weight is redistributed, so that a change of hours is found in
+   days. Forecasters with a weight below 2 % are left out of the forecast.
 
 3. What a ttl costs. A copy fetched at s and kept for a minutes costs one poll, worth P minutes of
    one update's delay, and the waiting of the updates that it hides:

@@ -77,6 +77,7 @@ SIZES = dict(zip(Tables._fields, (24, 7, 168, 24 * SLOTS, 13, 13, 24, SLOTS, 24)
 # Where each class of silence begins, in seconds: 0, 5, 10, 20, 40 minutes, and so on up to a week.
 # The last entry, two weeks, ends the last class: `due` counts nothing beyond it.
 AGES = (0, *(STEP_SECONDS << doublings for doublings in range(SIZES["seen"])))
+IN_CLUSTER = 5  # classes, up to 80 minutes, in which an update belongs to the one before
 
 
 def decay(age: int, half_life: int) -> float:
@@ -190,6 +191,18 @@ def silence_factor(tables: Tables, fading: float, place: int) -> float:
     """Updates that ended a silence of this class over those predicted for it, shrunk towards 1."""
     seen = tables.seen[place] * fading * fading + PRIOR
     return seen / (tables.due[place] * fading * fading + PRIOR)
+
+
+def cluster_size(tables: Tables, fading: float) -> float:
+    """Mean number of updates that come together: all, over those that did not follow another within
+    80 minutes; as many as the rates of the hours of the week predict there are chance."""
+    total = following = 0.0
+    for place in range(len(tables.seen)):
+        total += tables.seen[place]
+        if place < IN_CLUSTER:
+            following += tables.seen[place] - tables.due[place]
+    known = fading * fading
+    return (total * known + PRIOR) / ((total - max(following, 0.0)) * known + PRIOR)
 
 
 def minute_pattern(tables: Tables, part: int, total: float, fading: float) -> float:

@@ -12,6 +12,7 @@ from .counts import (
     Counts,
     History,
     age_class,
+    cluster_size,
     hour_rate,
     silence_factor,
     spread_within,
@@ -35,7 +36,7 @@ def look_forward(
     `now`: the forecasters of `mixture` by their weights. `within`: a buffer for `spread_within`.
 
     The factor of the silence since the last update scales the rates of the habits only while that
-    silence lasts: `quiet` is P(no update yet).
+    silence lasts: `quiet` is P(no update yet). What breaks it counts as a mean cluster.
     """
     tables, zone, last = history.tables, history.zone, history.past.last
     seen = seen_at(history, now, rule.half_life)
@@ -48,6 +49,7 @@ def look_forward(
     curve.number[0] = curve.waiting[0] = 0.0
     quiet, step, at, steps = 1.0, 0, begin, len(curve.number) - 1
     change, offset, limit, factor = at, 0, begin, 1.0
+    size = cluster_size(tables, fading)
     while step < steps:
         if at >= change:
             clock = period(zone, at)
@@ -66,7 +68,7 @@ def look_forward(
                 limit = last + AGES[place + 1] if place < len(AGES) - 2 else NEVER
                 factor = silence_factor(tables, fading, place)
             more = min(-((at - min(hour, limit)) // STEP_SECONDS), steps - step)
-            quiet = integrate(curve, step, step + more, usual, factor, quiet, mixed)
+            quiet = integrate(curve, step, step + more, usual, (factor, size), quiet, mixed)
             step += more
             at += more * STEP_SECONDS
 
@@ -76,21 +78,23 @@ def integrate(
     begin: int,
     end: int,
     usual: tuple[float, Counts, int],
-    factor: float,
+    silence: tuple[float, float],
     quiet: float,
     mixed: tuple[float, float],
 ) -> float:
     """Fill the `curve` after step `begin` up to step `end`, five minutes each.
 
     usual: the updates of a mean step by the habits, their pattern within the hours, and the place
-    in it of step 0, where step 1 is the first of the curve. mixed: the weight of these habits, and
+    in it of step 0, where step 1 is the first of the curve. silence: the factor of the present
+    silence and the mean number of updates that break one. mixed: the weight of these habits, and
     what the other forecasters add to each step. `quiet` is P(no update by `begin`); returns P(no
-    update by `end`). The silence `factor` scales the rate only until the first update arrives: a
-    silence that is broken predicts nothing more. `broken`, P(the silence ends in the step), is
-    `factor` times the share of the step's usual updates that it replaces.
+    update by `end`). The factor scales the rate only until the first update arrives: a silence that
+    is broken predicts nothing more. `broken`, P(the silence ends in the step), is the factor times
+    the share of the step's usual updates that it replaces.
     """
-    (number, waiting), (mean, within, place), (share, others) = curve, usual, mixed
-    expected, waited, surplus = number[begin], waiting[begin], share * (1.0 - 1.0 / factor)
+    (number, waiting), (mean, within, place), (factor, size) = curve, usual, silence
+    (share, others), expected, waited = mixed, number[begin], waiting[begin]
+    surplus = share * (size - 1.0 / factor)
     for step in range(begin + 1, end + 1):
         own = mean * within[place + step]
         silent = exp(-own * factor)

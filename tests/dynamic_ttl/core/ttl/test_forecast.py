@@ -1,10 +1,13 @@
 """What the counts say of the hours to come, checked against a process that is played out."""
 
+from bisect import bisect
 from math import exp
 from random import Random
 
 import pytest
 
+from publisher.dynamic_ttl.core.ttl.activity import HALF_LIFE_DAYS, Activity
+from publisher.dynamic_ttl.core.ttl.choice import choose, workspace
 from publisher.dynamic_ttl.core.ttl.counts import (
     SIZES,
     SLOTS,
@@ -13,14 +16,16 @@ from publisher.dynamic_ttl.core.ttl.counts import (
     spread_within,
     within_hour,
 )
-from publisher.dynamic_ttl.core.ttl.forecast import Curve, integrate
+from publisher.dynamic_ttl.core.ttl.forecast import Curve, integrate, sums_by
+from publisher.dynamic_ttl.core.ttl.mixture import after
+from publisher.dynamic_ttl.core.ttl.rule import TtlRule, numbers
 
 
 def summed(usual: list[float], factor: float) -> tuple[list[float], float]:
     """The running sum of expected updates, and the chance that none comes at all."""
     number, steps = [0.0] * (len(usual) + 1), len(usual)
     curve, alone = Curve(number, [0.0] * len(number)), (1.0, 0.0)
-    quiet = integrate(curve, 0, steps, (1.0, usual, -1), factor, 1.0, alone)
+    quiet = integrate(curve, 0, steps, (1.0, usual, -1), (factor, 1.0), 1.0, alone)
     return number, quiet
 
 
@@ -72,3 +77,23 @@ def test_the_factors_of_a_day_are_those_of_each_slot() -> None:
     for slot, factor in enumerate(within):
         common = minute_pattern(tables, slot % SLOTS, 7.0, 0.8)
         assert factor == within_hour(tables, slot, common, 0.8)
+
+
+@pytest.mark.parametrize("together", [1, 3])
+def test_as_many_are_expected_as_come(together: int) -> None:
+    """In the middle of a silence, where each update comes alone or with two others."""
+    rng, day, begin, times = Random(0), 86_400, 0, list[int]()
+    while begin < 300 * day:
+        begin += int(rng.expovariate(0.5 / day)) + 7200
+        times += [begin + 600 * place for place in range(together)]
+    rule = numbers(TtlRule(), HALF_LIFE_DAYS)
+    work, known = workspace(rule), Activity.empty("UTC").history(0)
+    expected, came = 0.0, 0
+    for now in range(100 * day, 290 * day, day):
+        for at in times[known.past.number : bisect(times, now)]:
+            known = after(known, at, rule.half_life)
+        if now - known.past.last > 3 * 3600:
+            choose(known, now, rule, work)
+            expected += sums_by(work.curve, 24 * 60.0)[0]
+            came += bisect(times, now + day) - known.past.number
+    assert expected == pytest.approx(came, rel=0.15)

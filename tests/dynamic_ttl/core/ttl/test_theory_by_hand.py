@@ -91,6 +91,16 @@ class Moment:
                 seen, due = seen + came * faded, due + predicted * faded
         return seen / due
 
+    def cluster(self) -> float:
+        """Updates that come together: all over those that do not follow another in 80 minutes."""
+        seen, due = [0.0] * 13, [0.0] * 13
+        for at, where, came, predicted in self.blog.silences:
+            faded = 0.5 ** ((self.now - at) / DAY / 45)
+            seen[where] += came * faded
+            due[where] += predicted * faded
+        alone = sum(seen[5:]) + min(sum(seen[:5]), sum(due[:5]))
+        return (sum(seen) + 1) / (alone + 1)
+
     def missed(self) -> list[float]:
         """Updates that each of the four expected since the last one."""
         last, missed = self.blog.last, [0.0] * 4
@@ -179,7 +189,7 @@ class Blog:
         less = [max(share - 0.02, 0.0) for share in sure]
         share, *weights = (weight / sum(less) for weight in less)
         start, quiet, edges = now - now % 300, 1.0, []
-        factors = [then.factor(place) for place in range(13)]
+        factors, size = [then.factor(place) for place in range(13)], then.cluster()
         ahead: dict[tuple[int, int, int], tuple[float, float]] = {}
         for step in range(steps):
             at = self.local(start + 300 * step)
@@ -191,8 +201,8 @@ class Blog:
                 ahead[key] = usual, sum(weight * rate / 12 for weight, rate in others)
             usual, other = ahead[key]
             factor = factors[silence_class(start + 300 * step - self.last)]
-            ended = 1 - exp(-usual * factor)  # after that the rate is the usual one
-            expected = quiet * (ended + usual - ended / factor) + (1 - quiet) * usual
+            ended = 1 - exp(-usual * factor)  # by a cluster; after it the rate is the usual one
+            expected = quiet * (ended * size + usual - ended / factor) + (1 - quiet) * usual
             quiet *= 1 - ended
             edges.append(share * expected + other)
         return edges
