@@ -3,13 +3,21 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import delete, select
 
-from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, TooLarge
+from publisher.base.errors import (
+    Conflict,
+    FieldErrors,
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    TooLarge,
+)
 from publisher.blog import post_addresses
 from publisher.blog.writing import autosave, editing, posts, revisions
 from publisher.blog.writing.editing import Intent
 from publisher.installation import Site
-from publisher.storage.tables.blog import Post, UnsavedText
+from publisher.storage.tables.blog import Post, Revision, UnsavedText, Update
 from publisher.storage.tables.credentials import Author
 from tests.conftest import FakeClock
 from tests.factories import content, delete_post, make_author, make_post
@@ -273,3 +281,84 @@ def test_preview_link_dies(site: Site) -> None:
         with pytest.raises(NotFound):
             post_addresses.preview_of(db, post.preview_token)
         assert post_addresses.preview_of(db, previewed.preview_token).id == post.id
+
+
+def test_a_version_shows_the_fields_that_it_changed(site: Site, clock: FakeClock) -> None:
+    """The first one what was written, without choices that nobody made; tags in another order and
+    a field that one of the two does not know yet are no change."""
+    post = make_post(site, "One.", title="A title", tags=["b", "a"])
+    with site.database.write() as db:
+        value = content("Two.", title="A title", tags=["a", "b"], gallery="off")
+        post = posts.save(db, post.id, value, 1, None, clock())
+        first, second = revisions.get(db, post, 1), revisions.get(db, post, 2)
+        assert revisions.before(db, second) is first
+        changed = {change.name: change for change in revisions.changes(first, second)}
+        assert list(changed) == ["gallery", "source"]
+        assert "".join(piece.text for piece in changed["source"].pieces) == "OneTwo."
+        assert [c.name for c in revisions.changes(None, first)] == [
+            "title", "slug", "tags", "source",
+        ]  # fmt: skip
+        first.content = {k: v for k, v in first.content.items() if k not in ("gallery", "tags")}
+        assert [c.name for c in revisions.changes(first, second)] == ["source"]
+        post = revisions.restore(db, post, first, None, clock())
+        assert (post.source, post.gallery) == ("One.", "off")
+        assert posts.content(db, post).tags == ("a", "b")
+
+
+def test_a_version_of_a_restored_database_is_another_one(site: Site, clock: FakeClock) -> None:
+    """It has the number, but was saved at another moment; a bare number is taken at its word."""
+    post = make_post(site)
+    with site.database.write() as db:
+        post = posts.get(db, post.id)
+        mark = revisions.mark(db, post)
+        asked = (mark, "1", "1 2024-01-01T00:00:00Z", "7 2024-01-01T00:00:00Z", "", "x")
+        assert [revisions.marked(db, post, text) for text in asked] == [1, 1, 0, 7, 0, 0]
+        db.execute(delete(Revision))
+        assert revisions.mark(db, post) == "1"
+
+
+def test_unsaved_texts_are_offered_chosen_and_discarded(site: Site, clock: FakeClock) -> None:
+    """To their author alone; the editor offers what it does not show itself."""
+    make_post(site, author_id=make_author(site).id)
+    first = keep(site, "one")
+    clock.forward(minutes=1)
+    second = keep(site, "quite different", "phone", autosave.stamp(first))
+    with site.database.write() as db:
+        assert autosave.unsaved(db, 1, [1, 2])[1].id == second.id
+        assert [row.id for row in autosave.other_texts(db, 1, 1, {"source": "one"})] == [second.id]
+        assert [row.id for row in autosave.other_texts(db, 1, 1, {"source": "two"})] == [
+            second.id, first.id,
+        ]  # fmt: skip
+        for author, number in ((2, first.id), (1, 99)):
+            with pytest.raises(NotFound):
+                autosave.get(db, author, number)
+        autosave.choose(db, autosave.get(db, 1, first.id), 1, clock.forward(minutes=1))
+    assert unsaved_sources(site) == {"one": "current", "quite different": "replaced"}
+    with site.database.write() as db:
+        autosave.forget(db, 1, 1, autosave.stamp(autosave.get(db, 1, first.id)))
+        autosave.forget(db, 1, 1, "")
+    assert unsaved_sources(site) == {"quite different": "replaced"}
+    with site.database.read() as db:
+        assert autosave.unsaved(db, 1, [1]) == {}
+
+
+def test_what_is_already_out_is_changed_only_on_purpose(site: Site, clock: FakeClock) -> None:
+    """Saved as a draft by a page that does not know it: refused; taken back: it is a draft. With
+    another date, one save is one update; a date to come is refused beside its field."""
+    ada = make_author(site)
+    post = make_post(site, author_id=ada.id)
+    with pytest.raises(InvalidInput, match="published by now"):
+        submit(site, ada, Intent("draft"), "Not ready.", post)
+    yesterday = clock() - timedelta(days=1)
+    post = submit(site, ada, Intent(at=yesterday), "Changed.", post)
+    assert (post.published_at, post.version) == (yesterday, 2)
+    post = submit(site, ada, Intent(at=clock()), "Changed.", post)
+    post = submit(site, ada, Intent(at=yesterday, minor=True), "Changed.", post)
+    with pytest.raises(FieldErrors) as refused:
+        submit(site, ada, Intent(at=clock() + timedelta(days=1)), "Changed.", post)
+    assert list(refused.value.fields) == ["at"]
+    post = submit(site, ada, Intent("back"), "Secret.", post)
+    assert (post.status, post.source) == ("draft", "Secret.")
+    with site.database.read() as db:
+        kinds = db.scalars(select(Update.kind).order_by(Update.id)).all()
+    assert kinds == ["publish", "edit", "edit"]
