@@ -1,0 +1,91 @@
+"""Tags: one for each slug, renamed, merged and removed, and where their former names lead."""
+
+import pytest
+from sqlalchemy import select
+
+from publisher.base.errors import FieldErrors, NotFound
+from publisher.blog import published
+from publisher.blog.writing import posts, tags
+from publisher.installation import Site
+from publisher.storage.tables.blog import Tag
+from tests.conftest import FakeClock
+from tests.factories import content, delete_post, make_post
+
+
+def counts(site: Site) -> dict[str, tuple[int, int]]:
+    """Of each tag's posts: those that readers see, and all that are not deleted."""
+    with site.database.read() as db:
+        return {row.name: (row.shown, row.posts) for row in tags.used(db)}
+
+
+@pytest.fixture
+def tagged(site: Site, clock: FakeClock) -> Site:
+    """Two posts with walks, one of them with hills too, a draft with hills; a minute has passed."""
+    make_post(site, "One.", tags=["Walks"])
+    make_post(site, "Two.", tags=["walks", "hills"])
+    with site.database.write() as db:
+        posts.create(db, content("Three.", tags=["Hills"]), None, clock())
+    clock.forward(minutes=1)
+    return site
+
+
+def test_a_tag_counts_its_posts(tagged: Site) -> None:
+    """By the name that was typed first, in the order of slugs; deleted posts do not count."""
+    assert list(counts(tagged).items()) == [("hills", (1, 2)), ("Walks", (2, 2))]
+    delete_post(tagged, 2)
+    assert counts(tagged) == {"hills": (0, 1), "Walks": (1, 1)}
+
+
+def test_a_tag_changes_when_its_list_does(tagged: Site, clock: FakeClock) -> None:
+    """Readers see when the page of a tag last changed; a draft is in no list."""
+    before = clock.forward(minutes=-1)
+    clock.forward(minutes=1)
+    with tagged.database.write() as db:
+        posts.save(db, 3, content("Three.", tags=["Hills", "New"]), 1, None, clock())
+        moments = {tag.name: tag.changed_at for tag in db.scalars(select(Tag))}
+        assert moments == {"Walks": before, "hills": before, "New": clock()}
+        posts.save(db, 2, content("Two.", tags=["Walks"]), 1, None, clock())
+        db.expire_all()
+        assert {tag.changed_at for tag in db.scalars(select(Tag))} == {clock()}
+
+
+def test_a_former_name_leads_on_until_it_is_taken(tagged: Site, clock: FakeClock) -> None:
+    """Through a new name and a merge; a post that uses it makes a tag of its own."""
+    with tagged.database.write() as db:
+        walks, hills = published.tag_called(db, "walks"), published.tag_called(db, "hills")
+        assert tags.rename(db, walks, " Long,\nstrolls ", clock()) is None
+        assert (walks.name, walks.slug, walks.changed_at) == (
+            "Long strolls", "long-strolls", clock(),
+        )  # fmt: skip
+        assert published.tag_called(db, "Walks") is walks
+        assert tags.rename(db, walks, "HILLS", clock()) is hills
+        assert tags.rename(db, walks, "Long Strolls", clock()) is None  # only other letters
+        tags.merge(db, walks, hills, clock())
+        assert hills.changed_at == clock()
+        for name in ("hills", "walks", "long-strolls"):
+            assert published.tag_called(db, name) is hills
+    assert counts(tagged) == {"hills": (2, 3)}
+    make_post(tagged, "Four.", tags=["walks"])
+    assert counts(tagged) == {"hills": (2, 3), "walks": (1, 1)}
+    with tagged.database.write() as db:
+        hills = published.tag_called(db, "hills")
+        assert tags.rename(db, hills, "Mountains", clock()) is None
+        assert tags.rename(db, hills, "Hills", clock()) is None  # back: its own address again
+        assert published.tag_called(db, "Mountains") is hills
+        tags.remove(db, hills, clock())
+        for name in ("hills", "mountains", "long-strolls"):
+            with pytest.raises(NotFound):
+                published.tag_called(db, name)
+        with pytest.raises(NotFound):
+            tags.get(db, 99)
+    assert counts(tagged) == {"walks": (1, 1)}
+
+
+@pytest.mark.parametrize("name", ["", " ,", "++", "x" * 61])
+def test_a_name_that_is_none(tagged: Site, clock: FakeClock, name: str) -> None:
+    """It is refused beside its field."""
+    with tagged.database.write() as db, pytest.raises(FieldErrors) as refused:
+        tags.rename(db, published.tag_called(db, "walks"), name, clock())
+    assert list(refused.value.fields) == ["name"]
+    with tagged.database.write() as db:
+        assert tags.rename(db, published.tag_called(db, "walks"), "x" * 60, clock()) is None
