@@ -40,7 +40,7 @@ OF_RULES = "dynamic_ttl simulator/test_results.py test_civil_dates.py test_parit
 ROOMS = {
     "core": ("dynamic_ttl/core", f"{OF_RULES} test_same_figures.py"),
     "feeds": ("feeds", "feeds publishing"),
-    "blog": ("blog publishing", "blog publishing test_content.py"),
+    "blog": ("blog publishing", "blog publishing test_content.py test_same_figures.py"),
     "feed_reading": ("feed_reading", "feed_reading"),
     "importing": ("parts/importing", "parts/importing"),
 }

@@ -64,6 +64,40 @@ def test_pages_follow_each_other(site: Site, clock: FakeClock) -> None:
     assert seen == [f"Post {number}" for number in reversed(range(7))]
 
 
+def test_all_rows_and_those_that_are_due_first(
+    filled: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Page after page, up to a limit; the other way round for what is to come."""
+    monkeypatch.setattr(overview, "PAGE", 2)
+    with filled.database.read() as db:
+        everything = [row.id for row in overview.walk(db, overview.Filter())]
+        assert everything == [3, 4, 2, 1]
+        assert [row.id for row in overview.walk(db, overview.Filter(), 3)] == everything[:3]
+        soonest = overview.rows(db, overview.Filter(), 1, soonest=True)
+        assert [row.id for row in soonest] == everything[::-1]
+
+
+def test_a_common_tag_is_found_as_a_rare_one(filled: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With as many posts as are looked up one by one, and with more."""
+    for most in (2, 1):
+        monkeypatch.setattr(overview, "_MAX_SORTED", most)
+        with filled.database.read() as db:
+            assert [row.id for row in overview.rows(db, overview.Filter(tag="PETS"), 1)] == [1]
+
+
+def test_words_that_are_typed_and_not_saved_are_found(filled: Site, clock: FakeClock) -> None:
+    """By who typed them alone, all words together."""
+    with filled.database.write() as db:
+        sent = autosave.Sent({"source": "Of Wolves", "title": "Northern"})
+        autosave.keep(db, 1, 1, 1, sent, clock())
+    found = {}
+    with filled.database.read() as db:
+        for viewer, words in ((1, "wolves NORTH"), (2, "wolves"), (1, "wolves cats")):
+            rows = overview.rows(db, overview.Filter(words=words), viewer)
+            found[viewer, words] = [row.id for row in rows]
+    assert list(found.values()) == [[1], [], []]
+
+
 def test_row_says_what_it_did(filled: Site, clock: FakeClock) -> None:
     """A row counts the updates that readers got, and shows what is not saved yet."""
     with filled.database.write() as db:

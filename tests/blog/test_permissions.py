@@ -1,6 +1,7 @@
 """Who may do what is said in one module."""
 
 import re
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from publisher.base.errors import Forbidden
 from publisher.blog.members import permissions
 from publisher.installation import Site
-from tests.factories import make_author, make_post
+from tests.factories import delete_post, make_author, make_post
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,6 +23,28 @@ def test_own_posts_and_all_posts(site: Site) -> None:
     with pytest.raises(Forbidden):
         permissions.required(author, of_admin)
     assert not permissions.is_admin(None)
+
+
+def test_others_see_what_readers_see(site: Site) -> None:
+    """A draft and its tags are its author's and the admins'; nobody's tags stay when it goes."""
+    admin, author = make_author(site), make_author(site, "bob")
+    make_post(site, author_id=admin.id, tags=["Public", "both"])
+    own, of_admin = (
+        make_post(site, at=site.clock() + timedelta(days=1), author_id=who.id, tags=[tag, "Both"])
+        for who, tag in ((author, "mine"), (admin, "hers"))
+    )
+    assert permissions.may_see(author, own)
+    assert permissions.may_see(admin, own)
+    assert not permissions.may_see(author, of_admin)
+    with site.database.read() as db:
+        assert permissions.tags_seen(db, author) == ["both", "mine", "Public"]
+        assert permissions.tags_seen(db, admin) == ["both", "hers", "mine", "Public"]
+    delete_post(site, own.id)
+    with site.database.read() as db:
+        assert permissions.tags_seen(db, author) == ["both", "Public"]
+    permissions.check_remove_feed(admin)
+    with pytest.raises(Forbidden):
+        permissions.check_remove_feed(author)
 
 
 def test_nobody_else_looks_at_roles() -> None:
