@@ -250,7 +250,8 @@ def _is_noticed(mutant: Mutant, known: Known, session: pytest.Session) -> bool |
         with _written(path, changed):
             if at_import:
                 code = _in_a_fork(partial(_import, path, after))
-                code = code or _in_a_fork(partial(_run_anew, tests))
+                seconds = sum(known.seconds[test] for test in tests)
+                code = code or _in_a_fork(partial(_run_anew, tests, seconds))
             else:
                 code = _in_a_fork(partial(run, tests, name, after))
         failed = FAILED.read_text()
@@ -345,15 +346,16 @@ def _import(path: Path, code: CodeType) -> int:
     return 0
 
 
-def _run_anew(tests: list[str]) -> int:
-    """pytest's status for tests in a program of their own, which imports the changed file."""
+def _run_anew(tests: list[str], seconds: float) -> int:
+    """pytest's status for tests, which take so many seconds, in a program of their own: it imports
+    the changed file."""
     if not tests:
         return 0
     # More names than one program takes: whole files.
     names = (
         tests if len(tests) < 200 else list(dict.fromkeys(test.split("::")[0] for test in tests))
     )
-    signal.alarm(600)
+    signal.alarm(round(600 + 100 * seconds))  # what is only slow has not been noticed
     program = [sys.executable, "-m", "pytest", "-x", *QUIET, *OPTIONS, *names]
     return subprocess.run(program, check=False).returncode
 
