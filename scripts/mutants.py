@@ -206,7 +206,7 @@ def _confine_nothing() -> None:
         def end(self) -> None:
             """Nothing was started."""
 
-    confined._Process = Here  # type: ignore[misc]
+    confined._Process = Here  # type: ignore[assignment, misc]
 
 
 def _mutants(file: Path) -> Iterator[Mutant]:

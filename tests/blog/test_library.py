@@ -87,11 +87,11 @@ def test_a_file_stays_where_something_uses_it(site: Site, clock: FakeClock) -> N
             media.remove_file(db, db.merge(green), seen)
         db.delete(unsaved)
         names = media.remove_file(db, db.merge(green), seen)
-    place = site.environment.media
-    assert media.content(place, media.path(green)).startswith(b"\x89PNG")
-    media.erase(place, [*names, "missing.png"])
+    folder = site.environment.media
+    assert media.content(folder, media.path(green)).startswith(b"\x89PNG")
+    media.erase(folder, [*names, "missing.png"])
     for address in (media.path(green), media.path(red).removeprefix("/media/"), "/media/../x"):
         with pytest.raises(NotFound):
-            media.content(place, address)
+            media.content(folder, address)
     with site.database.read() as db:
         assert [row.id for row in media.find_files(db, "")] == [3, 2, 1]
