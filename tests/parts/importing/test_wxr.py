@@ -206,3 +206,37 @@ def test_brackets_that_are_no_shortcodes() -> None:
         "the shortcode [aside]", "the shortcode [gist]",
     ]  # fmt: skip
     assert '<pre><code class="language-php">if ([b]) &amp;&amp; c;</code></pre>' in post.source
+
+
+@pytest.mark.parametrize(
+    "link",
+    ["[tea][1] and [code]", "[tea](https://tea.example/a?b=1&amp;c=2)"],
+    ids=["by name", "with its address"],
+)
+def test_a_text_that_a_plugin_took_for_markdown(link: str) -> None:
+    """Links in Markdown show it, also where a program made their addresses links of HTML."""
+    address = "https://tea.example/a?b=1&amp;c=2"
+    body = (
+        f"### Head\n\nSee {link}.\n\n[youtube <a href='x'>https://youtu.be/B5xYBrxVSiE</a>]\n\n"
+        f" [1]: <a href='{address}'>{address}</a>\n"
+    )
+    post = one(export(content=body))
+    assert post.source_format == "markdown"
+    assert "### Head" in post.source
+    assert "\n\nhttps://youtu.be/B5xYBrxVSiE\n\n" in post.source
+    assert f" [1]: {address}\n" in post.source
+    assert [need for need in post.needs if "[1]" in need or "[tea]" in need] == []
+
+
+def test_brackets_in_html_are_no_markdown() -> None:
+    """Neither in a listing nor without an address."""
+    body = "<pre>[a](https://b.example/)</pre> [c][1] [d](e)"
+    assert one(export(content=body)).source_format == "html"
+
+
+def test_a_sound_by_its_address_alone_and_an_escaped_address() -> None:
+    """As the oldest texts have them; the address is escaped once."""
+    body = "[audio https://old.example/a.mp3|titles=x]\n\nhttps://youtu.be/B5xYBrxVSiE?a=1&amp;t=5"
+    source = one(export(content=body)).source
+    assert '<audio controls src="https://old.example/a.mp3"></audio>' in source
+    assert "B5xYBrxVSiE?a=1&amp;t=5" in source

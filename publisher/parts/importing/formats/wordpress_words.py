@@ -22,12 +22,24 @@ _PLAYED = re.compile(
     r"\[(?:youtube|vimeo|dailymotion|soundcloud|tweet|instagram)[ =]\s*(?:url=)?[\"']?(https?://[^\s\[\]<>\"']+)[\"']?[^\[\]]{0,200}\]"
 )
 _PLAYER = re.compile(r"\[(audio|video)\b([^\[\]]{0,1000})\](?:\s*\[/\1\])?")
-_SOURCE = re.compile(r"\b(?:src|mp4|m4v|webm|ogv|mp3|m4a|ogg|wav)=[\"']?(https?://[^\s\"'\[\]<>]+)")
+_SOURCE = re.compile(
+    r"(?:\b(?:src|mp4|m4v|webm|ogv|mp3|m4a|ogg|wav)=|^\s*)[\"']?(https?://[^\s\"'\[\]<>|]+)"
+)
+# An address that a program made a link: in a shortcode, or behind the name of a Markdown link.
+_LINKED = re.compile(
+    r"(\[[a-z]+[ =]\s*|\]\(|^ {0,3}\[[^\[\]\n]{1,80}\]:[ \t]*)<a\b[^<>]*>(https?://[^\s<>]+)</a>",
+    re.MULTILINE,
+)
+# What plugins took for Markdown: a link with its address behind it, or with a name for that.
+_LINK = re.compile(r"\[[^\[\]\n]+\]\(https?://[^\s()]+\)")
+_NAMED = re.compile(r"^ {0,3}\[([^\[\]\n]{1,80})\]:[ \t]*<?https?://\S", re.MULTILINE)
 _LANGUAGE = re.compile(r"\blang(?:uage)?=[\"']?([\w+#-]+)")
 _NOTES = re.compile(r"<!--\s+wp:footnotes\b[^<>]*/-->")
 
 
-_SHORTCODE = re.compile(r"\[(?!/|caption\b)([a-z][\w-]*)(?=[ \]/])([^\[\]]{0,500})\]")
+_SHORTCODE = re.compile(
+    r"(?<!\])\[(?!/|caption\b)([a-z][\w-]*)(?=[ \]/])([^\[\]]{0,500})\](?![\[(:])"
+)
 _SHOWN = re.compile(r"<(pre|code)\b(?:(?!<\1\b).)*?</\1>", re.DOTALL | re.IGNORECASE)
 
 
@@ -44,6 +56,19 @@ def shortcodes(text: str) -> dict[str, None]:
     return names
 
 
+def is_markdown(content: str) -> bool:
+    """Whether a text has links as Markdown writes them: a plugin showed it so."""
+    if "](http" not in content and "]:" not in content:
+        return False
+    text = _LINKED.sub(r"\1\2", _SHOWN.sub("", content))
+    return bool(_LINK.search(text)) or any(f"][{name}]" in text for name in _NAMED.findall(text))
+
+
+def address(text: str) -> str:
+    """An address as it is in the text of a page."""
+    return re.sub("&(?:amp|#0*38);", "&", text)
+
+
 def plain(content: str, footnotes: str = "") -> str:
     """A text with these words as HTML; `footnotes` is the custom field of that name."""
     content = _MORE.sub(f"\n\n{MORE}\n\n", content)
@@ -53,9 +78,9 @@ def plain(content: str, footnotes: str = "") -> str:
         content += "" if placed else f"\n\n{notes}"
     if "[" not in content:
         return content
-    content = _CODE.sub(_listing, content)
+    content = _LINKED.sub(r"\1\2", _CODE.sub(_listing, content))
     content = _EMBED.sub(r"\n\n\1\n\n", content)
-    content = _PLAYED.sub(r"\n\n\1\n\n", content)
+    content = _PLAYED.sub(lambda played: f"\n\n{address(played[1])}\n\n", content)
     return _PLAYER.sub(_player, content)
 
 

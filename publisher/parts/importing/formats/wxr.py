@@ -133,12 +133,18 @@ def _post(
         notes["private post becomes a draft"] += 1
     date, needs = _date(own, "post_date", zone)
     login = fields.text_of(part, f"{feed_files.DUBLIN_CORE}creator")
-    content = part.findtext(feed_files.CONTENT) or ""
+    content, footnotes = part.findtext(feed_files.CONTENT) or "", own.get("meta:footnotes", "")
+    markdown = wordpress_words.is_markdown(content)
+    source = (
+        _CAPTION.sub(_captioned, wordpress_words.plain(content, footnotes))
+        if markdown
+        else fields.with_base(as_html(content, footnotes), item.address)
+    )
     return replace(
         item,
         where=where,
-        source=fields.with_base(as_html(content, own.get("meta:footnotes", "")), item.address),
-        source_format="html",
+        source=source,
+        source_format="markdown" if markdown else "html",
         kind="page" if own.get("post_type") == "page" else "post",
         status=status,
         slug=unquote(own.get("post_name", "")),
@@ -150,7 +156,7 @@ def _post(
         address=item.address if status == "published" else "",
         aliases=_aliases(own, item.address) if status == "published" else (),
         enclosure=_enclosure(own) or item.enclosure,
-        as_markdown=True,
+        as_markdown=not markdown,
         needs=(*needs, *(f"the block {name}" for name in _made_blocks(own, content))),
     )
 
@@ -184,7 +190,9 @@ def _p(block: str) -> str:
     if block == wordpress_words.MORE:
         return block
     if _ADDRESS.fullmatch(block):
-        return safe_html.video_link(block) or f'<p><a href="{block}">{block}</a></p>'
+        block = wordpress_words.address(block)
+        link = html.escape(block)
+        return safe_html.video_link(block) or f'<p><a href="{link}">{link}</a></p>'
     inside = block if _BLOCK.search(block) else block.replace("\n", "<br>\n")
     return f"<p>{inside}</p>"
 
