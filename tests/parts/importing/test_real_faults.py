@@ -1,5 +1,6 @@
 """What real blogs and exports had that an import once refused, lost or published as rubbish."""
 
+import re
 import time
 from datetime import UTC, datetime
 
@@ -510,3 +511,97 @@ def test_words_that_never_end_are_read_once(word: str) -> None:
     begun = time.thread_time()
     assert words.plain(word * (60_000 // len(word)))
     assert time.thread_time() - begun < 5.0  # it is a tenth
+
+
+def test_a_site_of_zola() -> None:
+    """Its addresses, tags below `taxonomies`, links between files and calls; what is no plain call
+    is listed."""
+    posts, batch = imported({
+        "config.toml": 'base_url = "https://old.example"\nfeed_filename = "feed.xml"\n'
+        'taxonomies = [{ name = "tags", feed = true }]\n',
+        "templates/index.html": "{{ x }}",
+        "content/_index.md": "+++\n+++\n",
+        "content/about.md": "+++\ntitle = 'About'\n+++\nMe",
+        "content/2019/Tiny Search/index.md": "+++\ntitle = 'Tiny'\ndate = 2019-10-17\n"
+        "[taxonomies]\ntags = ['full text']\n[extra]\nimage = 'https://old.example/p.png'\n+++\n"
+        '{{ figure(\n  src="big.jpg",\n  caption="A **big** [one](https://b.example/)"\n) }}\n'
+        '{{ video(url="https://www.youtube.com/watch?v=B5xYBrxVSiE") }}\n{{ stars(n=5) }}\n'
+        "{% info(title='Mind') %}\nIt *is*.\n{% end %}\n`{{ code(x=1) }}`\n",
+        "content/2020/2020-01-02-next.md": "+++\ntitle = 'Next'\ndate = 2020-01-02\n+++\n"
+        "[before](@/2019/Tiny%20Search/index.md), [about](@/about.md#me)",
+    })  # fmt: skip
+    assert {title: post.post.address for title, post in posts.items()} == {
+        "About": "https://old.example/about/",
+        "Tiny": "https://old.example/2019/tiny-search/",
+        "Next": "https://old.example/2020/next/",
+    }
+    assert (posts["About"].content.kind, posts["Tiny"].content.kind) == ("page", "post")
+    tiny = posts["Tiny"]
+    assert tiny.content.tags == ("full text",)
+    assert tiny.content.image == "https://old.example/p.png"
+    assert tiny.post.guid == "https://old.example/2019/tiny-search/"
+    assert 'alt="A **big** one"' not in tiny.html
+    assert '<figcaption>\n<p>A <strong>big</strong> <a href="https://b.example/">one' in tiny.html
+    assert 'href="https://www.youtube.com/watch?v=B5xYBrxVSiE"' in tiny.html
+    assert "<blockquote>\n<p><strong>Mind</strong></p>\n<p>It <em>is</em>.</p>" in tiny.html
+    assert "<code>{{ code(x=1) }}</code>" in tiny.html
+    assert tiny.post.needs == ("the shortcode {{ stars() }}",)
+    assert 'href="/about/#me"' in posts["Next"].html.replace("https://old.example", "")
+    assert batch.old_feeds == ["/feed.xml"]
+    assert batch.moved == {"/tags/full-text/": "/tags/full-text",
+                           "/tags/full-text/feed.xml": "/tags/full-text/rss.xml"}  # fmt: skip
+
+
+def test_ids_notes_and_callouts() -> None:
+    """What generators write beside Markdown becomes Markdown or HTML, and what cannot is listed."""
+    body = """## Install `node` {#node}
+
+See [there](#node), or [these words]{#here .wide}.
+
+> [!NOTE]
+> Mind this.
+
+{{< notice tip >}}
+A tip with
+
+```
+{{< notice >}} {#x} [!NOTE]
+```
+{{< /notice >}}
+
+::: {.callout-warning}
+Hot.
+:::
+
+::: demo [vanilla]
+shown
+:::
+
+{{< video src="film.mp4" >}}
+{{< gallery >}}
+![a](https://b.example/a.jpg)
+{{< /gallery >}}
+{{< chart >}}
+"""
+    text = head("A", "date: 2020-01-01\n") + body
+    posts, _ = imported({"hugo.toml": "", "content/posts/a.md": text})
+    post, html = posts["A"], posts["A"].html
+    anchor = re.search(r'<h2[^>]*>Install <code>node</code>\s*<a id="(\S+node)"></a></h2>', html)
+    assert anchor
+    assert f'<a href="#{anchor[1]}">there</a>' in html
+    assert re.search(r'these words<a id="\S+here"></a>\.', html)
+    assert "<blockquote>\n<p><strong>Note</strong></p>\n<p>Mind this.</p>" in html
+    assert "<blockquote>\n<p><strong>Tip</strong></p>\n<p>A tip with</p>\n<pre" in html
+    assert "{#x} [!NOTE]" in html
+    assert "<p><strong>Warning</strong></p>\n<p>Hot.</p>" in html
+    assert "<p>shown</p>" in html
+    assert '<video controls="" src="film.mp4">' in html
+    assert "gallery" not in html
+    assert post.post.needs == ("the shortcode {{< chart >}}", "the block demo")
+
+
+def test_an_end_without_its_beginning_is_no_block() -> None:
+    """Programs other than Zola end their blocks alike."""
+    words = Words("", "", {}, lambda _: "", calls=True)
+    assert words.plain("{%@ Note do %}\nx\n{% end %}") == "{%@ Note do %}\nx\n{% end %}"
+    assert list(words.used) == ["{% Note %}"]

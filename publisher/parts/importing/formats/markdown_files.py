@@ -228,7 +228,7 @@ class TextFolder:
             return {}, whole, [*needs, f"{restructured_text.UNREADABLE} {error}"]
         if not fields and whole[:3] not in ("---", "+++"):
             fields, body = unfenced.split(whole, 1 if self.generator.name == "Pelican" else 2)
-        return fields, body, needs
+        return self.generator.fields(fields), body, needs
 
     def _dated(self, place: str, fields: dict[str, Any]) -> tuple[Text, tuple[str, ...]]:
         """The text with its date, and the reasons where it has none."""
@@ -279,18 +279,19 @@ class TextFolder:
             origin=f"{base.scheme}://{base.netloc}" if base.netloc else "",
             known=plain,
             addressed=lambda link: self.addressed(link, text.place),
-            liquid=generator.liquid,
+            liquid=generator.liquid or not name,
             tags=name in ("Jekyll", "Eleventy", "Hexo", ""),
             shortcodes=name in ("Hugo", ""),
             kramdown=name in ("Jekyll", ""),
             jsx=suffix == ".mdx",
+            calls=name in ("Zola", ""),
         )
 
     def addressed(self, link: str, place: str = "") -> str:
         """The path that a text of the site had, by its file's path or name; "" for none."""
         if self._addresses is None:
             self._addresses = self._all_addresses()
-        link = re.sub(r"\.(md|mdx|markdown|html?|rst)$", "", link.partition("#")[0].strip("/ "))
+        link = re.sub(r"\.(md|mdx|markdown|html?|rst)$", "", link.partition("#")[0].strip("@/ "))
         link = re.sub(r"/(_?index)$", "", link)
         beside = PurePosixPath(place).parent
         while link.startswith(("./", "../")):

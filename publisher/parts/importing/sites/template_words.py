@@ -17,7 +17,9 @@ _MARK = re.compile(
     re.MULTILINE,
 )
 _OUTPUT = re.compile(r"\{\{-?[ \t]*([^{}\n<%][^{}\n]{0,500}?)[ \t]*-?\}\}")
-_TAG = re.compile(r"\{%-?[ \t]*([\w.#/-]+)[ \t]*((?:[^%{\n]|%(?!\})|\{(?!%)){0,1000}?)[ \t]*-?%\}")
+_TAG = re.compile(
+    r"\{%-?@?[ \t]*([\w.#/-]+)[ \t]*((?:[^%{\n]|%(?!\})|\{(?!%)){0,1000}?)[ \t]*-?%\}"
+)
 _SHORTCODE = re.compile(
     r"\{\{([<%])-?\s*(/?)\s*(\w[\w./-]*)((?:\"(?:\\.|[^\"\\]){0,2000}\"|`[^`]{0,2000}`|[^\"`{}<>%]|%(?!\}\})|"
     r"[<>](?!\}\})){0,2000}?)\s*/?-?[>%]\}\}"
@@ -52,8 +54,25 @@ _MDX_COMMENT = re.compile(r"\{/\*((?:(?!\{/\*).)*?)\*/\}", re.DOTALL)
 _MORE = re.compile(
     r"<!--\s*(?:more|truncate|excerpt)\s*-->|\{/\*\s*(?:more|truncate)\s*\*/\}", re.IGNORECASE
 )
+# Zola's calls, alone or around a text: `{{ figure(src="a.png") }}`, `{% note() %}...{% end %}`.
+_CALL = re.compile(
+    r"(\{\{|\{%)-?\s*(\w+)\(((?:\"[^\"]{0,2000}\"|'[^']{0,2000}'|`[^`]{0,2000}`|[^\"'`(){}]){0,2000})\)"
+    r"\s*-?(?:\}\}|%\})|\{%-?\s*end\s*-?%\}"
+)
+_ENDED = re.compile(r"\{\{[<%]\s*/\s*([\w-]+)")
+_NOTES = {"notice", "alert", "admonition", "callout", "hint"}
+_FRAMES = {"gallery", "grid", "row", "columns", "column", "center"}  # about pictures or texts
+# `[words]{#id .class}`, `## Heading {#id}`, and the first line of a quotation `> [!NOTE] Title`.
+_SPAN = re.compile(r"\[([^\[\]\n]+)\]\{((?:[ \t]*[#.][\w:-]+)+)[ \t]*\}")
+_ANCHOR = re.compile(r"(?<![:\s])[ \t]*\{:?((?:[ \t]*[#.][\w:-]+)+)[ \t]*\}[ \t#]*$", re.MULTILINE)
+_CALLOUT = re.compile(r"^([ \t]*(?:>[ \t]*)+)\[!([A-Za-z]+)\][+-]?[ \t]*([^\n]*)$", re.MULTILINE)
+# A caption with words that are marked in Markdown, or with a link.
+_MARKED = re.compile(r"\]\(|(?<!\w)[*_`]\w[^*_`]*[*_`](?!\w)")
+_MARKED_LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
+_FILM = re.compile(r"\.(?:mp4|webm|ogv|mov|m4v)(?:\?\S*)?$", re.IGNORECASE)
+_SOUND = re.compile(r"\.(?:mp3|m4a|ogg|wav)(?:\?\S*)?$", re.IGNORECASE)
 _BLOCK = re.compile(
-    r"[ \t]*(:{3,})[ \t]*(\w[\w-]*)?(?:\[([^\]\n]*)\]|[ \t]+([^\n{]*))?(?:\{[^{}\n]*\})?[ \t]*$"
+    r"[ \t]*(:{3,})[ \t]*(\w[\w-]*)?(?:\[([^\]\n]*)\]|[ \t]+([^\n{]*))?(?:\{([^{}\n]*)\})?[ \t]*$"
 )
 _DEEPEST = 8  # each level makes every line longer
 _BLOCKS = {"note", "tip", "info", "warning", "caution", "danger", "important", "details", "success"}
@@ -62,7 +81,7 @@ _EMBEDS = (
     ({"youtube", "youtubeplayer", "youtube_embed"}, r"[\w-]{6,20}",
      "https://www.youtube.com/watch?v={}"),
     ({"vimeo"}, r"\d+", "https://vimeo.com/{}"),
-    ({"youtube", "vimeo", "twitter", "tweet", "x", "instagram"}, r"(?s:https://.*)", "{}"),
+    ({"youtube", "vimeo", "video", "twitter", "tweet", "x", "instagram"}, r"(?s:https://.*)", "{}"),
     ({"gist"}, r"[\w./-]+", "https://gist.github.com/{}"),
     ({"tweet", "twitter", "x"}, r"\d+", "https://twitter.com/{user}/status/{}"),
     ({"instagram"}, r"[\w-]+", "https://www.instagram.com/p/{}/"),
@@ -87,15 +106,20 @@ class Words:
     shortcodes: bool = True
     kramdown: bool = False
     jsx: bool = False
+    calls: bool = False
     used: dict[str, None] = field(default_factory=dict)
+    _ended: set[str] = field(default_factory=set)
+    _framed: bool = False
 
     def plain(self, text: str) -> str:
         """The text in plain Markdown."""
         pieces = _pieces(text, self.tags)
+        self._ended = {*_ENDED.findall(text)}
+        self._framed = re.search(r"\{%-?\s*\w+\(", text) is not None
         text = "".join(self._words(part) if kind == "text" else part for kind, part in pieces)
         if self.shortcodes and "/*" in text:  # how Hugo shows a shortcode as text
             text = re.sub(r"\{\{([<%])/\*(.*?)\*/([>%])\}\}", r"{{\1\2\3}}", text)
-        return _quoted_blocks(text) if ":::" in text else text
+        return self._quoted_blocks(text) if ":::" in text else text
 
     def _words(self, text: str) -> str:
         """A piece that is no code."""
@@ -106,6 +130,8 @@ class Words:
                 self.used[f"the component <{name}>"] = None
             text = _COMPONENT.sub("", text)
         text = _MORE.sub("<!--more-->", text)
+        if "[!" in text:
+            text = _CALLOUT.sub(lambda c: f"{c[1]}**{c[3] or c[2].capitalize()}**\n{c[1]}", text)
         return _LINK.sub(self._link, text)
 
     def _braces(self, text: str) -> str:
@@ -115,10 +141,13 @@ class Words:
             text = _MDX_COMMENT.sub(
                 lambda c: c[0] if _MORE.match(c[0]) else "", _IMPORT.sub("", text)
             )
+        text = _ANCHOR.sub(_anchor, _SPAN.sub(_anchor, text))
         if "={" in text:
             text = _TAGS.sub(lambda tag: _JSX.sub(_attribute, tag[0]), text)
         if self.shortcodes and ("{{<" in text or "{{%" in text):
             text = _SHORTCODE.sub(self._shortcode, _HTML_SHORTCODE.sub("", text))
+        if self.calls:
+            text = _CALL.sub(self._call, text)
         if "{%" in text:
             text = _TAG.sub(self._tag, text)
         return _OUTPUT.sub(self._output, text) if self.liquid else text
@@ -198,14 +227,32 @@ class Words:
             target = named.get("path") or (loose[0] if loose else "")
             if address := self.addressed(target):
                 return address
+        elif name in self._ended and name in _FRAMES:
+            return "\n\n"
+        elif name in self._ended and (note := _note(name, named, loose)):
+            return "\n:::\n\n" if match[2] else note
         elif not match[2] and (made := self._thing(name, named, loose)) is not None:
             return made
         self.used[f"{{{{< {name} >}}}}"] = None
         return match[0]
 
+    # -- Zola
+
+    def _call(self, match: re.Match[str]) -> str:
+        if match[1] is None:
+            return "\n:::\n\n" if self._framed else match[0]
+        name, (named, loose) = match[2], _arguments(match[3])
+        if match[1] == "{%":
+            return _note(name, named, loose) or f"\n\n:::{name}\n"
+        if (made := self._thing(name, named, loose)) is None:
+            self.used[f"{{{{ {name}() }}}}"] = None
+        return match[0] if made is None else made
+
     def _thing(self, name: str, named: dict[str, str], loose: list[str]) -> str | None:
         """A picture, a film or a note elsewhere, whichever program named it; else None."""
-        first = named.get("id") or named.get("video_id") or (loose[0] if loose else "")
+        first = next(
+            filter(None, (*(named.get(n) for n in ("id", "video_id", "url")), *loose[:1])), ""
+        )
         if name in ("figure", "img", "image", "picture", "responsive-image", "imgcap"):
             address = next(
                 (named[n] for n in ("src", "url", "image_path", "path", "file") if n in named), ""
@@ -214,6 +261,10 @@ class Words:
                 address = loose[0]
             value = self.value(address) if address.startswith(("site.", "page.")) else address
             return _picture(value, named) if value else None
+        file = named.get("src") or named.get("url") or named.get("file") or first
+        for tag, ending in (("video", _FILM), ("audio", _SOUND)):
+            if name == tag and ending.search(file) and not re.search(r"[\s<>\"]", file):
+                return f'\n\n<{tag} controls src="{file}"></{tag}>\n\n'
         user = named.get("user", "i")
         for names, form, address in _EMBEDS:
             if name in names and re.fullmatch(form, first):
@@ -236,6 +287,32 @@ class Words:
             address = self.addressed(path[word.end() :] if word else path)
             return f"{match[1]}{address}{sharp}{part}" if address else match[0]
         return match[0]
+
+    def _quoted_blocks(self, text: str) -> str:
+        """`:::note` and its like as quotations that begin with their name; of others the text."""
+        made, quoted, fence = list[str](), list[bool](), ""
+        for line in text.split("\n"):
+            code = re.match(r" {0,3}(`{3,}|~{3,})", line)
+            if code and (not fence or line.strip().startswith(fence)):
+                fence = "" if fence else code[1]
+            mark = _BLOCK.match(line) if ":::" in line and not fence else None
+            deep = "> " * sum(quoted)
+            if mark and (mark[2] or mark[5]):
+                name = (mark[2] or mark[5].strip(" .#").partition(" ")[0]).lower()
+                name = name.removeprefix("callout-")
+                framed = name in _BLOCKS or bool(mark[3])
+                quoted.append(framed and sum(quoted) < _DEEPEST)
+                if not framed:
+                    self.used[f"the block {name}"] = None
+                if quoted[-1]:
+                    title = (mark[3] or mark[4] or name.capitalize()).strip()
+                    made += [f"{deep}> **{title}**", f"{deep}> "]
+            elif mark and quoted:
+                quoted.pop()
+                made.append("> " * sum(quoted))
+            else:
+                made.append(deep + line)
+        return "\n".join(made)
 
 
 def _pieces(text: str, tags: bool) -> Iterator[tuple[str, str]]:
@@ -327,13 +404,35 @@ def _arguments(text: str) -> tuple[dict[str, str], list[str]]:
 
 
 def _picture(address: str, named: Mapping[str, str]) -> str:
-    words = named.get("caption") or named.get("title") or ""
-    alt = (named.get("alt") or words).replace("[", "").replace("]", "")
+    words = " ".join((named.get("caption") or named.get("title") or "").split())
+    alt = _MARKED_LINK.sub(r"\1", named.get("alt") or words).replace("[", "").replace("]", "")
     sharp = f"<{address}>" if re.search(r"[\s()]", address) else address
-    title = f' "{words.replace(chr(34), chr(39))}"' if words else ""
-    picture = f"![{' '.join(alt.split())}]({sharp}{' '.join(title.split(chr(10)))})"
+    marked = _MARKED.search(words)
+    title = f' "{words.replace(chr(34), chr(39))}"' if words and not marked else ""
+    picture = f"![{' '.join(alt.split())}]({sharp}{title})"
     link = named.get("link", "")
-    return f"[{picture}]({link})" if link and " " not in link else picture
+    picture = f"[{picture}]({link})" if link and " " not in link else picture
+    if not marked:
+        return picture
+    return f"\n\n<figure>\n\n{picture}\n\n<figcaption>\n\n{words}\n\n</figcaption>\n</figure>\n\n"
+
+
+def _note(name: str, named: Mapping[str, str], loose: list[str]) -> str:
+    """The first line of a block for what a theme frames as a note; "" for another word."""
+    kinds = [word for word in (named.get("type", ""), *loose[:1], name) if word.lower() in _BLOCKS]
+    if name.lower() not in _NOTES and name.lower() not in _BLOCKS:
+        return ""
+    titles = loose[1:2] if kinds[:1] == loose[:1] else loose[:1] if name == "details" else []
+    title = named.get("title") or named.get("summary") or "".join(titles)
+    title = re.sub(r"[\[\]\n]", " ", title).strip()
+    return f"\n\n:::{kinds[0].lower() if kinds else 'note'}{f'[{title}]' if title else ''}\n"
+
+
+def _anchor(match: re.Match[str]) -> str:
+    """What attributes stand behind, and the place for their id."""
+    *words, attributes = match.groups()
+    name = re.search(r"#([\w:-]+)", attributes)
+    return "".join(words) + (f'<a id="{name[1]}"></a>' if name else "")
 
 
 def _picture_of_words(arguments: str) -> str | None:
@@ -350,23 +449,3 @@ def _attribute(match: re.Match[str]) -> str:
     """An attribute of JSX as one of HTML; one that a program computes is left out."""
     name = {"className": "class", "htmlFor": "for"}.get(match[1], match[1])
     return f'{name}="{match[2]}"' if match[2] else ""
-
-
-def _quoted_blocks(text: str) -> str:
-    """`:::note` and its like as quotations that begin with their name."""
-    made, depth, fence = list[str](), 0, ""
-    for line in text.split("\n"):
-        code = re.match(r" {0,3}(`{3,}|~{3,})", line)
-        if code and (not fence or line.strip().startswith(fence)):
-            fence = "" if fence else code[1]
-        mark = _BLOCK.match(line) if ":::" in line and not fence else None
-        if mark and mark[2] and mark[2].lower() in _BLOCKS and depth < _DEEPEST:
-            depth += 1
-            title = (mark[3] or mark[4] or mark[2].capitalize()).strip()
-            made += ["> " * depth + f"**{title}**", "> " * depth]
-        elif mark and not mark[2] and depth:
-            depth -= 1
-            made.append("> " * depth)
-        else:
-            made.append("> " * depth + line if depth else line)
-    return "\n".join(made)

@@ -103,6 +103,10 @@ class Generator:
         parts = PurePosixPath(place).parts
         return not (set(parts[:-1]) & set(_NO_POSTS))
 
+    def fields(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """The fields of a text, by the names that others use."""
+        return fields
+
     def kind(self, text: Text) -> PostKind:
         """Whether it was a post or a page."""
         if {"page", "pages"} & set(list_of(text.fields, "kind", "type", "layout")):

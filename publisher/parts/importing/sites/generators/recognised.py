@@ -12,6 +12,7 @@ from publisher.parts.importing.sites.generators.hexo import Hexo
 from publisher.parts.importing.sites.generators.hugo import Hugo
 from publisher.parts.importing.sites.generators.jekyll import Jekyll
 from publisher.parts.importing.sites.generators.pelican import Pelican
+from publisher.parts.importing.sites.generators.zola import Zola
 from publisher.parts.importing.sources import Folder
 
 
@@ -34,6 +35,9 @@ def recognised(folder: Folder, prefix: str, zone: tzinfo) -> Generator:
         return Pelican(folder, prefix, zone)
     if any(name.startswith("source/_posts/") for name in names):
         return Hexo(folder, prefix, zone)
+    config = config_files.text_in(folder, f"{prefix}config.toml")
+    if "content" in tops and (has(["zola.toml"]) or re.search(r"(?m)^base_url\s*=", config)):
+        return Zola(folder, prefix, zone)
     if "content" in tops and (
         has(Hugo.CONFIGS) or any(n.startswith("config/_default/") for n in names)
     ):

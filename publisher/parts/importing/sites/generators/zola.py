@@ -1,0 +1,83 @@
+"""Zola's sites."""
+
+import re
+import unicodedata
+from datetime import UTC, tzinfo
+from typing import Any
+
+from publisher.parts.importing.sites import config_files as config
+from publisher.parts.importing.sites.generators.generator import DATED, Generator, ListKind, Text
+from publisher.parts.importing.sources import Folder
+from publisher.storage.tables.blog import PostKind
+
+
+class Zola(Generator):
+    """Zola: `content`, whose folders are sections."""
+
+    name = "Zola"
+    guid_is_address = True
+    spaced_tags = False
+    drafts = ""
+    CONFIGS = ("zola.toml", "config.toml")
+
+    def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
+        super().__init__(folder, prefix, zone)
+        self.settings = self._settings(*self.CONFIGS)
+        self.zone = UTC
+        self._site(config.string(self.settings, "base_url"))
+        names = [name for key in ("feed_filenames", "feed_filename")
+                 for name in config.strings(self.settings, key)]  # fmt: skip
+        self.feeds = [f"/{name}" for name in names or ["atom.xml"]]
+        self.kept = config.string(self.settings, "slugify", "paths") in ("safe", "off")
+        lists = config.at(self.settings, "taxonomies") or []
+        self.taxonomies = [config.string(own, "name") for own in lists]
+        self.languages = list(config.at(self.settings, "languages") or ())
+
+    def takes(self, place: str) -> bool:
+        """Texts in the content folder."""
+        return place.startswith("content/")
+
+    def fields(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Tags stand below `taxonomies`, what a theme reads below `extra`."""
+        inner: dict[str, Any] = {}
+        for name in ("extra", "taxonomies"):
+            own = fields.get(name)
+            inner |= own if isinstance(own, dict) else {}
+        return {**{name.lower(): value for name, value in inner.items()}, **fields}
+
+    def kind(self, text: Text) -> PostKind:
+        """Texts outside of a section that have no date are pages."""
+        parts = text.path.parts[1:]
+        alone = len(parts) == 1 or (len(parts) == 2 and text.path.stem == "index")
+        return "page" if alone and not text.date else super().kind(text)
+
+    def path(self, text: Text) -> str:
+        """By its own `path`, or its folders with its `slug` or its file's name."""
+        if own := text.value("path"):
+            return f"/{own.strip('/')}/"
+        if self.pattern:
+            return super().path(text)
+        *folders, name = text.path.with_suffix("").parts[1:]
+        name, _, language = name.rpartition(".") if "." in name else (name, "", "")
+        if name == "index" and folders:
+            *folders, name = folders
+        name = DATED.sub(r"\2", name)
+        parts = [language] if language in self.languages else []
+        parts += [self._slug(part) for part in (*folders, text.value("slug") or name)]
+        return f"/{'/'.join(parts)}/" if all(parts) else ""
+
+    def _slug(self, words: str) -> str:
+        """A word as Zola makes it; "" where only Zola can spell it."""
+        if self.kept:
+            return words
+        plain = "".join(
+            c for c in unicodedata.normalize("NFKD", words) if not unicodedata.combining(c)
+        )
+        return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-") if plain.isascii() else ""
+
+    def lists(self, name: str, kind: ListKind) -> list[tuple[str, str]]:
+        """A list of each of the site's taxonomies, with a feed."""
+        tops = {"tag": ("tags",), "category": ("categories",), "author": ("author", "authors")}
+        top = next((own for own in self.taxonomies if own in tops[kind]), "")
+        path = f"/{top}/{self._slug(name)}/"
+        return [(path, f"{path}{self.feeds[0].lstrip('/')}")] if top and self._slug(name) else []
