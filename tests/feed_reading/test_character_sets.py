@@ -99,9 +99,10 @@ def test_a_guess_is_remarked() -> None:
 def test_a_few_bytes_that_are_not_utf8_are_guessed_and_the_rest_stays() -> None:
     """Somebody pasted a word in Windows-1252 into a text in UTF-8: that is remarked."""
     text = "“Quoted” – and more…"
-    guessed = decoded(text.encode() + b" caf\xe9")
-    assert guessed.text == f"{text} café"
-    assert [remark.kind for remark in guessed.remarks] == ["characters-guessed"]
+    for content_type in ("", "text/xml; charset=utf-8"):
+        guessed = decoded(text.encode() + b" caf\xe9", content_type)
+        assert guessed.text == f"{text} café"
+        assert [remark.kind for remark in guessed.remarks] == ["characters-guessed"]
 
 
 @pytest.mark.parametrize(

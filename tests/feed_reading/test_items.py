@@ -98,6 +98,18 @@ def test_texts_of_atom(inside: str, markup: str) -> None:
     assert atom(f"<entry><id>1</id>{inside}</entry>").markup == markup
 
 
+@pytest.mark.parametrize(
+    ("text", "markup"),
+    [
+        ('say "a" &lt; <i>b</i>', 'say "a" &lt; <i>b</i>'),
+        ("a &lt;b&gt;c&lt;/b&gt; <i>d</i>", "a <b>c</b> <i>d</i>"),
+    ],
+)
+def test_elements_in_a_text_of_rss(text: str, markup: str) -> None:
+    """What stands beside them is text, or HTML where a tag was escaped."""
+    assert rss(f"<item><description>{text}</description></item>").items[0].markup == markup
+
+
 OWN = "<link>https://site.example/1</link>"
 LINK = "<atom:link rel='alternate' href='https://other.example/'/>"
 GUID = "<guid>https://guid.example/</guid>"

@@ -99,6 +99,13 @@ def test_adaptive_keeps_its_floor_however_quiet_the_page() -> None:
         assert policy.explain(memory, NOW)[1] == "sooner by 50% of the 1 h since the last change"
 
 
+def test_adaptive_takes_1970_for_a_date_as_any_other() -> None:
+    """Servers of files without a time of their own send it: half of fifty years is the floor."""
+    policy = parse("adaptive:floor=40,sync=0.5")
+    memory = policy.remember(policy.start(), Answer(304, last_modified_at=0), NOW)
+    assert policy.decide(memory, NOW).wait_seconds == 40 * 60
+
+
 @pytest.mark.parametrize(("days", "retrievals"), [(30, 15), (90, 27), (365, 57)])
 def test_delay_skip_in_silence(days: int, retrievals: int) -> None:
     """Retrievals in so many silent days, with the divisor 5 of the text."""

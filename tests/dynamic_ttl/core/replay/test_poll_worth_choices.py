@@ -81,6 +81,15 @@ def test_much_less_is_fifteen_per_cent_of_what_visits_and_waiting_cost() -> None
         assert (finer_menu(LOG, activity, rule, coarse) is not None) == is_told
 
 
+def test_a_post_each_hour_of_the_week_is_replayed() -> None:
+    """Two documents an hour, one by the clock and one by the post: none is left out."""
+    posts = [LOG.end - 3600 * hour + 1234 for hour in range(171, 0, -1)]
+    rule = TtlRule.parse(menu="60", freshness="ttl")
+    (choice,) = choices_for(OwnLog(posts, "UTC", LOG.end), rule, (10.0,))
+    assert choice.element.per_day == pytest.approx(24.0)
+    assert choice.element.delay_minutes == pytest.approx(30.0, abs=2.0)
+
+
 def test_without_updates_there_are_no_figures() -> None:
     """And without any that counts there are visits only: it came in the last day."""
     assert choices_for(OwnLog([], "UTC", LOG.end), TtlRule(), POSITIONS) == []
