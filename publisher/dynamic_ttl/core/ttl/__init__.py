@@ -11,14 +11,16 @@ Theory of operation
    those that the rates of the hours of the week predicted (`due`); they decay twice as fast.
 
 2. What is expected (`counts`, `forecast`). A rate is a count over d(t), shrunk towards a simpler
-   rate by a prior of one update (empirical Bayes with a fixed prior), as small counts say little:
+   rate by a prior of one update (empirical Bayes with a fixed prior), as small counts say little;
+   for weekdays and cells it is one lump, l = 2 m - 1 updates where they come in clusters of m:
        hour      r_h = (c_h + 1 / 24) / d
-       weekday   f_w = (c_w + 1) / (mean c_w + 1)
-       cell      r_hw = (c_hw + k r_h f_w) / (d / 7 + k)           k = 1 week, more if c_hw is small
+       weekday   f_w = (c_w + l) / (mean c_w + l)
+       cell      r_hw = (c_hw + k r_h f_w) / (d / 7 + k)         k = l weeks, more if c_hw is small
        minutes   a pattern within each hour, shrunk towards that of all hours, and that to flat
        silence   g_a = (seen_a + 1) / (due_a + 1), for a silence of class a (0 min .. 7 days)
        cluster   m = (n + 1) / (n - f + 1), where n of the silences ended and f of them within 80
-                 minutes, beyond what is due (not below 0)
+                 minutes, beyond what is due (not below 0); l is the variance of its size over the
+                 mean, if sizes are geometric
    The silence factor g applies until the first update only; that counts as m updates, and the usual
    rate follows: this approximates a renewal process of clusters. Integrated over five-minute steps
    it gives N(t), the updates expected by t, and W(t) = integral of N, their accumulated waiting

@@ -15,7 +15,7 @@ from .counts import SIZES, History, Past, Tables, decay
 from .mixture import START, after
 
 HALF_LIFE_DAYS = 90
-FORMAT = 13  # version of `to_dict`; a stored checkpoint of another version is rebuilt from the log
+FORMAT = 14  # version of `to_dict`; a stored checkpoint of another version is rebuilt from the log
 
 
 def _fixed(counts: Iterable[Iterable[float]]) -> Tables:

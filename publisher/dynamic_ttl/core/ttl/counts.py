@@ -56,10 +56,12 @@ class History(NamedTuple):
 
 class Exposure(NamedTuple):
     """What turns counts into rates at one moment: the factor `fading` decays the counts to that
-    moment; `days` is the observed time, decayed in the same way."""
+    moment; `days` is the observed time, decayed in the same way; `lump` is how many updates say as
+    much of a rate as one that comes alone (`cluster_size` twice, less one)."""
 
     fading: float
     days: float
+    lump: float
 
 
 WARM_UP_DAYS = 2
@@ -67,7 +69,7 @@ WARM_UP_UPDATES = 5
 EARLY_SECONDS = 5  # of each five minutes: programs that post at a full minute do so within them
 RECENT_SECONDS = 12 * DAY_SECONDS  # half-life of `recent`
 # What each rate has seen before anything is counted, just as a simpler rate predicts it: one update
-# (of the day, of each weekday, class of silence, five minutes), one day, one week.
+# (of the day, class of silence, five minutes; of each weekday one lump), one day, one lump's weeks.
 PRIOR = 1.0
 DOUBT = 15.0  # more such weeks for an hour of the week without updates
 STEP_SECONDS = 300  # of the forecast, and of the counts of minutes
@@ -105,12 +107,13 @@ def exposure(history: History, now: int, half_life: int) -> Exposure:
     """The exposure of the counts of `history` at `now`."""
     past = history.past
     days = bare_days(history.holes, past.first, now, half_life)
-    return exposed(days, now - past.as_of, half_life)
+    return exposed(history.tables, days, now - past.as_of, half_life)
 
 
-def exposed(days: float, age: int, half_life: int) -> Exposure:
+def exposed(tables: Tables, days: float, age: int, half_life: int) -> Exposure:
     """The exposure after so many observed `days`, of counts decayed `age` seconds ago."""
-    return Exposure(decay(age, half_life), max(days, 1.0))
+    fading = decay(age, half_life)
+    return Exposure(fading, max(days, 1.0), 2.0 * cluster_size(tables, fading) - 1.0)
 
 
 def knows_enough(past: Past, now: int) -> bool:
@@ -175,7 +178,8 @@ def hour_rate(tables: Tables, hour: int, seen: Exposure) -> float:
 
 def weekday_factor(tables: Tables, weekday: int, total: float, seen: Exposure) -> float:
     """Updates of a weekday relative to the mean day (1: as many); total: decayed, of all days."""
-    return (tables.weekdays[weekday] * seen.fading + PRIOR) / (total / 7.0 + PRIOR)
+    prior = PRIOR * seen.lump
+    return (tables.weekdays[weekday] * seen.fading + prior) / (total / 7.0 + prior)
 
 
 def cell_rate(tables: Tables, slot: int, factor: float, seen: Exposure) -> float:
@@ -183,7 +187,8 @@ def cell_rate(tables: Tables, slot: int, factor: float, seen: Exposure) -> float
     the `weekday_factor`."""
     usual = hour_rate(tables, slot % 24, seen) * factor
     own = tables.week[slot] * seen.fading
-    weeks = PRIOR + DOUBT / (1.0 + own * own)
+    alone = own / seen.lump
+    weeks = seen.lump * (PRIOR + DOUBT / (1.0 + alone * alone))
     return (own + weeks * usual) / (seen.days / 7.0 + weeks)
 
 

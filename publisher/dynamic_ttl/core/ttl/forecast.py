@@ -12,7 +12,6 @@ from .counts import (
     Counts,
     History,
     age_class,
-    cluster_size,
     hour_rate,
     silence_factor,
     spread_within,
@@ -49,7 +48,7 @@ def look_forward(
     curve.number[0] = curve.waiting[0] = 0.0
     quiet, step, at, steps = 1.0, 0, begin, len(curve.number) - 1
     change, offset, limit, factor = at, 0, begin, 1.0
-    size = cluster_size(tables, fading)
+    size = (seen.habits.lump + 1.0) / 2.0  # of a cluster
     while step < steps:
         if at >= change:
             clock = period(zone, at)

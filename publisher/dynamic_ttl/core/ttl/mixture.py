@@ -66,10 +66,11 @@ def seen_at(history: History, now: int, half_life: int) -> RateFactors:
     """The factors that turn the counts of `history` into rates at `now`; `half_life` in seconds."""
     past, holes = history.past, history.holes
     days = bare_days(holes, past.first, now, half_life)
-    habits = exposed(days, now - past.as_of, half_life)
+    habits = exposed(history.tables, days, now - past.as_of, half_life)
     recent = Exposure(
         decay(now - past.as_of, RECENT_SECONDS),
         bare_days(holes, past.first, now, RECENT_SECONDS) + PRIOR,
+        habits.lump,
     )
     total = 0.0
     for count in history.tables.hours:

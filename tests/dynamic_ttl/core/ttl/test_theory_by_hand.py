@@ -56,6 +56,8 @@ class Moment:
         self.observed = blog.days(blog.first, now, 90)
         self.d = max(self.observed, 1.0)
         self.level = (self.total + 1) / (self.observed + 1)
+        self.size = self.cluster()
+        self.lump = 2 * self.size - 1  # variance over mean of a geometric cluster
 
     def hour(self, at: datetime) -> float:
         return (self.counts["hour", at.hour] + 1 / 24) / self.d
@@ -63,8 +65,9 @@ class Moment:
     def cell(self, at: datetime) -> float:
         """Updates in this hour of the week."""
         own = self.counts["cell", at.weekday() * 24 + at.hour]
-        usual = self.hour(at) * (self.counts["weekday", at.weekday()] + 1) / (self.total / 7 + 1)
-        weeks = 1 + 15 / (1 + own**2)
+        lump, days = self.lump, self.counts["weekday", at.weekday()]
+        usual = self.hour(at) * (days + lump) / (self.total / 7 + lump)
+        weeks = lump * (1 + 15 / (1 + (own / lump) ** 2))
         return (own + weeks * usual) / (self.d / 7 + weeks)
 
     def within(self, at: datetime) -> float:
@@ -189,7 +192,7 @@ class Blog:
         less = [max(share - 0.02, 0.0) for share in sure]
         share, *weights = (weight / sum(less) for weight in less)
         start, quiet, edges = now - now % 300, 1.0, []
-        factors, size = [then.factor(place) for place in range(13)], then.cluster()
+        factors, size = [then.factor(place) for place in range(13)], then.size
         ahead: dict[tuple[int, int, int], tuple[float, float]] = {}
         for step in range(steps):
             at = self.local(start + 300 * step)
