@@ -90,6 +90,11 @@ def as_often(tables: Tables, fading: float, place: int) -> float:
     return 1.0
 
 
+def each_alone(tables: Tables, fading: float) -> float:
+    """Replaces `cluster_size`: no update belongs to the one before."""
+    return 1.0
+
+
 def flat_minutes(tables: Tables, total: float, fading: float, within: Counts) -> None:
     """Replaces `spread_within`: no pattern within the hour."""
     for slot in range(len(within)):
@@ -136,6 +141,7 @@ PARTS = (
     Part("silence (AGES)",
          {"forecast.silence_factor": as_often, "mixture.silence_factor": as_often},
          (counts.silence_factor, counts.age_class)),
+    Part("clusters (IN_CLUSTER)", {"counts.cluster_size": each_alone}, (counts.cluster_size,)),
     Part("PRIOR 1/4", {"counts.PRIOR": 0.25}),
     Part("PRIOR 4", {"counts.PRIOR": 4.0}),
     Part("forecaster recent", {"mixture.START": (0.25, 0.0, 0.3, 0.3),
