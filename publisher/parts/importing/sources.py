@@ -181,14 +181,16 @@ def _zip(label: str, file: BinaryIO) -> Folder:
     for info in archive.infolist():
         _check_entry(label, info)
     total = sum(info.file_size for info in archive.infolist())
-    names = {info.filename for info in archive.infolist() if not info.filename.endswith("/")}
+    # Windows' own programs put backslashes between folders.
+    entries = {info.filename.replace("\\", "/"): info for info in archive.infolist()}
+    names = {name for name in entries if not name.endswith("/")}
     _check_count(len(names))
     if total > MAX_TOTAL_BYTES:
         raise TooLarge(f"{label}: unpacked, the zip has more than {MAX_TOTAL_BYTES:,} bytes")
 
     def read(name: str, limit: int) -> bytes:
         try:
-            with archive.open(name) as member:
+            with archive.open(entries[name]) as member:
                 return _within(member.read(limit + 1), limit, name)
         except (NotImplementedError, RuntimeError) as error:
             raise InvalidData(f"{label}: {name[:60]} in the zip is encrypted or unusual") from error

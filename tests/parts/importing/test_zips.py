@@ -79,3 +79,17 @@ def test_damage_is_said_in_words(form: str, monkeypatch: pytest.MonkeyPatch) -> 
         except PublisherError:
             refused += 1
     assert 50 < refused < 400
+
+
+def test_folders_of_a_zip_made_by_powershell() -> None:
+    """It puts backslashes between them."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        for name in ("blog\\", "blog\\_posts\\2020-01-02-a.md"):
+            entry = zipfile.ZipInfo("x")
+            entry.filename = name
+            archive.writestr(entry, "text" if name.endswith("md") else "")
+    with sources.opened(Located("blog.zip", data=held.getvalue())) as folder:
+        assert isinstance(folder, Folder)
+        assert list(folder.names) == ["blog/_posts/2020-01-02-a.md"]
+        assert folder.read("blog/_posts/2020-01-02-a.md", 10) == b"text"
