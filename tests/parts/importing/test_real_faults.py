@@ -605,3 +605,23 @@ def test_an_end_without_its_beginning_is_no_block() -> None:
     words = Words("", "", {}, lambda _: "", calls=True)
     assert words.plain("{%@ Note do %}\nx\n{% end %}") == "{%@ Note do %}\nx\n{% end %}"
     assert list(words.used) == ["{% Note %}"]
+
+
+def test_heads_of_nikola() -> None:
+    """Lines of comments in reStructuredText, in Markdown and in HTML; what is tagged as a draft is
+    one."""
+    pytest.importorskip("docutils")
+    lines = ".. title: {}\n.. slug: {}\n.. date: 2015-09-04 12:40:00 UTC-03:00\n.. tags: a, {}\n"
+    posts, _ = imported({
+        "posts/one.rst": lines.format("One: it", "first", "b") + ".. category:\n\nText *one*.\n",
+        "posts/two.md": f"<!--\n{lines.format('Two', 'second', 'draft')}-->\n\nText *two*.\n",
+        "posts/three.html": f"<!-- \n{lines.format('Three', 'third', 'c')}-->\n<p>Text</p>\n",
+    })  # fmt: skip
+    assert {title: post.post.status for title, post in posts.items()} == {
+        "One: it": "published", "Two": "draft", "Three": "published",
+    }  # fmt: skip
+    one = posts["One: it"]
+    assert (one.content.slug, one.content.tags) == ("first", ("a", "b"))
+    assert one.post.published_at == datetime(2015, 9, 4, 15, 40, tzinfo=UTC)
+    assert "<p>Text <em>one</em>.</p>" in one.html
+    assert ".. " not in "".join(post.html for post in posts.values())

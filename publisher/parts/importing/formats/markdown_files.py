@@ -46,7 +46,7 @@ _SECONDS = 20.0  # for one file
 _TRUE = ("true", "yes", "1", "on")
 _FALSE = ("false", "no", "0", "off")
 _DATES = ("date", "pubdate", "pubdatetime")
-_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:---|\+\+\+|\{)")
+_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:---|\+\+\+|\{|(?:<!--\s*)?\.\. [a-z_]+:)")
 _LOOPS = re.compile(r"\{%-?\s*for\b.*?\{%-?\s*endfor\s*-?%\}", re.DOTALL)
 _SIGNS = re.compile(
     r"\{%.*?%\}|\{\{.*?\}\}|<(?:script|style)\b.*?</(?:script|style)>|<[^<>]*>", re.DOTALL
@@ -226,6 +226,8 @@ class TextFolder:
             fields, body = split_front_matter(whole)
         except InvalidData as error:
             return {}, whole, [*needs, f"{restructured_text.UNREADABLE} {error}"]
+        if not fields and whole[:3] not in ("---", "+++"):
+            fields, body = unfenced.split_comments(whole)
         if not fields and whole[:3] not in ("---", "+++"):
             fields, body = unfenced.split(whole, 1 if self.generator.name == "Pelican" else 2)
         return self.generator.fields(fields), body, needs

@@ -52,7 +52,8 @@ _IMPORT = re.compile(
 )
 _MDX_COMMENT = re.compile(r"\{/\*((?:(?!\{/\*).)*?)\*/\}", re.DOTALL)
 _MORE = re.compile(
-    r"<!--\s*(?:more|truncate|excerpt)\s*-->|\{/\*\s*(?:more|truncate)\s*\*/\}", re.IGNORECASE
+    r"<!--\s*(?:more|truncate|excerpt|teaser_end)\s*-->|\{/\*\s*(?:more|truncate)\s*\*/\}",
+    re.IGNORECASE,
 )
 # Zola's calls, alone or around a text: `{{ figure(src="a.png") }}`, `{% note() %}...{% end %}`.
 _CALL = re.compile(

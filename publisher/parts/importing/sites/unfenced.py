@@ -1,4 +1,4 @@
-"""Heads without a fence, as Pelican, MultiMarkdown and Hexo have them; the fields of
+"""Heads without a fence, as Pelican, MultiMarkdown, Hexo and Nikola have them; the fields of
 reStructuredText."""
 
 import re
@@ -15,6 +15,7 @@ _HEXO = re.compile(r"(?=[\w-]+:)((?:[^\n]*\n){1,60}?)---[ \t]*(?:\n|\Z)")
 _UNDERLINED = re.compile(
     r"\s*(?:([=\-`:.'\"~^_*+#])\1+\n)?[ \t]*(\S[^\n]*)\n([=\-`:.'\"~^_*+#])\3+[ \t]*\n"
 )
+_COMMENTS = re.compile(r"\s*(?:<!--\s*)?((?:\.\. [a-z_]+:[^\n]*\n)+)\s*(?:-->[ \t]*\n?)?")
 _FIELD = re.compile(r":([A-Za-z][\w ]*):[ \t]*([^\n]*(?:\n[ \t]+\S[^\n]*)*)(?:\n|\Z)")
 
 
@@ -45,9 +46,24 @@ def split(text: str, least: int = 2) -> tuple[dict[str, Any], str]:
     return fields, text[end:].lstrip("\n")
 
 
+def split_comments(text: str) -> tuple[dict[str, Any], str]:
+    """The fields of Nikola's lines `.. name: value` at the beginning, which may stand in a comment
+    of HTML, and the text below; no fields where there is neither a title nor a date."""
+    head = _COMMENTS.match(text[:MAX_BYTES])
+    lines = (line[3:].partition(":") for line in head[1].splitlines()) if head else ()
+    fields: dict[str, Any] = {name: value.strip() for name, _, value in lines}
+    if not head or not {"title", "date"} & fields.keys():
+        return {}, text
+    if {"draft", "private"} & {tag.strip().lower() for tag in fields.get("tags", "").split(",")}:
+        fields["draft"] = "true"  # Nikola's older sign for it
+    return fields, text[head.end() :].lstrip("\n")
+
+
 def split_rst(text: str) -> tuple[dict[str, Any], str]:
     """The title and the field list at the beginning of reStructuredText, and the text below."""
-    fields: dict[str, Any] = {}
+    fields, body = split_comments(text)
+    if fields:
+        return fields, body
     if heading := _UNDERLINED.match(text):
         fields["title"] = heading[2].strip()
         text = text[heading.end() :]
