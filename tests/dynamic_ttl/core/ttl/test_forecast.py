@@ -16,7 +16,7 @@ from publisher.dynamic_ttl.core.ttl.counts import (
     spread_within,
     within_hour,
 )
-from publisher.dynamic_ttl.core.ttl.forecast import Curve, integrate, sums_by
+from publisher.dynamic_ttl.core.ttl.forecast import Curve, integrate, sums_by, usual_cost
 from publisher.dynamic_ttl.core.ttl.mixture import after
 from publisher.dynamic_ttl.core.ttl.rule import TtlRule, numbers
 
@@ -40,6 +40,15 @@ def played(usual: list[float], factor: float, rng: Random) -> int:
                 break
             number, boost = number + 1, 1.0
     return number
+
+
+def test_beyond_the_horizon_the_best_fixed_interval_is_assumed() -> None:
+    """An update in 50 minutes and a poll worth 4: every 20 minutes, half of the cost for polls and
+    half for waiting; a longer or a shorter interval where the menu has no such ttl."""
+    curve = Curve([0.1 * step for step in range(101)], [0.0] * 101)
+    assert usual_cost(curve, 15.0, 480.0, 4.0) == pytest.approx(4.0 / 20 + 20 / 50 / 2)
+    assert usual_cost(curve, 30.0, 480.0, 4.0) == pytest.approx(4.0 / 30 + 30 / 50 / 2)
+    assert usual_cost(curve, 1.0, 10.0, 4.0) == pytest.approx(4.0 / 10 + 10 / 50 / 2)
 
 
 def test_an_ordinary_silence_changes_nothing() -> None:
