@@ -32,6 +32,8 @@ def test_a_card_has_its_texts_within_its_margins() -> None:
         left, top, right, bottom = written(picture, 600)
         assert cards.MARGIN - 10 <= left < right <= cards.WIDTH - cards.MARGIN + 10
         assert 60 < top < bottom < 560
+    _, top, _, bottom = written(drawn("HI"), 300)
+    assert bottom - top > 55  # the largest letters, where there is room
     assert written(drawn("Short", "About."), 450)[3] > written(drawn("Short"), 450)[3] + 20
 
 

@@ -46,6 +46,15 @@ def test_files_are_found_by_their_words_and_kind(
             media.get_file(db, 9)
 
 
+def test_a_long_name_keeps_its_end(site: Site) -> None:
+    """It tells what the file is; a description keeps its beginning, and stays until there is
+    another one."""
+    row = upload(site, make_png(), f"{'x' * 300}\n a.png", "word " * 300)
+    assert (row.name, len(row.alt)) == (f"{'x' * 194} a.png", media.MAX_ALT)
+    assert upload(site, make_png(), "b.png").alt == row.alt
+    assert upload(site, make_png(), "b.png", "Teal").alt == "Teal"
+
+
 def test_a_file_stays_where_something_uses_it(site: Site, clock: FakeClock) -> None:
     """A post's text, picture, sound or transcript, the look, a profile, a text being typed; who may
     not see the post learns only that there is one."""

@@ -129,6 +129,15 @@ def test_a_pasted_frame_becomes_a_link(source_format: str) -> None:
         assert "href" not in html_of(f'<iframe src="{bad}"></iframe>', source_format)
 
 
+def test_a_footnote_has_one_number_from_one_on() -> None:
+    """The same at every mention of it, and each mention is led back to."""
+    html = render("A[^x], b[^y], a[^x].\n\n[^x]: Of a.\n[^y]: Of b.")
+    assert re.findall(r'<a href="#(\w+)" id="([\w:]+)">(\d+)</a>', html) == [
+        ("fn1", "fnref1", "1"), ("fn2", "fnref2", "2"), ("fn1", "fnref1:1", "1"),
+    ]  # fmt: skip
+    assert re.findall(r'href="#(fnref[\d:]+)"', html) == ["fnref1", "fnref1:1", "fnref2"]
+
+
 def test_footnotes_of_two_posts_do_not_meet() -> None:
     """Ids begin with the post's anchor, and both directions of a footnote keep their target."""
     source = "Text[^a] and[^a].\n\n[^a]: A note."

@@ -230,3 +230,24 @@ def test_a_small_file_of_many_pixels_is_refused_by_its_header() -> None:
     Image.new("1", (8000, 8000)).save(out, "PNG")
     with pytest.raises(TooLarge, match="40 million"):
         media.accept(out.getvalue())
+
+
+@pytest.mark.parametrize(
+    ("size", "head_size", "filled"),
+    [((900, 900), (128, 128), True), ((1300, 1000), (166, 128), True),
+     ((1400, 1000), (179, 128), False), ((2000, 100), (512, 26), False),
+     ((40, 40), (40, 40), True)],
+)  # fmt: skip
+def test_the_sites_picture_and_its_icon(
+    size: tuple[int, int], head_size: tuple[int, int], filled: bool
+) -> None:
+    """The picture fits the head of a page; the icon is a square, which only a picture that is
+    nearly one fills."""
+    head, icon = media.accept_emblem(picture("PNG", size))
+    assert (head.content_type, (head.width, head.height)) == ("image/webp", head_size)
+    assert opened(head).size == head_size
+    assert (icon.content_type, opened(icon).size) == ("image/png", (180, 180))
+    assert (opened(icon).convert("RGBA").getpixel((90, 1)) == (0, 128, 128, 255)) is filled
+    for bad, error in ((b"", InvalidData), (b"no picture", InvalidData)):
+        with pytest.raises(error):
+            media.accept_emblem(bad)

@@ -106,7 +106,9 @@ def test_row_says_what_it_did(filled: Site, clock: FakeClock) -> None:
         autosave.keep(db, 1, 1, 2, sent, clock())
     with filled.database.read() as db:
         row = overview.rows(db, overview.Filter(tag="pets"), 1)[0]
+        (draft,) = overview.rows(db, overview.Filter(state="draft"), 1)
         others_row = overview.rows(db, overview.Filter(tag="pets"), 2)[0]
     assert (row.updates, row.tags, row.author) == (2, ["Pets"], "ada")
+    assert (draft.updates, draft.tags, draft.author) == (0, (), "bob")
     assert (row.began, row.unsaved_at) == ("Of all cats.", clock())
     assert (others_row.began, others_row.unsaved_at) == ("Of many cats.", None)

@@ -2,10 +2,11 @@
 
 import pytest
 
-from publisher.blog.slugs import slug_from, slugify
+from publisher.blog.slugs import SlugPool, slug_from, slugify
 from publisher.blog.writing import posts
 from publisher.installation import Site
-from tests.factories import make_post
+from tests.conftest import FakeClock
+from tests.factories import content, make_post
 
 
 @pytest.mark.parametrize(
@@ -41,3 +42,20 @@ def test_a_slug_is_in_lower_case_whatever_the_letters_look_like(title: str, slug
 def test_a_note_that_is_only_a_link(site: Site) -> None:
     """There is no word in it: it gets a name of its own."""
     assert posts.path(make_post(site, "<https://example.org/>")).startswith("/posts/note-")
+
+
+def test_many_new_posts_get_slugs_that_nobody_has_or_had(site: Site, clock: FakeClock) -> None:
+    """Nor the site itself, nor one that was given out a moment ago or saved by somebody else."""
+    make_post(site, "One.", slug="one")
+    make_post(site, "About.", slug="about", kind="page")
+    with site.database.write() as db:
+        posts.save(db, 1, content("One.", slug="two"), 1, None, clock())
+        posts.save(db, 2, content("About.", slug="me", kind="page"), 1, None, clock())
+        pool = SlugPool(db)
+    wanted = ("new", "new", "new", "one", "two", "about", "archives")
+    assert [pool.take(name) for name in wanted] == [
+        "new", "new-2", "new-3", "one-2", "two-2", "about-2", "archives-2",
+    ]  # fmt: skip
+    make_post(site, "Meanwhile.", slug="later")
+    with site.database.read() as db:
+        assert pool.take_all(db, ["later", "free", "new"]) == ["later-2", "free", "new-4"]

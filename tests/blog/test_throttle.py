@@ -7,6 +7,7 @@ from datetime import timedelta
 from itertools import pairwise
 from threading import Barrier
 
+import pytest
 from sqlalchemy import func, select
 
 from publisher.base.errors import TooMany
@@ -85,3 +86,19 @@ def test_a_clock_that_was_put_back_locks_nobody_out(site: Site, clock: FakeClock
     attempt(site, VISITOR)
     with site.database.read() as db:
         assert db.scalar(select(func.count()).select_from(LoginFailure)) == 2
+
+
+def test_who_has_to_wait_is_told_how_long(site: Site, clock: FakeClock) -> None:
+    """In seconds for a name; in minutes for an address, until its oldest failure is forgotten."""
+    for name in ("ada", "ben", "cleo", "dora", "emil"):
+        attempt(site, replace(VISITOR, name=name))
+    for seconds, words in ((60, "in 15 min"), (839 - 60, "in 2 min"), (20, "in 42 s")):
+        clock.forward(seconds=seconds)
+        with pytest.raises(TooMany, match=words):
+            attempt(site, replace(VISITOR, name="fred"))
+    clock.forward(seconds=41)
+    assert attempt(site, replace(VISITOR, name="fred"))
+    for number in range(5):
+        attempt(site, replace(VISITOR, name="gina", address=f"203.0.113.{number}"))
+    with pytest.raises(TooMany, match="in 11 s"):
+        attempt(site, replace(VISITOR, name="gina", address="203.0.113.9"))

@@ -70,7 +70,7 @@ def formulas_alone(state: StateCore) -> None:
     """A paragraph that is only a formula becomes a listing, which is drawn as a block."""
     for place, token in enumerate(state.tokens):
         children = token.children or []
-        if token.type == "inline" and len(children) == 1 and "tex" in children[0].meta:
+        if len(children) == 1 and "tex" in children[0].meta:
             paragraph = state.tokens[place - 1], state.tokens[place + 1]
             if paragraph[0].type == "paragraph_open":
                 token.type, token.tag, token.info = "fence", "code", "math"

@@ -324,3 +324,18 @@ def test_ghost_before_1_and_in_a_folder() -> None:
     post = one(json.dumps(text))
     assert (post.by, post.image) == (("Ada",), "https://g.example/p.png")
     assert (post.address, post.aliases) == ("/old/", ("/blog/old/",))
+
+
+def test_ghosts_ids_and_those_of_before() -> None:
+    """An id of 24 digits is the feed's; a post that was imported by its uuid is known by it."""
+    id_ = "5f1" + "0" * 21
+    post = one(ghost(POSTED | {"id": id_}))
+    assert (post.guid, post.formerly, post.where) == (id_, ("9c8a",), "post 1 (Tea)")
+    post = one(ghost(POSTED | {"title": ""}))
+    assert (post.guid, post.formerly, post.where) == ("9c8a", (), "post 1")
+
+
+def test_ghost_with_more_than_it_needs() -> None:
+    """A bare export that something else was written into."""
+    (export,) = json.loads(ghost(POSTED))["db"]
+    assert one(json.dumps({**export, "exported_by": "a tool"})).title == "Tea"

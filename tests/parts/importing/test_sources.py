@@ -10,6 +10,7 @@ from typing import BinaryIO
 import pytest
 
 from publisher.base.errors import InvalidData, InvalidInput, TooLarge
+from publisher.base.net import Reply
 from publisher.parts.importing import sources
 from publisher.parts.importing.formats import markdown_files, recognition
 from publisher.parts.importing.imported import Batch
@@ -181,3 +182,13 @@ def test_no_such_file() -> None:
     """A name that is nothing is the caller's mistake, not a broken file."""
     with pytest.raises(InvalidInput, match="No such file"):
         opened(io.BytesIO(), "/nowhere/feed.xml")
+
+
+@pytest.mark.parametrize("status", [404, 500, 204])
+def test_an_address_that_has_nothing(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+    """What a server says instead is no blog."""
+    monkeypatch.setattr(
+        "publisher.base.net.request_public", lambda *_, **__: Reply("", status, {}, b"x")
+    )
+    with pytest.raises(InvalidData, match=f"a.example/x: the server answered {status}"):
+        sources.fetched("https://a.example/x", allow_private=False)

@@ -1,0 +1,98 @@
+"""Folders of generators, read as the generator reads them; where it runs, see `test_generators`."""
+
+from datetime import UTC
+
+from publisher.parts.importing.formats import recognition
+from publisher.parts.importing.imported import Batch
+from tests.parts.importing.conftest import folder
+
+HEAD = "---\ntitle: A title\ndate: 2020-03-04 05:06:07\n"
+
+
+def read(files: dict[str, str | bytes]) -> Batch:
+    """What a folder has, read to its end."""
+    batch = recognition.read(folder(files), None, UTC)
+    batch.posts = list(batch.posts)
+    return batch
+
+
+def addresses(files: dict[str, str | bytes]) -> list[str]:
+    return [post.address for post in read(files).posts]
+
+
+def test_pelican_names_a_post_by_its_title_or_its_file() -> None:
+    """By the title unless it is said otherwise."""
+    text = {"content/a-file.md": "Title: A title\nDate: 2020-03-04\n\nx"}
+    assert addresses({"pelicanconf.py": "", **text}) == ["/a-title.html"]
+    by_file = {"pelicanconf.py": "SLUGIFY_SOURCE = 'basename'\n", **text}
+    assert addresses(by_file) == ["/a-file.html"]
+
+
+def test_hexo_leaves_the_date_out_of_a_name_if_the_site_writes_it_there() -> None:
+    """Files are then called by date and title, also below a folder."""
+    text = {"source/_posts/trips/2020-03-04-north.md": f"{HEAD}---\nx"}
+    plain = {"_config.yml": "permalink: :year/:title/\n", **text}
+    assert addresses(plain) == ["/2020/trips/2020-03-04-north/"]
+    dated = {
+        "_config.yml": "permalink: :year/:title/\nnew_post_name: :year-:month-:day-:title.md\n"
+    }
+    assert addresses({**dated, **text}) == ["/2020/trips/north/"]
+
+
+def test_a_feed_that_the_site_wrote_itself_leads_here() -> None:
+    """A template of a feed at the root of a Jekyll site, and no other file that ends in .xml."""
+    files = {
+        "_config.yml": "url: https://old.example\n",
+        "_posts/2020-03-04-one.md": f"{HEAD}---\nx",
+        "news.xml": '---\n---\n<rss version="2.0"></rss>',
+        "sitemap.xml": "---\n---\n<urlset></urlset>",
+    }
+    feeds = read(files).old_feeds
+    assert [feed.rpartition("/")[2] for feed in feeds] == ["news.xml"]
+
+
+def test_signs_of_hugo_are_plain_text_elsewhere() -> None:
+    """A text about Hugo on another site keeps what it shows."""
+    shown = "Write {{< youtube dQw4w9WgXcQ >}} there."
+    (post,) = read({"_posts/2020-03-04-one.md": f"{HEAD}---\n{shown}"}).posts
+    assert post.source.strip() == shown
+
+
+def test_what_eleventy_does_not_write_has_no_address() -> None:
+    """It says so with an empty permalink or `false`; without one the path counts."""
+    made = {
+        "eleventy.config.js": "", "a.md": f"{HEAD}permalink: false\n---\nx",
+        "c.md": f"{HEAD}---\nx", "b.md": f'{HEAD}permalink: ""\n---\nx',
+        "d.md": f"{HEAD}permalink: /own/\n---\nx",
+    }  # fmt: skip
+    assert addresses(made) == ["", "", "/c/", "/own/"]
+
+
+def test_one_line_is_a_head_for_pelican() -> None:
+    """A date or a title alone."""
+    (post,) = read({"pelicanconf.py": "", "content/a.md": "Date: 2020-03-04\n\nWords."}).posts
+    assert (post.published_at is not None, post.source.strip()) == (True, "Words.")
+
+
+def test_folders_that_jekyll_does_not_show() -> None:
+    """Those with an underscore, but for posts, drafts and collections that it writes; gems."""
+    hidden = ("_notes/a.md", "_data/a.md", "vendor/a/a.md", "_site/a.md")
+    shown = {name: f"{HEAD}---\n{name}" for name in (
+        "_posts/2020-03-04-a.md", "_recipes/a.md", "docs/vendor/a.md", "_private/_posts/a.md",
+        *hidden,
+    )}  # fmt: skip
+    config = "collections:\n  recipes: {output: true}\n  notes: {output: false}\n"
+    posts = read({"_config.yml": config, **shown}).posts
+    assert sorted(post.source.strip() for post in posts) == [
+        "_posts/2020-03-04-a.md", "_recipes/a.md", "docs/vendor/a.md",
+    ]  # fmt: skip
+
+
+def test_code_ends_with_its_own_fence() -> None:
+    """Longer or equal, of the same sign, alone on its line; what looks like a tag inside stays."""
+    code = "~~~~\n{{ a }}\n~~~\n~~~~ x\n````\n{{ b }}\n~~~~~\n"
+    (post,) = read({
+        "_config.yml": "a: A\nb: B\n",
+        "_posts/2020-03-04-a.md": f"{HEAD}---\n{code}{{{{ site.a }}}}",
+    }).posts  # fmt: skip
+    assert post.source.strip() == f"{code}A"
