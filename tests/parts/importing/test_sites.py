@@ -2,6 +2,10 @@
 
 from datetime import UTC
 
+import pytest
+
+from publisher.installation import Site
+from publisher.parts.importing import planning
 from publisher.parts.importing.formats import recognition
 from publisher.parts.importing.imported import Batch
 from tests.parts.importing.conftest import folder
@@ -96,3 +100,46 @@ def test_code_ends_with_its_own_fence() -> None:
         "_posts/2020-03-04-a.md": f"{HEAD}---\n{code}{{{{ site.a }}}}",
     }).posts  # fmt: skip
     assert post.source.strip() == f"{code}A"
+
+
+def test_a_folder_of_a_program_has_no_posts_however_deep_it_lies() -> None:
+    """What was installed beside the texts, and templates."""
+    places = ("a.md", "blog/node_modules/kit/b.md", "blog/layouts/c.md", "blog/d.md")
+    posts = read({place: f"{HEAD}---\n{place}" for place in places}).posts
+    assert sorted(post.source.strip() for post in posts) == ["a.md", "blog/d.md"]
+
+
+def test_pages_of_hexo_are_texts_beside_its_posts() -> None:
+    """Each at the file that Hexo makes of it; a file called index at its folder."""
+    files = {
+        "_config.yml": "", "source/_posts/a.md": f"{HEAD}---\nx",
+        "source/about.md": f"{HEAD}---\nx", "source/tea/index.md": f"{HEAD}---\nx",
+    }  # fmt: skip
+    assert sorted((post.kind, post.address) for post in read(files).posts) == [
+        ("page", "/about.html"), ("page", "/tea/"), ("post", "/2020/03/04/a/"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("pictures", "told"),
+    [
+        (None, ["a picture is not here, as pictures were not copied (--images): a.jpg"]),
+        ({}, ["a picture was not in the source: a.jpg"]),
+        ({"a.jpg": True, "https://old.example/b.jpg": False},
+         [("a picture could not be copied and is shown from its old address: "
+          "https://old.example/b.jpg")]),
+        ({"a.jpg": True, "https://old.example/b.jpg": True}, []),
+    ],
+    ids=["not copied", "not there", "not on the web", "all"],
+)  # fmt: skip
+def test_a_picture_that_is_not_here_is_told(
+    site: Site, pictures: dict[str, bool] | None, told: list[str]
+) -> None:
+    """With the reason, to whoever imports."""
+    batch = read({"a.md": f"{HEAD}---\n![](a.jpg) ![](https://old.example/b.jpg)"})
+    prepared = list(planning.prepare(batch, site.clock()))
+    with site.database.read() as db:
+        steps = list(planning.manual_steps(db, lambda: prepared, pictures, stored=False))
+    assert [(title, what, where) for _, title, what, where in steps] == [
+        ("A title", what, "") for what in told
+    ]
