@@ -1,5 +1,6 @@
 """Folders of generators, read as the generator reads them; where it runs, see `test_generators`."""
 
+from collections.abc import Mapping
 from datetime import UTC
 
 import pytest
@@ -8,19 +9,20 @@ from publisher.installation import Site
 from publisher.parts.importing import planning
 from publisher.parts.importing.formats import recognition
 from publisher.parts.importing.imported import Batch
+from publisher.parts.importing.sites import permalinks
 from tests.parts.importing.conftest import folder
 
 HEAD = "---\ntitle: A title\ndate: 2020-03-04 05:06:07\n"
 
 
-def read(files: dict[str, str | bytes]) -> Batch:
+def read(files: Mapping[str, str]) -> Batch:
     """What a folder has, read to its end."""
     batch = recognition.read(folder(files), None, UTC)
     batch.posts = list(batch.posts)
     return batch
 
 
-def addresses(files: dict[str, str | bytes]) -> list[str]:
+def addresses(files: Mapping[str, str]) -> list[str]:
     return [post.address for post in read(files).posts]
 
 
@@ -143,3 +145,23 @@ def test_a_picture_that_is_not_here_is_told(
     assert [(title, what, where) for _, title, what, where in steps] == [
         ("A title", what, "") for what in told
     ]
+
+
+def test_a_template_is_no_page_and_a_page_with_a_condition_is_one() -> None:
+    """What has no words but in its loops lists other posts."""
+    files = {
+        "_config.yml": "",
+        "list.md": f"{HEAD}---\n{{% for p in site.posts %}}\n# {{{{ p.title }}}} by me\n"
+        "{% endfor %}\n",
+        "about.md": f"{HEAD}---\n{{% for p in site.posts %}}x{{% endfor %}}\n\nWords.",
+        "now.md": f"{HEAD}---\n{{% include now.html %}}",
+    }
+    assert sorted(post.where for post in read(files).posts) == ["about.md", "now.md"]
+
+
+def test_a_pattern_takes_some_of_the_folders() -> None:
+    """As Hugo counts them: from one to before another, or to the end."""
+    words = {"sections": "a/b/c", "title": "t"}
+    patterns = ("/:sections[1:2]/:title/", "/:sections[1:]/:title")
+    assert [permalinks.filled(pattern, words, None) for pattern in patterns] == ["/b/t/", "/b/c/t"]
+    assert permalinks.filled("/:unknown/:title/", words, None) == ""
