@@ -284,3 +284,20 @@ def test_settled_pings_are_forgotten_in_time(pushing: Site, clock: FakeClock) ->
     with pushing.database.write() as session:
         outbox.prune(session, clock() - timedelta(days=30))
     assert [row.delivered_at for row in rows(pushing)] == [None] * 4
+
+
+def test_what_is_over_is_kept_for_a_while(site: Site, clock: FakeClock) -> None:
+    """Delivered or given up; what waits stays, however long ago it was queued."""
+    with site.database.write() as session:
+        for topic in ("delivered", "given up", "waiting"):
+            outbox.request_delivery(session, "websub", "https://hub.example", topic, clock())
+        session.flush()
+        over = session.scalars(select(Delivery).order_by(Delivery.id)).all()[:2]
+        over[0].delivered_at = over[1].given_up_at = clock()
+        for row in over:
+            row.next_at = None
+    for forward, left in ((0, ["delivered", "given up", "waiting"]), (1, ["waiting"])):
+        clock.forward(seconds=forward)
+        with site.database.write() as session:
+            outbox.prune(session, clock())
+        assert [row.topic for row in rows(site)] == left
