@@ -625,3 +625,17 @@ def test_heads_of_nikola() -> None:
     assert one.post.published_at == datetime(2015, 9, 4, 15, 40, tzinfo=UTC)
     assert "<p>Text <em>one</em>.</p>" in one.html
     assert ".. " not in "".join(post.html for post in posts.values())
+
+
+def test_metadata_that_a_text_exports() -> None:
+    """Next.js has no front matter in MDX; a program's lines are no text."""
+    posts, _ = imported({
+        "app/n/work/page.mdx": "import { A } from '@/a.tsx';\n\n"
+        "export const metadata = {\n  title: 'Work',\n  date: '2020-01-02',\n"
+        "  alternates: {\n    canonical: '/n/work',\n  },\n};\n\n"
+        "export function Small({ all }) {\n  return (\n    <small>{all}</small>\n  );\n}\n\n"
+        "# Heading\n\nText {1 + 1}.\n",
+    })  # fmt: skip
+    post = posts["Work"].post
+    assert (post.status, post.published_at) == ("published", datetime(2020, 1, 2, tzinfo=UTC))
+    assert " ".join(post.source.split()) == "# Heading Text {1 + 1}."

@@ -30,7 +30,12 @@ from publisher.exchange.front_matter import (
 )
 from publisher.parts.importing.formats import fields as values
 from publisher.parts.importing.imported import Batch, ImportedPost
-from publisher.parts.importing.sites import permalinks, restructured_text, unfenced
+from publisher.parts.importing.sites import (
+    config_files,
+    permalinks,
+    restructured_text,
+    unfenced,
+)
 from publisher.parts.importing.sites.generators.generator import ListKind, Text
 from publisher.parts.importing.sites.generators.recognised import recognised
 from publisher.parts.importing.sites.template_words import Words
@@ -46,6 +51,7 @@ _SECONDS = 20.0  # for one file
 _TRUE = ("true", "yes", "1", "on")
 _FALSE = ("false", "no", "0", "off")
 _DATES = ("date", "pubdate", "pubdatetime")
+_EXPORTED = ("title", "date", "description", "author", "image")
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:---|\+\+\+|\{|(?:<!--\s*)?\.\. [a-z_]+:)")
 _LOOPS = re.compile(r"\{%-?\s*for\b.*?\{%-?\s*endfor\s*-?%\}", re.DOTALL)
 _SIGNS = re.compile(
@@ -230,6 +236,10 @@ class TextFolder:
             fields, body = unfenced.split_comments(whole)
         if not fields and whole[:3] not in ("---", "+++"):
             fields, body = unfenced.split(whole, 1 if self.generator.name == "Pelican" else 2)
+        if not fields and place.endswith(".mdx"):  # as Next.js has them
+            head = config_files.block_in(whole, r"(?m)^export\s+const\s+meta(?:data)?\b")
+            words = {name: config_files.word_in(head, name) for name in _EXPORTED}
+            fields = {name: word for name, word in words.items() if word}
         return self.generator.fields(fields), body, needs
 
     def _dated(self, place: str, fields: dict[str, Any]) -> tuple[Text, tuple[str, ...]]:

@@ -47,7 +47,8 @@ _TAGS = re.compile(r"<[A-Za-z][^<>\n]*=\{[^<>\n]*>")
 _COMPONENT = re.compile(r"</?([A-Z][\w.]*)\b[^<>]*>")
 _IMPORT = re.compile(
     r"^(?:import\s[^\n]*(?:\n(?!\n)[^\n]*){0,20}?['\"];?"
-    r"|export\s+(?:const|default|function)[^\n]*)[ \t]*$\n?",
+    r"|export\s+(?:const|default|function|async)\b[^\n]*?"
+    r"(?:[{(\[][ \t]*\n(?:(?![})\]])[^\n]*\n){0,200}[})\]]+;?)?)[ \t]*$\n?",
     re.MULTILINE,
 )
 _MDX_COMMENT = re.compile(r"\{/\*((?:(?!\{/\*).)*?)\*/\}", re.DOTALL)
@@ -291,26 +292,27 @@ class Words:
 
     def _quoted_blocks(self, text: str) -> str:
         """`:::note` and its like as quotations that begin with their name; of others the text."""
-        made, quoted, fence = list[str](), list[bool](), ""
+        made, quoted, depth, fence = list[str](), list[bool](), 0, ""
         for line in text.split("\n"):
             code = re.match(r" {0,3}(`{3,}|~{3,})", line)
             if code and (not fence or line.strip().startswith(fence)):
                 fence = "" if fence else code[1]
             mark = _BLOCK.match(line) if ":::" in line and not fence else None
-            deep = "> " * sum(quoted)
+            deep = "> " * depth
             if mark and (mark[2] or mark[5]):
                 name = (mark[2] or mark[5].strip(" .#").partition(" ")[0]).lower()
                 name = name.removeprefix("callout-")
                 framed = name in _BLOCKS or bool(mark[3])
-                quoted.append(framed and sum(quoted) < _DEEPEST)
+                quoted.append(framed and depth < _DEEPEST)
+                depth += quoted[-1]
                 if not framed:
                     self.used[f"the block {name}"] = None
                 if quoted[-1]:
                     title = (mark[3] or mark[4] or name.capitalize()).strip()
                     made += [f"{deep}> **{title}**", f"{deep}> "]
             elif mark and quoted:
-                quoted.pop()
-                made.append("> " * sum(quoted))
+                depth -= quoted.pop()
+                made.append("> " * depth)
             else:
                 made.append(deep + line)
         return "\n".join(made)
