@@ -61,3 +61,12 @@ def test_the_top_of_the_hour_is_local(zone: str, at: str, start: str, end: str) 
     }
     assert hour_start(table, second[at]) == second[start]
     assert hour_end(table, second[at]) == second[end]
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_clocks_change_in_the_second_that_the_zone_data_say(zone: str) -> None:
+    """One second before each entry of the table the clock still shows another offset."""
+    table, info = zone_table(zone), ZoneInfo(zone)
+    for at in table.starts[1:]:
+        before, since = (datetime.fromtimestamp(at - late, info).utcoffset() for late in (1, 0))
+        assert before != since
