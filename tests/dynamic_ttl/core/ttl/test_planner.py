@@ -6,8 +6,8 @@ from math import sqrt
 import pytest
 
 from publisher.dynamic_ttl.core.menu import parse_menu
-from publisher.dynamic_ttl.core.ttl.activity import histogram
-from publisher.dynamic_ttl.core.ttl.choice import planned_table
+from publisher.dynamic_ttl.core.ttl.activity import HALF_LIFE_DAYS, histogram
+from publisher.dynamic_ttl.core.ttl.choice import planned_table, workspace
 from publisher.dynamic_ttl.core.ttl.decision import Outlook, build_moment, decide
 from publisher.dynamic_ttl.core.ttl.forecast import Curve, hides
 from publisher.dynamic_ttl.core.ttl.planner import (
@@ -22,7 +22,7 @@ from publisher.dynamic_ttl.core.ttl.planner import (
     serve,
     value_at,
 )
-from publisher.dynamic_ttl.core.ttl.rule import TtlRule, numbers, planner_for
+from publisher.dynamic_ttl.core.ttl.rule import HORIZON_HOURS, TtlRule, numbers, planner_for
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 
@@ -33,6 +33,14 @@ def even(per_minute: float, minutes: int = 6000) -> Curve:
     number = [per_minute * 5.0 * step for step in steps]
     waiting = [per_minute * (5.0 * step) ** 2 / 2.0 for step in steps]
     return Curve(number, waiting)
+
+
+@pytest.mark.parametrize("menu", ["15/60/480", "any", "15/10080"])
+def test_the_forecast_reaches_the_longest_ttl_beyond_the_horizon(menu: str) -> None:
+    """Where it ended, no updates would be expected, and a week would cost nothing."""
+    rule = numbers(TtlRule.parse(menu=menu), HALF_LIFE_DAYS)
+    steps = len(workspace(rule).curve.number) - 1
+    assert steps * 5 >= HORIZON_HOURS * 60 + rule.menu[-1]
 
 
 @pytest.mark.parametrize(("per_day", "worth"), [(6, 10), (20, 10), (20, 40), (2, 60)])
