@@ -355,7 +355,7 @@ def _run_anew(tests: list[str], seconds: float) -> int:
     names = (
         tests if len(tests) < 200 else list(dict.fromkeys(test.split("::")[0] for test in tests))
     )
-    signal.alarm(round(600 + 100 * seconds))  # what is only slow has not been noticed
+    signal.alarm(round(600 + 100 * seconds))  # what is only slow must not count as noticed
     program = [sys.executable, "-m", "pytest", "-x", *QUIET, *OPTIONS, *names]
     return subprocess.run(program, check=False).returncode
 

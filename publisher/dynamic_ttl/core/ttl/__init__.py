@@ -19,8 +19,8 @@ Theory of operation
        minutes   a pattern within each hour, shrunk towards that of all hours, and that to flat
        silence   g_a = (seen_a + 1) / (due_a + 1), for a silence of class a (0 min .. 7 days)
        cluster   m = (n + 1) / (n - f + 1), where n of the silences ended and f of them within 80
-                 minutes, beyond what is due (not below 0); l is the variance of its size over the
-                 mean, if sizes are geometric
+                 minutes, beyond what is due (not below 0). The variance of the number of updates
+                 in a time is l times its mean then, if the sizes of clusters are geometric.
    The silence factor g applies until the first update only; that counts as m updates, and the usual
    rate follows: this approximates a renewal process of clusters. Integrated over five-minute steps
    it gives N(t), the updates expected by t, and W(t) = integral of N, their accumulated waiting

@@ -56,12 +56,12 @@ class History(NamedTuple):
 
 class Exposure(NamedTuple):
     """What turns counts into rates at one moment: the factor `fading` decays the counts to that
-    moment; `days` is the observed time, decayed in the same way; `lump` is how many updates say as
-    much of a rate as one that comes alone (`cluster_size` twice, less one)."""
+    moment; `days` is the observed time, decayed in the same way; `cluster` is the mean number of
+    updates that come together."""
 
     fading: float
     days: float
-    lump: float
+    cluster: float
 
 
 WARM_UP_DAYS = 2
@@ -69,7 +69,7 @@ WARM_UP_UPDATES = 5
 EARLY_SECONDS = 5  # of each five minutes: programs that post at a full minute do so within them
 RECENT_SECONDS = 12 * DAY_SECONDS  # half-life of `recent`
 # What each rate has seen before anything is counted, just as a simpler rate predicts it: one update
-# (of the day, class of silence, five minutes; of each weekday one lump), one day, one lump's weeks.
+# (of the day, class of silence, five minutes; of each weekday one `lump`), one day, as many weeks.
 PRIOR = 1.0
 DOUBT = 15.0  # more such weeks for an hour of the week without updates
 STEP_SECONDS = 300  # of the forecast, and of the counts of minutes
@@ -113,7 +113,7 @@ def exposure(history: History, now: int, half_life: int) -> Exposure:
 def exposed(tables: Tables, days: float, age: int, half_life: int) -> Exposure:
     """The exposure after so many observed `days`, of counts decayed `age` seconds ago."""
     fading = decay(age, half_life)
-    return Exposure(fading, max(days, 1.0), 2.0 * cluster_size(tables, fading) - 1.0)
+    return Exposure(fading, max(days, 1.0), cluster_size(tables, fading))
 
 
 def knows_enough(past: Past, now: int) -> bool:
@@ -176,9 +176,15 @@ def hour_rate(tables: Tables, hour: int, seen: Exposure) -> float:
     return (tables.hours[hour] * seen.fading + PRIOR / 24.0) / seen.days
 
 
+def lump(seen: Exposure) -> float:
+    """How many updates say as much of a rate as one that comes alone: by how much the variance of
+    their number in a time exceeds its mean, where the sizes of clusters are geometric."""
+    return 2.0 * seen.cluster - 1.0
+
+
 def weekday_factor(tables: Tables, weekday: int, total: float, seen: Exposure) -> float:
     """Updates of a weekday relative to the mean day (1: as many); total: decayed, of all days."""
-    prior = PRIOR * seen.lump
+    prior = PRIOR * lump(seen)
     return (tables.weekdays[weekday] * seen.fading + prior) / (total / 7.0 + prior)
 
 
@@ -187,8 +193,9 @@ def cell_rate(tables: Tables, slot: int, factor: float, seen: Exposure) -> float
     the `weekday_factor`."""
     usual = hour_rate(tables, slot % 24, seen) * factor
     own = tables.week[slot] * seen.fading
-    alone = own / seen.lump
-    weeks = seen.lump * (PRIOR + DOUBT / (1.0 + alone * alone))
+    together = lump(seen)
+    alone = own / together
+    weeks = together * (PRIOR + DOUBT / (1.0 + alone * alone))
     return (own + weeks * usual) / (seen.days / 7.0 + weeks)
 
 
@@ -200,7 +207,7 @@ def silence_factor(tables: Tables, fading: float, place: int) -> float:
 
 def cluster_size(tables: Tables, fading: float) -> float:
     """Mean number of updates that come together: all, over those that did not follow another within
-    80 minutes; as many as the rates of the hours of the week predict there are chance."""
+    80 minutes. Of these, as many as the rates of the hours of the week predict are chance."""
     total = following = 0.0
     for place in range(len(tables.seen)):
         total += tables.seen[place]

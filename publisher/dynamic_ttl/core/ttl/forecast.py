@@ -47,8 +47,7 @@ def look_forward(
             within[part] = 1.0
     curve.number[0] = curve.waiting[0] = 0.0
     quiet, step, at, steps = 1.0, 0, begin, len(curve.number) - 1
-    change, offset, limit, factor = at, 0, begin, 1.0
-    size = (seen.habits.lump + 1.0) / 2.0  # of a cluster
+    change, offset, limit, factor, cluster = at, 0, begin, 1.0, seen.habits.cluster
     while step < steps:
         if at >= change:
             clock = period(zone, at)
@@ -67,7 +66,7 @@ def look_forward(
                 limit = last + AGES[place + 1] if place < len(AGES) - 2 else NEVER
                 factor = silence_factor(tables, fading, place)
             more = min(-((at - min(hour, limit)) // STEP_SECONDS), steps - step)
-            quiet = integrate(curve, step, step + more, usual, (factor, size), quiet, mixed)
+            quiet = integrate(curve, step, step + more, usual, (factor, cluster), quiet, mixed)
             step += more
             at += more * STEP_SECONDS
 

@@ -70,7 +70,7 @@ def seen_at(history: History, now: int, half_life: int) -> RateFactors:
     recent = Exposure(
         decay(now - past.as_of, RECENT_SECONDS),
         bare_days(holes, past.first, now, RECENT_SECONDS) + PRIOR,
-        habits.lump,
+        habits.cluster,
     )
     total = 0.0
     for count in history.tables.hours:

@@ -100,7 +100,7 @@ def test_adaptive_keeps_its_floor_however_quiet_the_page() -> None:
 
 
 def test_adaptive_takes_1970_for_a_date_as_any_other() -> None:
-    """Servers of files without a time of their own send it: half of fifty years is the floor."""
+    """Servers of files without a time of their own send it: half a life sooner is the floor."""
     policy = parse("adaptive:floor=40,sync=0.5")
     memory = policy.remember(policy.start(), Answer(304, last_modified_at=0), NOW)
     assert policy.decide(memory, NOW).wait_seconds == 40 * 60

@@ -8,6 +8,7 @@ import pytest
 from publisher.dynamic_ttl.core.civil import seconds, zone_table
 from publisher.dynamic_ttl.core.replay.coming_hours import max_age_by_minute
 from publisher.dynamic_ttl.core.ttl.activity import histogram
+from publisher.dynamic_ttl.core.ttl.choice import choose, workspace
 from publisher.dynamic_ttl.core.ttl.counts import EARLY_SECONDS, SIZES, SLOTS, History, Past, Tables
 from publisher.dynamic_ttl.core.ttl.decision import decide
 from publisher.dynamic_ttl.core.ttl.forecast import Curve, usual_cost
@@ -19,7 +20,7 @@ from publisher.dynamic_ttl.core.ttl.headers import (
     header_plan,
     plan_expiries,
 )
-from publisher.dynamic_ttl.core.ttl.rule import TtlRule
+from publisher.dynamic_ttl.core.ttl.rule import TtlRule, numbers
 
 NOON = datetime(2024, 5, 6, 12, tzinfo=UTC)
 EMPTY = Tables(*([0.0] * size for size in SIZES.values()))
@@ -168,3 +169,20 @@ def test_nothing_known_is_about_an_hour() -> None:
     """Before the first update the headers say an hour."""
     decision = decide(histogram([], NOON, "UTC"), NOON, TtlRule())
     assert all(50 * 60 <= seconds <= 65 * 60 for seconds in max_age_by_minute(decision))
+
+
+def test_in_warm_up_the_headers_forecast_too() -> None:
+    """The element follows Winer's rule then; who reads headers comes sooner to a busier blog, on
+    the site and in the simulator."""
+    rule, waits = TtlRule(), []
+    for gap_minutes in (20, 2_000):
+        times = [NOON - timedelta(minutes=2 + gap_minutes * back) for back in range(4)]
+        activity, now = histogram(times, NOON, "UTC"), seconds(NOON)
+        planned = numbers(rule, activity.half_life_days)
+        work = workspace(planned)
+        choose(activity.history(now), now, planned, work)
+        decision = decide(activity, NOON, rule)
+        assert decision.expiries is not None
+        assert tuple(work.header.expiries) == decision.expiries.instants
+        waits.append(decision.max_age_seconds(NOON))
+    assert waits[0] < waits[1]

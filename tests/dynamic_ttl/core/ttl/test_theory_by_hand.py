@@ -57,7 +57,7 @@ class Moment:
         self.d = max(self.observed, 1.0)
         self.level = (self.total + 1) / (self.observed + 1)
         self.size = self.cluster()
-        self.lump = 2 * self.size - 1  # variance over mean of a geometric cluster
+        self.lump = 2 * self.size - 1  # variance over mean of the number in a time
 
     def hour(self, at: datetime) -> float:
         return (self.counts["hour", at.hour] + 1 / 24) / self.d
