@@ -540,7 +540,7 @@ def test_a_site_of_zola() -> None:
     assert tiny.content.tags == ("full text",)
     assert tiny.content.image == "https://old.example/p.png"
     assert tiny.post.guid == "https://old.example/2019/tiny-search/"
-    assert 'alt="A **big** one"' not in tiny.html
+    assert 'alt="A big one"' in tiny.html
     assert '<figcaption>\n<p>A <strong>big</strong> <a href="https://b.example/">one' in tiny.html
     assert 'href="https://www.youtube.com/watch?v=B5xYBrxVSiE"' in tiny.html
     assert "<blockquote>\n<p><strong>Mind</strong></p>\n<p>It <em>is</em>.</p>" in tiny.html
@@ -550,6 +550,53 @@ def test_a_site_of_zola() -> None:
     assert batch.old_feeds == ["/feed.xml"]
     assert batch.moved == {"/tags/full-text/": "/tags/full-text",
                            "/tags/full-text/feed.xml": "/tags/full-text/rss.xml"}  # fmt: skip
+
+
+def test_names_of_files_in_zola() -> None:
+    """Only a language of the site's, and a date at the beginning, are no part of the name."""
+    files = (
+        "release-1.2", "2020-01-02-v1.10-out", "week-of-2020-01-02-x", "one.fr", "one.en",
+        "two/index.fr", "2020-01-02-three/index",
+    )  # fmt: skip
+    posts, _ = imported({
+        "zola.toml": 'base_url = "https://old.example"\n[languages.en]\n[languages.fr]\n',
+        **{f"content/blog/{name}.md": f"+++\ntitle = '{name}'\ndate = 2020-01-02\n+++\nx"
+           for name in files},
+    })  # fmt: skip
+    addresses = [posts[name].post.address.removeprefix("https://old.example") for name in files]
+    assert addresses == [
+        "/blog/release-1-2/", "/blog/v1-10-out/", "/blog/week-of-2020-01-02-x/", "/fr/blog/one/",
+        "/blog/one-en/", "/fr/blog/two/", "/blog/three/",
+    ]  # fmt: skip
+
+
+def test_a_date_inside_a_name_stays() -> None:
+    """Hugo's `:filename` takes the date from the beginning alone, of a bundle, too."""
+    posts, _ = imported({
+        "hugo.toml": 'baseURL = "https://old.example/"\n[frontmatter]\ndate = [":filename"]\n',
+        "content/posts/week-of-2020-01-02-x/index.md": head("One", "date: 2020-01-02\n") + "x",
+        "content/posts/2020-01-02-y/index.md": head("Two", "date: 2020-01-02\n") + "x",
+    })  # fmt: skip
+    assert posts["One"].post.address == "https://old.example/posts/week-of-2020-01-02-x/"
+    assert posts["Two"].post.address == "https://old.example/posts/y/"
+
+
+def test_a_theme_of_zola_gives_no_address_and_no_state() -> None:
+    """What stands below `extra` may have any name."""
+    posts, _ = imported({
+        "zola.toml": 'base_url = "https://old.example"\n',
+        "content/blog/one.md": "+++\ntitle = 'One'\n[extra]\npath = 'img/x.png'\n"
+        "layout = 'page'\ndraft = true\ndate = 2020-01-02\nslug = 'x'\n"
+        "image = 'https://old.example/p.png'\n+++\nx",
+        "content/blog/two.md": "+++\ntitle = 'Two'\ndate = 2020-01-02\n[extra]\ndraft = true\n"
+        "status = 'x'\n+++\nx",
+    })  # fmt: skip
+    first = posts["One"]
+    assert first.post.needs == ("it has no date",)
+    assert (first.content.kind, first.content.slug) == ("post", "one")
+    assert first.content.image == "https://old.example/p.png"
+    two = posts["Two"].post
+    assert (two.status, two.address) == ("published", "https://old.example/blog/two/")
 
 
 def test_ids_notes_and_callouts() -> None:

@@ -19,7 +19,7 @@ from publisher.storage.tables.blog import PostKind
 
 # Folders in which no generator has posts.
 _NO_POSTS = "archetypes layouts themes node_modules scaffolds _layouts _includes _site".split()  # noqa: SIM905
-DATED = re.compile(r"(\d{4}-\d{1,2}-\d{1,2})[-_ ]+(.+)")
+DATED = re.compile(r"^(\d{4}-\d{1,2}-\d{1,2})[-_ ]+(.+)")
 ListKind = Literal["tag", "category", "author"]
 _FEED = re.compile(r"<(?:rss|feed|rdf:RDF)\b")
 

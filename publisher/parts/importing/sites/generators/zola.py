@@ -10,6 +10,13 @@ from publisher.parts.importing.sites.generators.generator import DATED, Generato
 from publisher.parts.importing.sources import Folder
 from publisher.storage.tables.blog import PostKind
 
+# Fields of an address, a date or a state count only at the top of a head: in `extra` they are a
+# theme's own.
+_NOT_EXTRA = {
+    "aliases", "date", "draft", "guid", "id", "kind", "layout", "path", "permalink", "published",
+    "slug", "state", "status", "type", "url",
+}  # fmt: skip
+
 
 class Zola(Generator):
     """Zola: `content`, whose folders are sections."""
@@ -31,7 +38,8 @@ class Zola(Generator):
         self.kept = config.string(self.settings, "slugify", "paths") in ("safe", "off")
         lists = config.at(self.settings, "taxonomies") or []
         self.taxonomies = [config.string(own, "name") for own in lists]
-        self.languages = list(config.at(self.settings, "languages") or ())
+        main = config.string(self.settings, "default_language") or "en"
+        self.languages = [n for n in config.at(self.settings, "languages") or () if n != main]
 
     def takes(self, place: str) -> bool:
         """Texts in the content folder."""
@@ -43,7 +51,8 @@ class Zola(Generator):
         for name in ("extra", "taxonomies"):
             own = fields.get(name)
             inner |= own if isinstance(own, dict) else {}
-        return {**{name.lower(): value for name, value in inner.items()}, **fields}
+        inner = {name.lower(): value for name, value in inner.items()}
+        return {**{n: value for n, value in inner.items() if n not in _NOT_EXTRA}, **fields}
 
     def kind(self, text: Text) -> PostKind:
         """Texts outside of a section that have no date are pages."""
@@ -58,7 +67,9 @@ class Zola(Generator):
         if self.pattern:
             return super().path(text)
         *folders, name = text.path.with_suffix("").parts[1:]
-        name, _, language = name.rpartition(".") if "." in name else (name, "", "")
+        stem, _, language = name.rpartition(".")
+        if language in self.languages:
+            name = stem
         if name == "index" and folders:
             *folders, name = folders
         name = DATED.sub(r"\2", name)
