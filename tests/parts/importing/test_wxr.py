@@ -7,7 +7,7 @@ import pytest
 
 from publisher.base.errors import InvalidData
 from publisher.base.media_files import Attachment
-from publisher.parts.importing.formats import wxr
+from publisher.parts.importing.formats import fields, wordpress_words, wxr
 from publisher.parts.importing.html_to_markdown import markdown_of
 from publisher.parts.importing.imported import Batch
 from tests.parts.importing.conftest import one, read
@@ -232,6 +232,58 @@ def test_brackets_in_html_are_no_markdown() -> None:
     """Neither in a listing nor without an address."""
     body = "<pre>[a](https://b.example/)</pre> [c][1] [d](e)"
     assert one(export(content=body)).source_format == "html"
+
+
+def test_shortcodes_side_by_side() -> None:
+    """A page builder's lie within one another; links of Markdown are none."""
+    post = one(export(content="[vc_row][vc_column]x[/vc_column][/vc_row] [a x=1][b]"))
+    assert post.needs == tuple(f"the shortcode [{n}]" for n in ("vc_row", "vc_column", "a", "b"))
+    links = (
+        "[a](https://b.example/ 'T=1') [tea][wiki] [gist 5][] [gist 5] ![][wiki] [c](/d)\n\n"
+        "[e][f]\n\n[wiki]: https://wiki.example/?a=b\n[gist 5]: <https://gist.example/>"
+    )
+    post = one(export(content=links))
+    assert (post.source_format, post.needs) == (
+        "markdown",
+        ("the shortcode [e]", "the shortcode [f]"),
+    )
+
+
+@pytest.mark.parametrize("begin", ["<!-- wp:list -->\n<ul>", "<p class='x'>", "<P>"])
+def test_html_with_words_like_a_link_of_markdown_stays_html(begin: str) -> None:
+    """A paragraph of HTML or a block shows that nothing took the text for Markdown."""
+    link = "[words](https://b.example/)"
+    assert one(export(content=f"{begin}{link}")).source_format == "html"
+    assert one(export(content=f"<pre>{begin}</pre> {link}")).source_format == "markdown"
+
+
+def test_addresses_from_the_root_of_a_blog_in_markdown() -> None:
+    """They lead to the old blog, as those of HTML do; a picture that loads late is shown."""
+    content = (
+        "[a](https://b.example/c) [d](/e) ![p](</wp-content/p.png>) [f](//g.example/) [h](i)\n\n"
+        "<a href=\"/about/\">x</a> <img src='data:,' data-src='/q.png'>\n\n[1]: /j 'k'"
+    )
+    post = one(export(content=content))
+    old = "https://old.example"
+    assert post.source_format == "markdown"
+    assert f"c) [d]({old}/e) ![p](<{old}/wp-content/p.png>) [f](//g.example/) [h](i)" in post.source
+    assert f'<a href="{old}/about/">x</a> <img src="{old}/q.png"' in post.source
+    assert f"[1]: {old}/j 'k'" in post.source
+
+
+@pytest.mark.parametrize("text", [
+    "[a]: http://b\n", "[a][b]", "[a", "][", "[a](http://b", "[a b]", "[/a]", "<p", "<!-- wp",
+    "[a]: <a>", "[a]: <a href=", "src = ", "](/", "<pre ", "<noscript>[a](http://b)",
+])  # fmt: skip
+def test_words_that_never_end_are_read_once(text: str) -> None:
+    """Names of links were looked for in the whole text, ends of shortcodes as well."""
+    many = "".join(f"[n{i}]: http://b\n[n{i} c]\n" for i in range(10_000))
+    begun = time.thread_time()
+    whole = many + text * (200_000 // len(text))
+    wordpress_words.is_markdown(whole)
+    wordpress_words.shortcodes(whole)
+    assert fields.markdown_with_base(whole, "https://a.example/")
+    assert time.thread_time() - begun < 2.0  # it is a tenth
 
 
 def test_a_sound_by_its_address_alone_and_an_escaped_address() -> None:

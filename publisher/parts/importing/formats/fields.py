@@ -15,7 +15,7 @@ from datetime import UTC, datetime, tzinfo
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote, urljoin, urlsplit
 from xml.etree.ElementTree import Element, ParseError
 
 from publisher.base import safe_xml
@@ -32,6 +32,11 @@ from publisher.feed_reading.mending import mended
 
 MAX_ADDRESS = 2000
 _RELATIVE = re.compile(r"""(?:src|href)\s*=\s*["']?(?!["'#]|[a-z][a-z0-9+.-]*:)""", re.IGNORECASE)
+# In Markdown: behind words in brackets, behind the name of a link, or in HTML.
+_FROM_ROOT = re.compile(
+    r"""(\]\(<?|^ {0,3}\[[^\[\]\n]{1,80}\]:[ \t]*<?|\b(?:src|href)\s*=\s*["']?)/(?!/)""",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 def moment(text: str | None, where: str, zone: tzinfo = UTC) -> datetime | None:
@@ -102,6 +107,15 @@ def with_base(source: str, base: str) -> str:
     if not base.startswith(("http://", "https://")) or not _RELATIVE.search(source):
         return source
     return safe_html.absolute(source, base, own_fragments=True)
+
+
+def markdown_with_base(source: str, base: str) -> str:
+    """Markdown whose addresses from the root of its site are made absolute; see `with_base`."""
+    source = loading_at_once(source)
+    if not base.startswith(("http://", "https://")):
+        return source
+    root = urljoin(base, "/")
+    return _FROM_ROOT.sub(lambda before: before[1] + root, source)
 
 
 def is_web_address(text: str) -> bool:

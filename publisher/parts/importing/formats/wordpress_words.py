@@ -31,41 +31,50 @@ _LINKED = re.compile(
     re.MULTILINE,
 )
 # What plugins took for Markdown: a link with its address behind it, or with a name for that.
-_LINK = re.compile(r"\[[^\[\]\n]+\]\(https?://[^\s()]+\)")
+_LINK = re.compile(r"\[[^\[\]\n]+\]\(https?://[^\s()]+")
+_LINK_BY_NAME = re.compile(r"\[[^\[\]\n]*\](?=\[([^\[\]\n]{1,80})\])")
 _NAMED = re.compile(r"^ {0,3}\[([^\[\]\n]{1,80})\]:[ \t]*<?https?://\S", re.MULTILINE)
+_PARAGRAPH = re.compile(r"<!--\s+wp:|<p[\s>]", re.IGNORECASE)
 _LANGUAGE = re.compile(r"\blang(?:uage)?=[\"']?([\w+#-]+)")
 _NOTES = re.compile(r"<!--\s+wp:footnotes\b[^<>]*/-->")
 
 
-_SHORTCODE = re.compile(
-    r"(?<!\])\[(?!/|caption\b)([a-z][\w-]*)(?=[ \]/])([^\[\]]{0,500})\](?![\[(:])"
-)
+_SHORTCODE = re.compile(r"\[(?!/|caption\b)([a-z][\w-]*)(?=[ \]/])([^\[\]]{0,500})\]")
+_END = re.compile(r"\[/([a-z][\w-]*)\]")
 _SHOWN = re.compile(r"<(pre|code)\b(?:(?!<\1\b).)*?</\1>", re.DOTALL | re.IGNORECASE)
 
 
 def shortcodes(text: str) -> dict[str, None]:
     """The names of shortcodes that stand in a text, with a value, a number or an end, or alone; not
-    what is between brackets in prose or code."""
+    what is between brackets in prose or code, nor links of Markdown."""
     if "[" not in text:
         return {}
+    text = _SHOWN.sub("", text)
+    defined, ended = {*_NAMED.findall(text)}, {*_END.findall(text)}
+    text = _LINK.sub("", _NAMED.sub("", text))
+    text = _LINK_BY_NAME.sub(lambda link: "" if link[1] in defined else link[0], text)
     names = dict[str, None]()
-    for name, words in _SHORTCODE.findall(_SHOWN.sub("", text)):
+    for name, words in _SHORTCODE.findall(text):
         alone = name.islower() and (not words.strip(" /") or re.fullmatch(r"\s+\S*\d\S*", words))
-        if alone or "=" in words or f"[/{name}]" in text:
+        if (alone or "=" in words or name in ended) and name + words not in defined:
             names[name] = None
     return names
 
 
 def is_markdown(content: str) -> bool:
-    """Whether a text has links as Markdown writes them: a plugin showed it so."""
+    """Whether a text has links as Markdown writes them, and no paragraphs of HTML or of the block
+    editor: a plugin showed it so."""
     if "](http" not in content and "]:" not in content:
         return False
     text = _LINKED.sub(r"\1\2", _SHOWN.sub("", content))
-    return bool(_LINK.search(text)) or any(f"][{name}]" in text for name in _NAMED.findall(text))
+    if _PARAGRAPH.search(text):
+        return False
+    by_name = _LINK_BY_NAME.findall(text)
+    return bool(_LINK.search(text)) or not {*_NAMED.findall(text)}.isdisjoint(by_name)
 
 
 def address(text: str) -> str:
-    """An address as it is in the text of a page."""
+    """An address without HTML's escapes."""
     return re.sub("&(?:amp|#0*38);", "&", text)
 
 

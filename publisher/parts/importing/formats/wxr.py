@@ -135,11 +135,11 @@ def _post(
     login = fields.text_of(part, f"{feed_files.DUBLIN_CORE}creator")
     content, footnotes = part.findtext(feed_files.CONTENT) or "", own.get("meta:footnotes", "")
     markdown = wordpress_words.is_markdown(content)
-    source = (
-        _CAPTION.sub(_captioned, wordpress_words.plain(content, footnotes))
-        if markdown
-        else fields.with_base(as_html(content, footnotes), item.address)
-    )
+    if markdown:
+        source = _CAPTION.sub(_captioned, wordpress_words.plain(content, footnotes))
+        source = fields.markdown_with_base(source, item.address)
+    else:
+        source = fields.with_base(as_html(content, footnotes), item.address)
     return replace(
         item,
         where=where,
