@@ -10,6 +10,7 @@ from publisher.parts.importing import images, planning
 from publisher.parts.importing.formats import recognition
 from publisher.parts.importing.imported import Batch
 from publisher.parts.importing.planning import PreparedPost
+from publisher.parts.importing.sites import unfenced
 from publisher.parts.importing.sites.template_words import Words
 from tests.conftest import MONDAY_MORNING
 from tests.parts.importing.conftest import folder, one, read
@@ -674,10 +675,36 @@ def test_heads_of_nikola() -> None:
     assert ".. " not in "".join(post.html for post in posts.values())
 
 
+def test_heads_of_nikola_with_other_lines() -> None:
+    """A comment of HTML is read to its end; a directive below a head is none of its lines; the tag
+    of a draft is no tag of the post."""
+    posts, _ = imported({
+        "posts/one.md": "<!--\n.. title: One\n\n.. Author: A\n.. date: 2015-09-04\n"
+        ".. tags: olive oil, draft\n-->\n\nText *one*.\n",
+        "posts/two.md": ".. title: Two\n.. date: 2015-09-04\n.. tags: olive oil\n"
+        ".. contents::\n\nText.\n",
+    })  # fmt: skip
+    one, two = posts["One"], posts["Two"]
+    assert one.post.published_at == datetime(2015, 9, 4, tzinfo=UTC)
+    assert (one.post.source, one.post.status) == ("Text *one*.\n", "draft")
+    assert one.content.tags == two.content.tags == ("olive oil",)
+    assert (two.post.source, two.post.status) == (".. contents::\n\nText.\n", "published")
+
+
+@pytest.mark.parametrize(
+    "text", ["<!--", "<!---->", "<!--" + " " * 100, ".. a:", ".. title: b\n", ".. ", "\n"]
+)
+def test_heads_that_never_end_are_read_once(text: str) -> None:
+    """Neither a comment nor a line of it is looked for twice."""
+    begun = time.thread_time()
+    unfenced.split_comments(text * (400_000 // len(text)))
+    assert time.thread_time() - begun < 2.0  # it is a tenth
+
+
 def test_metadata_that_a_text_exports() -> None:
     """Next.js has no front matter in MDX; a program's lines are no text."""
     posts, _ = imported({
-        "app/n/work/page.mdx": "import { A } from '@/a.tsx';\n\n"
+        "app/n/work/page.MDX": "import { A } from '@/a.tsx';\n\n"
         "export const metadata = {\n  title: 'Work',\n  date: '2020-01-02',\n"
         "  alternates: {\n    canonical: '/n/work',\n  },\n};\n\n"
         "export function Small({ all }) {\n  return (\n    <small>{all}</small>\n  );\n}\n\n"

@@ -234,9 +234,9 @@ class TextFolder:
             return {}, whole, [*needs, f"{restructured_text.UNREADABLE} {error}"]
         if not fields and whole[:3] not in ("---", "+++"):
             fields, body = unfenced.split_comments(whole)
-        if not fields and whole[:3] not in ("---", "+++"):
-            fields, body = unfenced.split(whole, 1 if self.generator.name == "Pelican" else 2)
-        if not fields and place.endswith(".mdx"):  # as Next.js has them
+            if not fields:
+                fields, body = unfenced.split(whole, 1 if self.generator.name == "Pelican" else 2)
+        if not fields and place.lower().endswith(".mdx"):  # as Next.js has them
             head = config_files.block_in(whole, r"(?m)^export\s+const\s+meta(?:data)?\b")
             words = {name: config_files.word_in(head, name) for name in _EXPORTED}
             fields = {name: word for name, word in words.items() if word}

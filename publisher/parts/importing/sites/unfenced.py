@@ -15,7 +15,11 @@ _HEXO = re.compile(r"(?=[\w-]+:)((?:[^\n]*\n){1,60}?)---[ \t]*(?:\n|\Z)")
 _UNDERLINED = re.compile(
     r"\s*(?:([=\-`:.'\"~^_*+#])\1+\n)?[ \t]*(\S[^\n]*)\n([=\-`:.'\"~^_*+#])\3+[ \t]*\n"
 )
-_COMMENTS = re.compile(r"\s*(?:<!--\s*)?((?:\.\. [a-z_]+:[^\n]*\n)+)\s*(?:-->[ \t]*\n?)?")
+_COMMENTS = re.compile(
+    r"\s*(?:<!--((?:(?!-->).)*)-->[ \t]*\n?|((?:\.\. [a-z_]+:(?!:)[^\n]*\n)+))", re.DOTALL
+)
+_COMMENT = re.compile(r"^\.\. ([a-z_]+):(?!:)([^\n]*)", re.MULTILINE)
+_DRAFT = ("draft", "private")  # tags that are Nikola's older signs for it
 _FIELD = re.compile(r":([A-Za-z][\w ]*):[ \t]*([^\n]*(?:\n[ \t]+\S[^\n]*)*)(?:\n|\Z)")
 
 
@@ -48,14 +52,16 @@ def split(text: str, least: int = 2) -> tuple[dict[str, Any], str]:
 
 def split_comments(text: str) -> tuple[dict[str, Any], str]:
     """The fields of Nikola's lines `.. name: value` at the beginning, which may stand in a comment
-    of HTML, and the text below; no fields where there is neither a title nor a date."""
+    of HTML with others, and the text below; no fields where there is neither a title nor a date."""
     head = _COMMENTS.match(text[:MAX_BYTES])
-    lines = (line[3:].partition(":") for line in head[1].splitlines()) if head else ()
-    fields: dict[str, Any] = {name: value.strip() for name, _, value in lines}
+    lines = _COMMENT.findall(head[1] or head[2] or "") if head else ()
+    fields: dict[str, Any] = {name: value.strip() for name, value in lines}
     if not head or not {"title", "date"} & fields.keys():
         return {}, text
-    if {"draft", "private"} & {tag.strip().lower() for tag in fields.get("tags", "").split(",")}:
-        fields["draft"] = "true"  # Nikola's older sign for it
+    tags = [tag.strip() for tag in fields.get("tags", "").split(",")]
+    fields["tags"] = [tag for tag in tags if tag.lower() not in _DRAFT]
+    if tags != fields["tags"]:
+        fields["draft"] = "true"
     return fields, text[head.end() :].lstrip("\n")
 
 
