@@ -505,13 +505,16 @@ def test_eleventy_whose_folder_a_program_names() -> None:
 @pytest.mark.parametrize("word", [
     "{{", "{{<", "{{< a ", '{{< a "', "{%", "{% raw %}", "{{ a |", "`", "``` ", "<!--", "{:",
     "* x\n{: ", "[x](", "<A ", "<a b={", "import x\n", ":::note\n", "{/*", "[x]: ", "{static}",
+    "{{ a(`", '{{ a("', "{{ a('", "{% a(", "{% end %}", "{%@ a ", "{{< /a ", "[x]{#a", "x {#a ",
+    "# x{.a", "![](a){.a ", "$$", "$$ x\n", "    ", "> [!", "![x](a) *", "export const a = {\n",
+    "export async x", "::: {",
 ])  # fmt: skip
 def test_words_that_never_end_are_read_once(word: str) -> None:
     """Each beginning was searched for its end up to the end of the text."""
-    words = Words("", "", {}, lambda _: "", liquid=True, kramdown=True, jsx=True)
+    words = Words("", "", {}, lambda _: "", liquid=True, kramdown=True, jsx=True, calls=True)
     begun = time.thread_time()
-    assert words.plain(word * (60_000 // len(word)))
-    assert time.thread_time() - begun < 5.0  # it is a tenth
+    assert words.plain("x\n" + word * (400_000 // len(word)))
+    assert time.thread_time() - begun < 5.0  # it is an eighth
 
 
 def test_a_site_of_zola() -> None:
@@ -646,6 +649,45 @@ shown
     assert '<video controls="" src="film.mp4">' in html
     assert "gallery" not in html
     assert post.post.needs == ("the shortcode {{< chart >}}", "the block demo")
+
+
+@pytest.mark.parametrize("text", [
+    r"\sqrt{.5}", r"\frac{a}{#1}", "ending in {.5}", r"\sqrt[3]{#1}", r"\hat{.x}", "a {#1}",
+    "$$\n\\hat {.x}\n$$", "$$a$$ b\n\n$$\n\\hat {.x}\n\\bar {#y}\n$$",
+    "x\n\n    code {#id}\n\tcode {.a}", "x\n\n    [a]{#b} `code` {#id}", "```\ncode {#id}\n```",
+])  # fmt: skip
+def test_formulas_and_code_have_no_attributes(text: str) -> None:
+    """The end of a line of TeX was taken for an id or a class."""
+    assert Words("", "", {}, lambda _: "", kramdown=True).plain(text) == text
+
+
+def test_attributes_at_the_end_of_a_line() -> None:
+    """Behind a blank, a heading, a picture or code, and in either spelling."""
+    plain = Words("", "", {}, lambda _: "").plain
+    assert plain("a {#b .c} \n## A{#d}\n## `e`{#f} ##") == (
+        'a<a id="b"></a>\n## A<a id="d"></a>\n## `e`<a id="f"></a>'
+    )
+    assert plain("![](a.png){.wide}\n[x]{#über}: $$ {: .e}") == (
+        '![](a.png)\nx<a id="über"></a>: $$'
+    )
+
+
+def test_code_at_the_end_of_a_paragraph_stays() -> None:
+    """It was taken for text where a paragraph follows at once."""
+    words = Words("", "", {"page.title": "A"}, lambda _: "", liquid=True, calls=True)
+    assert words.plain("`{{ page.title }}`\n\nx `{{ a() }}`\n\n") == (
+        "`{{ page.title }}`\n\nx `{{ a() }}`\n\n"
+    )
+    assert not words.used
+    assert words.plain("`a\n\n{{ page.title }}`") == "`a\n\nA`"
+
+
+def test_a_call_with_code_in_its_argument_is_listed() -> None:
+    """What is shown as it stands is in the report."""
+    words = Words("", "", {}, lambda _: "", calls=True)
+    text = '{{ figure(src="a.png", caption="A `b` c") }}'
+    assert words.plain(text) == text
+    assert list(words.used) == ["{{ figure() }}"]
 
 
 def test_an_end_without_its_beginning_is_no_block() -> None:

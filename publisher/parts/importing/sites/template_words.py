@@ -61,12 +61,19 @@ _CALL = re.compile(
     r"(\{\{|\{%)-?\s*(\w+)\(((?:\"[^\"]{0,2000}\"|'[^']{0,2000}'|`[^`]{0,2000}`|[^\"'`(){}]){0,2000})\)"
     r"\s*-?(?:\}\}|%\})|\{%-?\s*end\s*-?%\}"
 )
+_SPLIT_CALL = re.compile(r"\{[{%]-?\s*(\w+)\([^{}]*\Z")  # by code in one of its arguments
 _ENDED = re.compile(r"\{\{[<%]\s*/\s*([\w-]+)")
 _NOTES = {"notice", "alert", "admonition", "callout", "hint"}
 _FRAMES = {"gallery", "grid", "row", "columns", "column", "center"}  # about pictures or texts
-# `[words]{#id .class}`, `## Heading {#id}`, and the first line of a quotation `> [!NOTE] Title`.
-_SPAN = re.compile(r"\[([^\[\]\n]+)\]\{((?:[ \t]*[#.][\w:-]+)+)[ \t]*\}")
-_ANCHOR = re.compile(r"(?<![:\s])[ \t]*\{:?((?:[ \t]*[#.][\w:-]+)+)[ \t]*\}[ \t#]*$", re.MULTILINE)
+# Indented code and formulas, which stay; `[words]{#id .class}`; and at the end of a line
+# `## Heading{#id}`, `![](a.png){.class}` and `words {#id}`. Without a blank it would be TeX.
+_ATTRIBUTES = re.compile(
+    r"^(?: {4}|\t)[^\n]*|\$\$(?:[^$\n]|\n(?!\n))*\$\$"
+    r"|(?:\[([^\[\]\n]+)\]|(^#+[ \t][^{}\n]*[^\]{}\s]|\]\([^()\n]*\))|(?<![:\s])[ \t]+|\A)"
+    r"\{:?((?:[ \t]*[#.][^\W\d_][\w:-]*)+)[ \t]*\}(?(1)|[ \t#]*$)",
+    re.MULTILINE,
+)
+# The first line of a quotation.
 _CALLOUT = re.compile(r"^([ \t]*(?:>[ \t]*)+)\[!([A-Za-z]+)\][+-]?[ \t]*([^\n]*)$", re.MULTILINE)
 # A caption with words that are marked in Markdown, or with a link.
 _MARKED = re.compile(r"\]\(|(?<!\w)[*_`]\w[^*_`]*[*_`](?!\w)")
@@ -110,15 +117,20 @@ class Words:
     jsx: bool = False
     calls: bool = False
     used: dict[str, None] = field(default_factory=dict)
-    _ended: set[str] = field(default_factory=set)
-    _framed: bool = False
+    _with_end: set[str] = field(default_factory=set)  # Hugo's shortcodes around a text
+    _has_calls: bool = False  # whether `{% end %}` ends one of Zola's, `{% x() %}`
+    _indented: bool = False  # whether a piece begins in a line of indented code
 
     def plain(self, text: str) -> str:
         """The text in plain Markdown."""
-        pieces = _pieces(text, self.tags)
-        self._ended = {*_ENDED.findall(text)}
-        self._framed = re.search(r"\{%-?\s*\w+\(", text) is not None
-        text = "".join(self._words(part) if kind == "text" else part for kind, part in pieces)
+        self._with_end = {*_ENDED.findall(text)}
+        self._has_calls = re.search(r"\{%-?\s*\w+\(", text) is not None
+        self._indented, made = False, list[str]()
+        for kind, part in _pieces(text, self.tags):
+            made.append(self._words(part) if kind == "text" else part)
+            if "\n" in part or len(made) == 1:
+                self._indented = part.rpartition("\n")[2].startswith(("    ", "\t"))
+        text = "".join(made)
         if self.shortcodes and "/*" in text:  # how Hugo shows a shortcode as text
             text = re.sub(r"\{\{([<%])/\*(.*?)\*/([>%])\}\}", r"{{\1\2\3}}", text)
         return self._quoted_blocks(text) if ":::" in text else text
@@ -143,13 +155,15 @@ class Words:
             text = _MDX_COMMENT.sub(
                 lambda c: c[0] if _MORE.match(c[0]) else "", _IMPORT.sub("", text)
             )
-        text = _ANCHOR.sub(_anchor, _SPAN.sub(_anchor, text))
+        before = "    " if self._indented else ""
+        text = _ATTRIBUTES.sub(_anchor, before + text)[len(before) :]
         if "={" in text:
             text = _TAGS.sub(lambda tag: _JSX.sub(_attribute, tag[0]), text)
         if self.shortcodes and ("{{<" in text or "{{%" in text):
             text = _SHORTCODE.sub(self._shortcode, _HTML_SHORTCODE.sub("", text))
         if self.calls:
             text = _CALL.sub(self._call, text)
+            self.used |= {f"{{{{ {name}() }}}}": None for name in _SPLIT_CALL.findall(text)}
         if "{%" in text:
             text = _TAG.sub(self._tag, text)
         return _OUTPUT.sub(self._output, text) if self.liquid else text
@@ -229,9 +243,9 @@ class Words:
             target = named.get("path") or (loose[0] if loose else "")
             if address := self.addressed(target):
                 return address
-        elif name in self._ended and name in _FRAMES:
+        elif name in self._with_end and name in _FRAMES:
             return "\n\n"
-        elif name in self._ended and (note := _note(name, named, loose)):
+        elif name in self._with_end and (note := _note(name, named, loose)):
             return "\n:::\n\n" if match[2] else note
         elif not match[2] and (made := self._thing(name, named, loose)) is not None:
             return made
@@ -242,7 +256,7 @@ class Words:
 
     def _call(self, match: re.Match[str]) -> str:
         if match[1] is None:
-            return "\n:::\n\n" if self._framed else match[0]
+            return "\n:::\n\n" if self._has_calls else match[0]
         name, (named, loose) = match[2], _arguments(match[3])
         if match[1] == "{%":
             return _note(name, named, loose) or f"\n\n:::{name}\n"
@@ -355,9 +369,9 @@ class _Marks:
             return self._fenced(number)
         if ticks := mark["ticks"]:
             end = self._next(ticks, number)
-            paragraph = self.text.find("\n\n", mark.end()) if end else -1
-            fits = end is not None and (paragraph < 0 or end.end() < paragraph)
-            return (end.end(), self.text[mark.start() : end.end()]) if end and fits else (0, "")
+            if end is None or self.text.find("\n\n", mark.end(), end.start()) >= 0:
+                return 0, ""
+            return end.end(), self.text[mark.start() : end.end()]
         name = mark["tag"] or mark["hugo"]
         if name.startswith(("end", "/")) or (mark["tag"] and not self.tags):
             return 0, ""
@@ -433,9 +447,10 @@ def _note(name: str, named: Mapping[str, str], loose: list[str]) -> str:
 
 def _anchor(match: re.Match[str]) -> str:
     """What attributes stand behind, and the place for their id."""
-    *words, attributes = match.groups()
-    name = re.search(r"#([\w:-]+)", attributes)
-    return "".join(words) + (f'<a id="{name[1]}"></a>' if name else "")
+    if match[3] is None:
+        return match[0]
+    name = re.search(r"#([\w:-]+)", match[3])
+    return (match[1] or match[2] or "") + (f'<a id="{name[1]}"></a>' if name else "")
 
 
 def _picture_of_words(arguments: str) -> str | None:
