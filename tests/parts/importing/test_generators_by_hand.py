@@ -116,6 +116,45 @@ def test_what_is_shown_from_elsewhere_becomes_its_address(shortcode: str, shown:
     assert text(files, f"{{{{< {shortcode} >}}}}", "content/posts/tea.md") == shown
 
 
+def test_former_addresses_of_hugo() -> None:
+    """From the root of the site with a slash, else beside the post; of a bundle beside its
+    folder."""
+    aliases = "aliases: [/old/, 2019/tea, 'https://older.example/tea']\n---\nx"
+    files = {
+        "hugo.toml": 'baseURL = "https://old.example/blog/"',
+        "content/posts/tea.md": HEAD + aliases,
+        "content/posts/pot/index.md": HEAD + aliases,
+    }
+    wanted = ("/blog/old/", "/blog/posts/2019/tea", "https://older.example/tea")
+    assert [post.aliases for post in read(files).posts] == [wanted, wanted]
+
+
+# -- Eleventy
+
+
+@pytest.mark.parametrize(
+    ("permalink", "path"),
+    [
+        ("/{{ title | slugify }}/", "/a-title/"),
+        ("{{ page.fileSlug }}.html", "/tea.html"),
+        ("{{ page.filePathStem }}/index.html", "/posts/tea/"),
+        ("/{{ page.date | date: '%Y/%m' }}/{{ page.fileSlug }}/", "/2020/03/tea/"),
+        ("/{{ page.date | readable }}/", ""),
+        ("/{{ title | shout }}/", ""),
+        ("/{{ unknown }}/", ""),
+        ("/{% if a %}b{% endif %}/", ""),
+    ],
+)
+def test_patterns_of_eleventy(permalink: str, path: str) -> None:
+    """Given for a folder; what only the site's own program knows is not guessed."""
+    where = "posts/2020-03-04-tea.md"
+    files = {
+        "eleventy.config.js": "", where: f"{HEAD}---\nx",
+        "posts/posts.json": json.dumps({"permalink": permalink}),
+    }  # fmt: skip
+    assert address(files, where) == path
+
+
 # -- Astro
 
 
