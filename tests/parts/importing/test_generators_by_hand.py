@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import PurePosixPath
 from typing import Any
 
 import pytest
@@ -60,6 +61,25 @@ def test_an_address_without_an_ending_was_a_file_too(permalink: str, paths: list
     """Servers show the file under either name; a folder and a file have one address."""
     files = {"_config.yml": f"permalink: {permalink}\n", POST: f"{HEAD}---\nx"}
     assert prepared(files)[POST].old_paths == paths
+
+
+def test_defaults_of_a_folder_or_a_kind() -> None:
+    """The last that fits counts, and a text's own address before all."""
+    rules = [
+        {"scope": {"path": ""}, "values": {"permalink": "/all/:title/"}},
+        {"scope": {"path": "trips"}, "values": {"permalink": "/far/:title/"}},
+        {"scope": {"path": "", "type": "pages"}, "values": {"permalink": "/p/:basename/"}},
+        {"scope": {"path": "", "type": "posts"}, "values": {"layout": "post"}},
+    ]
+    places = (POST, "trips/_posts/2020-03-04-north.md", "about.md")
+    files = {"_config.yml": json.dumps({"defaults": rules})} | dict.fromkeys(
+        places, f"{HEAD}---\nx"
+    )
+    files["_posts/2020-03-05-own.md"] = f"{HEAD}permalink: /own/\n---\nx"
+    assert {post.where: post.address for post in read(files).posts} == {
+        POST: "/all/tea/", places[1]: "/far/north/", "about.md": "/p/about/",
+        "_posts/2020-03-05-own.md": "/own/",
+    }  # fmt: skip
 
 
 def test_every_word_for_a_date_is_written_as_jekyll_writes_it() -> None:
@@ -174,6 +194,22 @@ def test_a_collection_inside_the_folder_of_another_one() -> None:
     assert address(files, "n/trips/north.md") == "/by-train/north/"
 
 
+def test_addresses_of_docusaurus() -> None:
+    """A text's own below the blog, else its date and name; the documentation is not imported."""
+    files = {
+        "docusaurus.config.js": "",
+        "blog/own.md": f"{HEAD}slug: /own/\n---\nx",
+        "blog/2020-03-04-tea.md": f"{HEAD}---\nx",
+        "blog/2020-03-05-pot/index.md": f"{HEAD}---\nx",
+        "docs/guide.md": f"{HEAD}---\nx",
+    }
+    assert sorted(post.address for post in read(files).posts) == [
+        "/blog/2020/03/04/tea", "/blog/2020/03/05/pot", "/blog/own",
+    ]  # fmt: skip
+    batch = recognition.read(folder(files), None, UTC, "/:year/:slug/")
+    assert {"/2020/own/", "/2020/tea/"} <= {post.address for post in batch.posts}
+
+
 # -- Hexo and Pelican
 
 
@@ -182,6 +218,23 @@ def test_a_head_that_is_no_yaml_has_its_title_all_the_same() -> None:
     body = "title: Tea: a story\ndate: 2020-03-04\n\nGreen\n---\nBlack"
     (post,) = read({"pelicanconf.py": "", "content/tea.md": body}).posts
     assert (post.title, post.source) == ("Tea: a story", "Green\n---\nBlack")
+
+
+def test_addresses_of_pelican() -> None:
+    """A text's own, with or without its slash; none for a title that only Pelican can spell; the
+    pattern that the person gives is for posts, not for pages."""
+    files = {
+        "pelicanconf.py": "PATH = 'texts'",
+        "texts/own.md": "Title: Own\nDate: 2020-03-04\nUrl: own.html\n\nx",
+        "texts/green.md": "Title: \u8336\nDate: 2020-03-04\n\nx",
+        "texts/tea.md": "Title: Tea\nDate: 2020-03-04\n\nx",
+        "texts/pages/pot.md": "Title: Pot\nDate: 2020-03-04\n\nx",
+    }
+    usual = {"own": "/own.html", "green": "", "tea": "/tea.html", "pot": "/pages/pot.html"}
+    for pattern, wanted in (("", usual), ("/:year/:slug/", usual | {"tea": "/2020/tea/"})):
+        batch = recognition.read(folder(files), None, UTC, pattern)
+        found = {post.where: post.address for post in batch.posts}
+        assert {PurePosixPath(where).stem: found[where] for where in found} == wanted
 
 
 # -- our own export
