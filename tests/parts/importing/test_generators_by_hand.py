@@ -17,7 +17,7 @@ from publisher.parts.importing.planning import PreparedPost
 from publisher.parts.importing.sites import permalinks
 from tests.conftest import MONDAY_MORNING
 from tests.factories import make_author
-from tests.parts.importing.conftest import Importer, folder
+from tests.parts.importing.conftest import Importer, document, folder
 
 HEAD = "---\ntitle: A title\ndate: 2020-03-04 05:06:07\n"
 POST = "_posts/2020-03-04-tea.md"
@@ -273,6 +273,21 @@ def test_sizes_of_pictures_are_numbers() -> None:
 
 
 # -- the report
+
+
+def test_a_post_of_wordpress_is_named_by_the_beginning_of_its_title() -> None:
+    """Forty letters; without a title its number alone."""
+    items = "".join(
+        f"<item><title>{title}</title><wp:post_type>post</wp:post_type>"
+        "<wp:status>publish</wp:status></item>"
+        for title in ("x" * 50, "")
+    )
+    export = (
+        '<rss version="2.0" xmlns:wp="http://wordpress.org/export/1.2/"><channel>'
+        f"<wp:wxr_version>1.2</wp:wxr_version>{items}</channel></rss>"
+    )
+    posts = recognition.read(document(export), None, UTC).posts
+    assert [post.where for post in posts] == [f"item 1 ({'x' * 40})", "item 2"]
 
 
 @pytest.mark.parametrize(
