@@ -114,7 +114,6 @@ OWNERS = {
     "werkzeug": ["blog.members.passwords", "web", "parts"],
     "yaml": [
         "exchange.front_matter", "parts.importing.sites.config_files",
-        "parts.importing.sites.unfenced",
     ],
     "yarl": ["feed_fetching"],
 }  # fmt: skip

@@ -755,3 +755,8 @@ def test_metadata_that_a_text_exports() -> None:
     post = posts["Work"].post
     assert (post.status, post.published_at) == ("published", datetime(2020, 1, 2, tzinfo=UTC))
     assert " ".join(post.source.split()) == "# Heading Text {1 + 1}."
+
+
+def test_the_imports_of_a_text_without_braces_are_no_words() -> None:
+    words = Words("", "", {}, lambda _: "", jsx=True)
+    assert words.plain('import B from "./b"\n\nText <B/>').strip() == "Text"

@@ -137,7 +137,7 @@ class Words:
 
     def _words(self, text: str) -> str:
         """A piece that is no code."""
-        if "{" in text:
+        if self.jsx or "{" in text:
             text = self._braces(text)
         if self.jsx:
             for name in _COMPONENT.findall(text):

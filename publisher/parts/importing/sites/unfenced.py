@@ -4,8 +4,6 @@ reStructuredText."""
 import re
 from typing import Any
 
-import yaml
-
 from publisher.base.errors import InvalidData
 from publisher.exchange.front_matter import MAX_BYTES, fields_in, yaml_in
 
@@ -30,7 +28,7 @@ def split(text: str, least: int = 2) -> tuple[dict[str, Any], str]:
     if (hexo := _HEXO.match(text)) and re.search("^(title|date):", hexo[1], re.MULTILINE):
         try:
             return fields_in(yaml_in, hexo[1]), text[hexo.end() :].removeprefix("\n")
-        except (InvalidData, yaml.YAMLError):
+        except InvalidData:
             pass
     fields: dict[str, Any] = {}
     last, end = "", 0
