@@ -46,13 +46,16 @@ def test_every_command_prints_what_the_page_says(tmp_path: Path) -> None:
             f"echo '>>> {number}'\n{command.replace(ADDRESS, f'127.0.0.1:{server.port}')}"
             for number, (command, _) in enumerate(commands)
         ]
+        # What stands before the doctor's last line says what is wrong.
+        script = "\n".join(["set -e", *lines]).replace("| tail", "| tee all.txt | tail")
         environment = server.environment | {"PATH": f"{publisher.parent}:{os.environ['PATH']}"}
         ran = subprocess.run(
-            ["bash", "-c", "set -e\n" + "\n".join(lines)],
+            ["bash", "-c", script],
             env=environment, cwd=tmp_path, capture_output=True, text=True, check=False,
         )  # fmt: skip
         printed = ran.stdout.replace(f"127.0.0.1:{server.port}", ADDRESS)
     assert ran.returncode == 0, ran.stderr
     outputs = re.split(r"^>>> \d+\n", printed, flags=re.MULTILINE)[1:]
     for (command, expected), output in zip(commands, outputs, strict=True):
-        assert re.fullmatch(pattern(expected), output, re.DOTALL), (command, output)
+        whole = (tmp_path / "all.txt").read_text("utf-8")
+        assert re.fullmatch(pattern(expected), output, re.DOTALL), (command, output, whole)

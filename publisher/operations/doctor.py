@@ -9,7 +9,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -248,7 +248,11 @@ def examine_folder(environment: Environment) -> Iterator[Finding]:
     room = f"takes what is written, {free_bytes / 1e9:,.1f} GB free"
     yield Finding("disk", free_bytes >= LEAST_FREE_BYTES, room, "make room before it is full")
     paths = (environment.instance, *environment.instance.iterdir())
-    open_ones = [path.name for path in paths if path.lstat().st_mode & 0o077 and not _shared(path)]
+    open_ones = list[str]()
+    for path in paths:
+        with suppress(FileNotFoundError):  # a backup's own file may just be gone
+            if path.lstat().st_mode & 0o077 and not _shared(path):
+                open_ones.append(path.name)
     detail = f"others may read {', '.join(open_ones)}" if open_ones else "closed to other users"
     mend = f"chmod -R go= {environment.instance}"
     yield Finding("permissions", not open_ones, detail, mend)

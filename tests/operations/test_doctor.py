@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -96,6 +97,22 @@ def test_a_disk_that_is_nearly_full_is_said(
     assert [finding.what for finding in findings] == ["disk", "permissions"]
     assert "notes" in findings[1].detail
     assert "chmod" in findings[1].mend
+
+
+def test_a_file_that_is_gone_meanwhile_is_no_fault(
+    environment: Environment, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A backup that runs makes and removes files of its own."""
+    lstat = Path.lstat
+    (environment.instance / ".backup-1").touch(0o644)
+
+    def gone(path: Path) -> os.stat_result:
+        if path.name == ".backup-1":
+            raise FileNotFoundError(path)
+        return lstat(path)
+
+    monkeypatch.setattr(Path, "lstat", gone)
+    assert bad(list(examine_folder(environment))) == []
 
 
 def test_a_scheduler_that_hangs_and_a_clock_that_was_wrong_are_said(
