@@ -30,12 +30,7 @@ from publisher.exchange.front_matter import (
 )
 from publisher.parts.importing.formats import fields as values
 from publisher.parts.importing.imported import Batch, ImportedPost
-from publisher.parts.importing.sites import (
-    config_files,
-    permalinks,
-    restructured_text,
-    unfenced,
-)
+from publisher.parts.importing.sites import config_files, permalinks, restructured_text, unfenced
 from publisher.parts.importing.sites.generators.generator import ListKind, Text
 from publisher.parts.importing.sites.generators.recognised import recognised
 from publisher.parts.importing.sites.template_words import Words

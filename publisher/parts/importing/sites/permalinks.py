@@ -112,6 +112,13 @@ def pelican_slug(text: str, substitutions: Iterable[tuple[str, str]], lower: boo
     return (text.lower() if lower else text).strip()
 
 
+def zola_slug(text: str) -> str:
+    """A word as Zola makes it; "" where only Zola can spell it."""
+    letters = (c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    plain = "".join(letters)
+    return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-") if plain.isascii() else ""
+
+
 def github_slug(text: str) -> str:
     """A word as github-slugger makes it, which Astro uses."""
     letters = (c for c in text.lower() if c in " -_" or unicodedata.category(c)[0] in "LMN")

@@ -1,11 +1,10 @@
 """Zola's sites."""
 
-import re
-import unicodedata
 from datetime import UTC, tzinfo
 from typing import Any
 
 from publisher.parts.importing.sites import config_files as config
+from publisher.parts.importing.sites import permalinks
 from publisher.parts.importing.sites.generators.generator import DATED, Generator, ListKind, Text
 from publisher.parts.importing.sources import Folder
 from publisher.storage.tables.blog import PostKind
@@ -78,13 +77,8 @@ class Zola(Generator):
         return f"/{'/'.join(parts)}/" if all(parts) else ""
 
     def _slug(self, words: str) -> str:
-        """A word as Zola makes it; "" where only Zola can spell it."""
-        if self.kept:
-            return words
-        plain = "".join(
-            c for c in unicodedata.normalize("NFKD", words) if not unicodedata.combining(c)
-        )
-        return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-") if plain.isascii() else ""
+        """A word in an address, by the site's setting; "" where only Zola can spell it."""
+        return words if self.kept else permalinks.zola_slug(words)
 
     def lists(self, name: str, kind: ListKind) -> list[tuple[str, str]]:
         """A list of each of the site's taxonomies, with a feed."""
