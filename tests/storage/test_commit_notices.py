@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
-from publisher.storage.commit_notices import CommitListener, folder_of, notify
+from publisher.storage.commit_notices import ChangeCounter, CommitListener, folder_of, notify
 
 
 def test_whoever_commits_rings(site: Site) -> None:
@@ -98,3 +98,17 @@ def test_wake_ends_a_wait() -> None:
     threading.Timer(0.05, bell.wake).start()
     assert bell.wait(60)
     bell.close()
+
+
+@pytest.mark.sqlite("a server counts no commits: there the answer is always yes")
+def test_a_counter_sees_the_commits_of_others_once(site: Site) -> None:
+    counter = ChangeCounter(site.database.engine)
+    assert counter.changed()
+    assert not counter.changed()
+    with site.database.write() as db:
+        store_setting(db, "title", "Changed")
+    assert counter.changed()
+    assert not counter.changed()
+    counter.close()
+    assert counter.changed()
+    counter.close()
