@@ -21,3 +21,10 @@ def test_days_that_nobody_observed_are_no_days_without_updates() -> None:
     before = (first - 3 * DAY_SECONDS, first - 2 * DAY_SECONDS)
     unobserved = known._replace(holes=(*before, first + 5 * DAY_SECONDS, now + DAY_SECONDS))
     assert expected_by_hours(unobserved, now, 60) == pytest.approx(1.0)
+
+
+def test_the_first_day_counts_as_a_whole_one() -> None:
+    """An hour after the first update one update a day is expected, not one an hour."""
+    now = seconds(NINE + timedelta(hours=1))
+    known = histogram([NINE], NINE + timedelta(hours=1), "UTC").history(now)
+    assert expected_by_hours(known, now, 24 * 60) == pytest.approx(1.0)
