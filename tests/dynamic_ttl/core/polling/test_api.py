@@ -130,6 +130,7 @@ def test_a_limit_is_named_where_it_decided(spec: str, answer: Answer, reasons: l
             "unknown option of doubling 'facto'; did you mean 'factor'? known: factor",
         ),
         ("doubling:factor=x", "expected a number or adaptive"),
+        ("doubling:factor=1", "factor=1: expected 1.01 to 16"),
         ("fixed:0", "minutes=0: expected 1 to 43200"),
         ("fixed:1e999", "expected a number"),
         ("fixed:nan", "expected a number"),
