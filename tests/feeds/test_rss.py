@@ -15,7 +15,7 @@ from publisher.base.media_files import Attachment
 from publisher.dynamic_ttl.core.durations import update_rate
 from publisher.dynamic_ttl.core.habits import Rhythm
 from publisher.feeds import atom, jsonfeed, rss
-from publisher.feeds.channel import content_hash
+from publisher.feeds.channel import Channel, content_hash
 from publisher.publishing.outbox import cloud_element
 from tests.feeds.samples import (
     GOLDEN,
@@ -175,6 +175,14 @@ def test_syndication_module_agrees(minutes: int, rate: tuple[str, int] | None) -
     assert texts(root, "channel/sy:updatePeriod") == ([rate[0]] if rate else [])
     assert texts(root, "channel/sy:updateFrequency") == ([str(rate[1])] if rate else [])
     assert texts(root, "channel/sy:updateBase") == []
+
+
+def test_an_archive_has_no_ttl_and_no_rate() -> None:
+    """Nobody polls it: its channel was made without a ttl."""
+    archive = Channel("Notes", "Old ones.", "en", HOME, f"{HOME}/rss.xml", current_url=HOME)
+    document = rss.render(archive)
+    assert b"<ttl>" not in document
+    assert b"<sy:update" not in document
 
 
 _RENDER = """

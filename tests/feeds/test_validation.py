@@ -292,8 +292,9 @@ def test_atom_and_json_are_examined_too() -> None:
         assert {problem.rule for problem in violations} == {"R5", "R7", "R9"}
 
 
-def test_another_format_in_place_of_atom_is_found() -> None:
-    violations = validation.examine("atom", GOOD, MORNING, _always(BODY), BODY)
+@pytest.mark.parametrize("other", [BODY, b'<feed xmlns="urn:x"/>'])
+def test_another_format_in_place_of_atom_is_found(other: bytes) -> None:
+    violations = validation.examine("atom", GOOD, MORNING, _always(other), other)
     assert [(violation.rule, violation.message) for violation in violations] == [
         ("R1", "it is not an Atom feed")
     ]
