@@ -42,6 +42,15 @@ def test_words_between_two_pictures_keep_both() -> None:
     assert (html.count(SHOWN), "two" in html) == (2, True)
 
 
+def test_a_copy_at_the_end_of_a_long_text_is_left_out() -> None:
+    """Only the end is looked at, and only the copy goes."""
+    text = "<p>" + "words " * 1_000 + "</p>"
+    html = html_of(f'{text}<img data-src="{ADDRESS}"><noscript><img src="{ADDRESS}"></noscript>')
+    assert html.startswith(f"{text}<img")
+    assert html.count("<img") == 1
+    assert SHOWN in html
+
+
 def test_a_noscript_that_is_not_closed_hides_nothing() -> None:
     assert html_of("<noscript>The rest of the item") == "The rest of the item"
 

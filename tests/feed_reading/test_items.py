@@ -187,6 +187,20 @@ def test_audio_and_video_of_media_rss_are_attachments() -> None:
     assert item.details.image == "https://site.example/c.jpg"
 
 
+def test_a_thumbnail_of_a_video_is_no_video() -> None:
+    video = "<media:thumbnail url='/still.jpg' type='video/mp4'/>"
+    assert rss(f"<item><title>a</title>{video}</item>").items[0].enclosures == ()
+
+
+def test_of_categories_thirty_are_read() -> None:
+    """Each once whatever its case; a long one is cut."""
+    named = "".join(
+        f"<category>{name} {n}</category>" for n in range(40) for name in ("Tag", "TAG")
+    )
+    item = rss(f"<item><title>a</title><category>{'x' * 101}</category>{named}</item>").items[0]
+    assert item.details.categories == ("x" * 100, *(f"Tag {n}" for n in range(29)))
+
+
 def test_dates_that_are_not_understood_are_remarked() -> None:
     dates = ["20 Nov 2026 15:07 CET", "03/10/2020", "04/10/2020", "soon", "Nov 2026"]
     items = "".join(f"<item><guid>{d}</guid><pubDate>{d}</pubDate></item>" for d in dates)

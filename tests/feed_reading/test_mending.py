@@ -57,6 +57,17 @@ def test_the_next_item_is_read(inside: str) -> None:
     assert titles(f"{inside}<item><title>next</title></item>") == ["a", "next"]
 
 
+@pytest.mark.parametrize("reference", ["&#38;", "&#x26;", "&#X26;", "&amp;", "&"])
+def test_references_in_attributes_are_what_they_name(reference: str) -> None:
+    item = (
+        f"<item><enclosure url='https://a.example/?a=1{reference}b=&quot;2'/><title>a & b</title>"
+    )
+    document = f"<rss version='2.0'><channel>{item}</item></channel></rss>".encode()
+    parsed = parse_document(document, "", URL)
+    assert parsed.broken
+    assert [file.url for file in parsed.items[0].enclosures] == ['https://a.example/?a=1&b="2']
+
+
 def test_an_item_that_is_not_closed_ends_where_the_next_begins() -> None:
     assert titles("<item><title>a</title><item><title>b</title></item>") == ["a", "b"]
 

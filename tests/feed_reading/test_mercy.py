@@ -69,6 +69,13 @@ def test_declared_entities_are_expanded() -> None:
     assert [item.title for item in parsed.items] == ["a b (c) &"]
 
 
+def test_entities_of_a_file_that_is_not_fetched_are_those_of_html() -> None:
+    """Such a document is not well-formed for who reads nothing else."""
+    doctype = '<!DOCTYPE rss SYSTEM "https://a.example/rss.dtd">'
+    parsed = read(channel("<item><title>caf&eacute; &mine;</title></item>", doctype))
+    assert ([item.title for item in parsed.items], parsed.broken) == (["café &mine;"], True)
+
+
 @pytest.mark.parametrize(
     "declared",
     [

@@ -9,6 +9,7 @@ import pytest
 from publisher.base.dates import format_rfc822
 from publisher.feed_reading.feed_document import (
     NotAFeed,
+    digest,
     pack,
     plausible,
     shared_ids,
@@ -326,6 +327,15 @@ def test_an_id_that_all_items_share_never_names_one_of_them(shared: str) -> None
     assert len(keys) == len(set(keys)) == 8
 
 
+def test_a_shared_id_stays_shared_while_it_is_away() -> None:
+    """Of three items with one id the last one comes alone, after a document without the id."""
+    first = parse_document(_sharing_one_id("b", "a"), XML, URL)
+    between = parse_document(rss("other"), XML, URL, dict(first.window))
+    last = parse_document(_sharing_one_id("c"), XML, URL, dict(between.window))
+    assert (shared_ids(first.window), shared_ids(between.window)) == (1, 1)
+    assert last.items[0].key != digest("same")
+
+
 def test_of_the_ids_that_items_share_fifty_are_remembered() -> None:
     """A document cannot make what is stored of it long."""
     names = [f"{name}{number}" for number in range(60) for name in "ab"]
@@ -381,7 +391,8 @@ def test_of_too_many_items_the_newest_are_read(json_feed: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("year", "understood"), [(1, False), (1900, False), (1994, True), (2026, True), (2100, False)]
+    ("year", "understood"),
+    [(1, False), (1900, False), (1989, False), (1990, True), (2026, True), (2100, False)],
 )
 def test_dates_that_cannot_be(year: int, understood: bool) -> None:
     """Dates before 1990 and after tomorrow are not believed."""
