@@ -3,7 +3,7 @@
 import random
 import re
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
@@ -68,6 +68,15 @@ def test_a_tag_with_many_attributes_is_refused(well_formed: bool) -> None:
     with pytest.raises(UnsafeDocument, match="more than 256 attributes"):
         parse_document(document, XML, "http://a.example/f")
     assert time.process_time() - begun < SECONDS
+
+
+@pytest.mark.parametrize(("inside", "refused"), [(196, False), (197, True)])
+def test_elements_of_two_hundred_levels_are_read(inside: int, refused: bool) -> None:
+    """Those of an item begin at the fifth."""
+    nested = b"<b>" * inside + b"</b>" * inside
+    document = b"<rss><channel><item><title>a</title>%s</item></channel></rss>" % nested
+    with pytest.raises(UnsafeDocument, match="too deeply") if refused else nullcontext():
+        assert parse_document(document, XML, "http://a.example/f").items[0].title == "a"
 
 
 def test_many_attributes_without_values() -> None:

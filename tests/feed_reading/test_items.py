@@ -201,6 +201,24 @@ def test_of_categories_thirty_are_read() -> None:
     assert item.details.categories == ("x" * 100, *(f"Tag {n}" for n in range(29)))
 
 
+def test_of_files_twenty_are_read() -> None:
+    files = "".join(f"<enclosure url='/{n}.mp3'/>" for n in range(25))
+    read = rss(f"<item><title>a</title>{files}</item>").items[0].enclosures
+    assert [file.url for file in read] == [f"https://site.example/{n}.mp3" for n in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("duration", "seconds"),
+    [
+        ("90", 90), ("2:05", 125), ("01:02:03", 3_723), ("1:02:03:04", 0), ("1:", 0), ("٣", 0),
+        ("-5", 0), ("1.5", 0), ("9999999", 9_999_999), ("10000001", 10_000_000),
+    ],
+)  # fmt: skip
+def test_how_long_an_episode_plays(duration: str, seconds: int) -> None:
+    item = f"<item><title>a</title><itunes:duration>{duration}</itunes:duration></item>"
+    assert rss(item).items[0].details.duration_seconds == seconds
+
+
 def test_dates_that_are_not_understood_are_remarked() -> None:
     dates = ["20 Nov 2026 15:07 CET", "03/10/2020", "04/10/2020", "soon", "Nov 2026"]
     items = "".join(f"<item><guid>{d}</guid><pubDate>{d}</pubDate></item>" for d in dates)
