@@ -189,16 +189,18 @@ def text_of(fields: dict[str, Any], *names: str) -> str:
 
 
 def list_of(fields: dict[str, Any], *names: str, spaced: bool = True) -> list[str]:
-    """All values of these fields; a text is split at its commas.
+    """All values of these fields; a text is split at its commas, a table counts as its `name`.
 
     Without a comma, `tags` and `categories` are split at spaces if `spaced`, as in Jekyll.
     """
     values = []
     for name in names:
         value = fields.get(name)
+        value = [value] if isinstance(value, dict) else value
         if isinstance(value, list):
-            values += [str(part) for part in value if not isinstance(part, dict | list)]
-        elif value not in (None, "") and not isinstance(value, dict):
+            named = (part.get("name") if isinstance(part, dict) else part for part in value)
+            values += [str(one) for one in named if not isinstance(one, dict | list | None)]
+        elif value not in (None, ""):
             blanks = spaced and name in ("tags", "categories") and "," not in str(value)
             values += str(value).split(None if blanks else ",")
     return [part.strip() for part in values if part.strip()]

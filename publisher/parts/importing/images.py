@@ -41,14 +41,14 @@ Keep = Callable[[bytes, str], str]
 
 def copy(
     wanted_names: Iterable[str], fetch: Fetch, beside: Beside, keep: Keep, notes: Counter[str]
-) -> dict[str, str]:
-    """Our addresses of the pictures that could be copied.
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Our addresses of the pictures that could be copied, and why others could not.
 
     `beside` gives the bytes of files in the folder that is imported, `fetch` those of the other
     addresses; `keep` stores bytes under the file's name and returns our address.
     """
     names, local = sorted(wanted_names), set[str]()
-    addresses, problems = dict[str, str](), list[str]()
+    addresses, problems = dict[str, str](), dict[str, str]()
 
     def take(name: str, data: bytes | PublisherError | None = None) -> None:
         try:
@@ -57,7 +57,7 @@ def copy(
             file = PurePosixPath(unquote(name.partition("?")[0])).name
             addresses[name] = keep(fetch(name) if data is None else data, file)
         except PublisherError as error:
-            problems.append(str(error))
+            problems[name] = str(error).removeprefix(f"{name}: ")
 
     for name, data in beside(names) if names else ():
         if not (isinstance(data, PublisherError) and is_web_address(name)):
@@ -68,9 +68,8 @@ def copy(
     if addresses:
         notes["picture copied here"] += len(addresses)
     if problems:
-        example = f"(for example: {problems[0]})"
-        notes[f"picture could not be downloaded and keeps its address {example}"] += len(problems)
-    return addresses
+        notes["picture could not be copied and keeps its address"] += len(problems)
+    return addresses, problems
 
 
 def wanted(post: ImportedPost) -> set[str]:

@@ -192,13 +192,14 @@ _LINK = re.compile(r'<a\b[^<>]*?\shref="([^"]*)"')
 def manual_steps(
     session: Session,
     posts: Callable[[], Iterable[PreparedPost]],
-    pictures: Mapping[str, bool] | None,
+    pictures: Mapping[str, str] | None,
     stored: bool,
 ) -> Iterator[tuple[str, str, str, str]]:
     """What a person has to do: the post's guid and title, what, and where to do it ("" if the posts
     are not `stored`). Up to a colon, `what` is the same for all posts of a kind.
 
-    `pictures`: whether each picture that was looked for was found; None if none was looked for.
+    `pictures`: why each of those that were looked for could not be copied, "" for one that can;
+    None if none was looked for.
     """
     paths = set[str]()
     for some in in_batches(posts()):
@@ -235,24 +236,26 @@ def _known_paths(session: Session, posts: Iterable[PreparedPost]) -> set[str]:
     return {path.rstrip("/") for path in paths}
 
 
-def _of_post(prepared: PreparedPost, pictures: Mapping[str, bool] | None) -> Iterator[str]:
+def _of_post(prepared: PreparedPost, pictures: Mapping[str, str] | None) -> Iterator[str]:
     yield from prepared.post.needs
     if not prepared.content.source.strip() and prepared.content.enclosure is None:
         yield "it has no text"
     if _NO_SOURCE.search(prepared.html):
         yield "a picture has no address"
-    if prepared.post.image and not prepared.content.image:
-        yield f"its picture is not here: {prepared.post.image}"
+    if (own := prepared.post.image) and not prepared.content.image:
+        why = (pictures or {}).get(images.name_of(prepared.post, own))
+        yield f"its picture is not here: {own}{f' ({why})' if why else ''}"
     for address in dict.fromkeys(map(unescape, _PICTURE.findall(prepared.html))):
         name = images.name_of(prepared.post, address)
         if is_web_address(name):
-            if pictures is not None and not pictures.get(name, True):
-                yield f"a picture could not be copied and is shown from its old address: {address}"
+            if pictures and pictures.get(name):
+                shown = "a picture could not be copied and is shown from its old address"
+                yield f"{shown}: {address} ({pictures[name]})"
         elif not images.is_ours(address):
             if pictures is None:
                 yield f"a picture is not here, as pictures were not copied (--images): {address}"
-            elif not pictures.get(name):
-                yield f"a picture was not in the source: {address}"
+            elif why := pictures.get(name, "it is not in the source"):
+                yield f"a picture could not be copied: {address} ({why})"
 
 
 def _local_links(prepared: PreparedPost) -> Iterator[tuple[str, str]]:

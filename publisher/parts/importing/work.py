@@ -58,7 +58,7 @@ def run(
     )
     if not len(posts) and (batch.notes or batch.left_out):
         raise InvalidData(_nothing(place.name, batch))
-    pictures: dict[str, bool] | None = None
+    pictures: dict[str, str] | None = None
     if with_images and not dry_run:
         posts, pictures = _with_images(site, batch, posts, place, now, language, tell)
     if batch.site and not dry_run:
@@ -74,9 +74,10 @@ def run(
             }
             batch.notes += Counter({"picture to download": len(wanted)})
             beside = sorted(name for name in wanted if not is_web_address(name))
-            pictures = dict.fromkeys(wanted, True) | {
-                name: isinstance(data, bytes)
+            pictures = dict.fromkeys(wanted, "") | {
+                name: str(data)
                 for name, data in (confined_reading.files(place, beside) if beside else ())
+                if not isinstance(data, bytes)
             }
     else:
         confined.pool().close()  # frees the memory of its processes before the posts are stored
@@ -177,9 +178,9 @@ def _with_images(
     now: datetime,
     language: str,
     tell: Callable[[str], None],
-) -> tuple[KeptValues[PreparedPost], dict[str, bool]]:
-    """Fetch the pictures of new and changed posts, and check those posts again; says of each
-    picture whether it was found."""
+) -> tuple[KeptValues[PreparedPost], dict[str, str]]:
+    """Fetch the pictures of new and changed posts, and check those posts again; says why pictures
+    could not be copied."""
 
     count = 0
 
@@ -199,7 +200,7 @@ def _with_images(
     fetch = images.fetcher(site.environment.allow_private)
     beside = partial(confined_reading.files, place)
     names = {name for number in concerned for name in images.wanted(posts[number].post)}
-    ours = images.copy(names, fetch, beside, keep, batch.notes)
+    ours, problems = images.copy(names, fetch, beside, keep, batch.notes)
     brought = KeptValues[PreparedPost](site.environment.instance)
     for start in range(0, len(posts), AT_ONCE):
         some = dict(enumerate(posts[start : start + AT_ONCE], start))
@@ -211,4 +212,4 @@ def _with_images(
             for prepared in confined_reading.prepare(changed, now, language)
         }
         brought.extend(again.get(prepared.post.guid, prepared) for prepared in some.values())
-    return brought, {name: name in ours for name in names}
+    return brought, problems

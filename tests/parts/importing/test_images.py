@@ -51,12 +51,12 @@ def fetch(name: str) -> bytes:
 def test_addresses_are_replaced(source: str, source_format: SourceFormat, expected: str) -> None:
     """A picture that was had is shown from here, everything else stays as it was."""
     there = post(source, source_format)
-    ours = images.copy(images.wanted(there), fetch, nothing, keep, Counter())
+    ours, _ = images.copy(images.wanted(there), fetch, nothing, keep, Counter())
     assert images.with_ours(there, ours).source == expected
 
 
 def test_each_picture_is_fetched_once_and_failures_are_told() -> None:
-    """Each name is fetched once. One picture is gone: the note says why."""
+    """Each name is fetched once. One picture is gone, for a reason."""
     fetched: list[str] = []
 
     def counting(name: str) -> bytes:
@@ -64,10 +64,11 @@ def test_each_picture_is_fetched_once_and_failures_are_told() -> None:
         return fetch(name)
 
     notes: Counter[str] = Counter()
-    images.copy({A, B}, counting, nothing, keep, notes)
+    _, problems = images.copy({A, B}, counting, nothing, keep, notes)
     assert sorted(fetched) == [A, B]
     assert notes["picture copied here"] == 1
-    assert any("404" in note and number == 1 for note, number in notes.items())
+    assert notes["picture could not be copied and keeps its address"] == 1
+    assert "404" in problems[B]
 
 
 def test_pictures_beside_a_file() -> None:
@@ -104,11 +105,11 @@ def test_names_in_any_language(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_private_addresses_are_refused() -> None:
     """A post cannot make us ask machines of our own network."""
-    notes: Counter[str] = Counter()
     there = post('<img src="http://127.0.0.1:1/x.png">')
     get = images.fetcher(allow_private=False)
-    assert images.copy(images.wanted(there), get, nothing, keep, notes) == {}
-    assert any("private" in note for note in notes)
+    ours, problems = images.copy(images.wanted(there), get, nothing, keep, Counter())
+    assert ours == {}
+    assert "private" in problems["http://127.0.0.1:1/x.png"]
 
 
 @pytest.mark.parametrize(

@@ -126,16 +126,18 @@ def test_pages_of_hexo_are_texts_beside_its_posts() -> None:
     ("pictures", "told"),
     [
         (None, ["a picture is not here, as pictures were not copied (--images): a.jpg"]),
-        ({}, ["a picture was not in the source: a.jpg"]),
-        ({"a.jpg": True, "https://old.example/b.jpg": False},
+        ({}, ["a picture could not be copied: a.jpg (it is not in the source)"]),
+        ({"a.jpg": "SVG is not accepted"},
+         ["a picture could not be copied: a.jpg (SVG is not accepted)"]),
+        ({"a.jpg": "", "https://old.example/b.jpg": "it answered 404"},
          [("a picture could not be copied and is shown from its old address: "
-          "https://old.example/b.jpg")]),
-        ({"a.jpg": True, "https://old.example/b.jpg": True}, []),
+          "https://old.example/b.jpg (it answered 404)")]),
+        ({"a.jpg": "", "https://old.example/b.jpg": ""}, []),
     ],
-    ids=["not copied", "not there", "not on the web", "all"],
+    ids=["not copied", "not there", "refused", "not on the web", "all"],
 )  # fmt: skip
 def test_a_picture_that_is_not_here_is_told(
-    site: Site, pictures: dict[str, bool] | None, told: list[str]
+    site: Site, pictures: dict[str, str] | None, told: list[str]
 ) -> None:
     """With the reason, to whoever imports."""
     batch = read({"a.md": f"{HEAD}---\n![](a.jpg) ![](https://old.example/b.jpg)"})

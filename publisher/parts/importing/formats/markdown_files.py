@@ -5,6 +5,7 @@ count as an update. Jekyll has the date in the file's name, Hugo in the front ma
 """
 
 import html
+import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -38,8 +39,8 @@ from publisher.parts.importing.sources import Document, Folder
 from publisher.storage.tables.blog import STATUSES, PostStatus
 
 HTML = (".html", ".htm")
-SUFFIXES = (".md", ".markdown", ".mdx", ".rst", *HTML)
-OTHER_TEXTS = (".org", ".adoc", ".asciidoc", ".textile", ".qmd", ".ipynb")
+SUFFIXES = (".md", ".markdown", ".mdx", ".qmd", ".rst", *HTML)
+OTHER_TEXTS = (".org", ".adoc", ".asciidoc", ".textile", ".rmd", ".ipynb")
 _NO_POSTS = re.compile(r"(^|/)(_index|readme|license|changelog)\.", re.IGNORECASE)
 _MADE = re.compile(r"(404|search|archives?|tags|categories|index)\.\w+")  # pages of a theme
 _SECONDS = 20.0  # for one file
@@ -47,7 +48,11 @@ _TRUE = ("true", "yes", "1", "on")
 _FALSE = ("false", "no", "0", "off")
 _DATES = ("date", "pubdate", "pubdatetime")
 _EXPORTED = ("title", "date", "description", "author", "image")
-_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:---|\+\+\+|\{|(?:<!--\s*)?\.\. [a-z_]+:)")
+_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:---|\+\+\+|\{\s*\x22|(?:<!--\s*)?\.\. [a-z_]+:)")
+_HEADING = re.compile(
+    r"\s*(?:# +([^\n]+?) *#*(?: *\{[^{}\n]*\})?(?:\n+|\Z)|(\S[^\n]*)\n=+ *(?:\n+|\Z))"
+)
+_SIGNS_OF_WORDS = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)|\*|`")  # links, emphasis, code
 _LOOPS = re.compile(r"\{%-?\s*for\b.*?\{%-?\s*endfor\s*-?%\}", re.DOTALL)
 _SIGNS = re.compile(
     r"\{%.*?%\}|\{\{.*?\}\}|<(?:script|style)\b.*?</(?:script|style)>|<[^<>]*>", re.DOTALL
@@ -150,8 +155,12 @@ class TextFolder:
             body, problems = restructured_text.html(body)
             needs += problems
         else:
+            body, problems = generator.body(place, body)
             body = words.plain(body)
-            needs += [_used(word) for word in words.used]
+            needs += [*problems, *(_used(word) for word in words.used)]
+            heading, below = _heading(body)
+            if heading and heading == values.title(text_of(fields, "title")):
+                body = below
         plain = post(place, fields, body, generator.date_zone(""), place, text.date)
         page = generator.kind(text) == "page"
         if page and generator.liquid and _LOOPS.search(body):
@@ -235,7 +244,11 @@ class TextFolder:
             head = config_files.block_in(whole, r"(?m)^export\s+const\s+meta(?:data)?\b")
             words = {name: config_files.word_in(head, name) for name in _EXPORTED}
             fields = {name: word for name, word in words.items() if word}
-        return self.generator.fields(fields), body, needs
+        fields = self.generator.fields(fields, place)
+        titled = text_of(fields, "title", "pagetitle") or place.lower().endswith(HTML)
+        if not titled:
+            fields = {**fields, "title": _heading(body)[0]}
+        return fields, body, needs
 
     def _dated(self, place: str, fields: dict[str, Any]) -> tuple[Text, tuple[str, ...]]:
         """The text with its date, and the reasons where it has none."""
@@ -286,6 +299,7 @@ class TextFolder:
             origin=f"{base.scheme}://{base.netloc}" if base.netloc else "",
             known=plain,
             addressed=lambda link: self.addressed(link, text.place),
+            beside=lambda link: self._beside(link, text.place) if name in ("", "Quartz") else "",
             liquid=generator.liquid or not name,
             tags=name in ("Jekyll", "Eleventy", "Hexo", ""),
             shortcodes=name in ("Hugo", ""),
@@ -298,7 +312,8 @@ class TextFolder:
         """The path that a text of the site had, by its file's path or name; "" for none."""
         if self._addresses is None:
             self._addresses = self._all_addresses()
-        link = re.sub(r"\.(md|mdx|markdown|html?|rst)$", "", link.partition("#")[0].strip("@/ "))
+        link = link.partition("#")[0].strip("@/ ")
+        link = re.sub(r"\.(md|mdx|markdown|qmd|html?|rst)$", "", link)
         link = re.sub(r"/(_?index)$", "", link)
         beside = PurePosixPath(place).parent
         while link.startswith(("./", "../")):
@@ -306,6 +321,14 @@ class TextFolder:
             beside = beside.parent if dots == ".." else beside
         keys = ((beside / link).as_posix(), link) if link else ()
         return next((a for key in keys if (a := self._addresses.get(key))), "")
+
+    def _beside(self, link: str, place: str) -> str:
+        """The file that `[[link]]` names, which may lie anywhere, by its path from a text; "" for
+        none."""
+        ends = (f"/{link}", f"/{link}.md")
+        found = [name for name in self.folder.names if f"/{name}".endswith(ends)]
+        folder = PurePosixPath(f"/{self.prefix}{place}").parent
+        return posixpath.relpath(f"/{found[0]}", folder) if found else ""
 
     def _all_addresses(self) -> dict[str, str]:
         """The path of every text, by each end of its file's path that names no other."""
@@ -368,7 +391,6 @@ def post(
     needs = tuple[str, ...]()
     if date is None:
         date, needs = values.dated(text_of(fields, "date", "pubdate"), zone)
-    title, body = _title(fields, body)
     status = _status(path, fields, date is None)
     if expiry := text_of(fields, "expirydate"):
         needs += (f"it was to be shown until {expiry}",)
@@ -377,7 +399,7 @@ def post(
         "source": body,
         "source_format": "html" if path.suffix.lower() in HTML else "markdown",
         "kind": kind_of(fields),
-        "title": title,
+        "title": text_of(fields, "title", "pagetitle"),
         "slug": text_of(fields, "slug") or path.stem,
         "tags": tags_of(fields),
     }
@@ -443,12 +465,13 @@ def _common_folder(names: Sequence[str]) -> str:
     return tops.pop() if len(tops) == 1 and not tops & _OWN_FOLDERS else ""
 
 
-def _title(fields: dict[str, Any], body: str) -> tuple[str, str]:
-    """The title; in a file without fields, its first heading, which then leaves the body."""
-    heading = None if fields else re.match(r"\s*# +(.+?) *#*\n+", body)
-    if heading:
-        return heading[1], body[heading.end() :]
-    return text_of(fields, "title", "pagetitle"), body
+def _heading(body: str) -> tuple[str, str]:
+    """The heading that a text begins with, in plain words, and what is below it; "" for none."""
+    heading = _HEADING.match(body)
+    if not heading:
+        return "", body
+    words = _SIGNS_OF_WORDS.sub(r"\1", heading[1] or heading[2])
+    return values.title(words), body[heading.end() :]
 
 
 def _hidden(place: str, fields: dict[str, Any]) -> bool:

@@ -15,6 +15,9 @@ from publisher.exchange.front_matter import yaml_in
 from publisher.parts.importing.sources import Folder
 
 MAX_BYTES = 500_000
+_TAGGED = re.compile(
+    r"(^[ \t]*(?:-[ \t]+|[\w.-]+:[ \t]+))!{1,2}[\w/.:]+", re.MULTILINE
+)  # for a program
 DEEPEST = 50
 
 
@@ -40,7 +43,7 @@ def settings_in(folder: Folder, names: Iterable[str]) -> dict[str, Any]:
         readers: dict[str, Callable[[str], Any]] = {
             ".toml": tomllib.loads, ".json": json.loads, ".py": python_values,
         }  # fmt: skip
-        read = readers.get(kind, yaml_in)
+        read = readers.get(kind, _yaml)
         try:
             values = read(text) if text else None
         except (yaml.YAMLError, ValueError, SyntaxError, RecursionError, MemoryError):
@@ -48,6 +51,10 @@ def settings_in(folder: Folder, names: Iterable[str]) -> dict[str, Any]:
         if isinstance(values, dict):
             settings |= values
     return settings
+
+
+def _yaml(text: str) -> Any:
+    return yaml_in(_TAGGED.sub(r"\1", text))
 
 
 def python_values(text: str) -> dict[str, Any]:

@@ -40,6 +40,9 @@ _LINK = re.compile(
     re.MULTILINE,
 )
 _WORD_OF_LINK = re.compile(r"[{|](filename|static|attach|category|tag|author|index)[|}]")
+# `[[A text]]`, `[[A text#Part|words]]`, `![[picture.png|300]]`.
+_WIKI = re.compile(r"(!?)\[\[([^\[\]|#\n]*)(?:#([^\[\]|\n]*))?(?:\|([^\[\]\n]*))?\]\]")
+_SIZED = re.compile(r"(!\[[^\[\]\n]*\]\([^()\n]*\))\{[^{}\n]*=[^{}\n]*\}")  # `{width=50%}`
 _JSX = re.compile(
     r"""(?<=\s)([A-Za-z][\w-]*)=\{\s*(?:["'`]([^"'`{}\n]*)["'`]|[^{}\n]*(?:\{[^{}\n]*\}[^{}\n]*)*)\s*\}"""
 )
@@ -102,14 +105,16 @@ _STRING = re.compile(r"""(["'])(.*)\1""")
 class Words:
     """What the words of one text mean: its site's addresses, its own fields, other posts.
 
-    `addressed` gives the address of the post that a link or a name means, "" for none; `known` the
-    value of a name such as `page.title`. `used` are the words that nothing could be made of.
+    `addressed` gives the address of the post that a link or a name means, "" for none; `beside` the
+    path of a file that may lie anywhere; `known` the value of a name such as `page.title`. `used`
+    are the words that nothing could be made of.
     """
 
     base_path: str
     origin: str
     known: Mapping[str, str]
     addressed: Callable[[str], str]
+    beside: Callable[[str], str] = lambda _: ""
     liquid: bool = False
     tags: bool = True
     shortcodes: bool = True
@@ -146,6 +151,7 @@ class Words:
         text = _MORE.sub("<!--more-->", text)
         if "[!" in text:
             text = _CALLOUT.sub(lambda c: f"{c[1]}**{c[3] or c[2].capitalize()}**\n{c[1]}", text)
+        text = _WIKI.sub(self._wiki, text) if "[[" in text else text
         return _LINK.sub(self._link, text)
 
     def _braces(self, text: str) -> str:
@@ -155,6 +161,7 @@ class Words:
             text = _MDX_COMMENT.sub(
                 lambda c: c[0] if _MORE.match(c[0]) else "", _IMPORT.sub("", text)
             )
+        text = _SIZED.sub(r"\1", text)
         before = "    " if self._indented else ""
         text = _ATTRIBUTES.sub(_anchor, before + text)[len(before) :]
         if "={" in text:
@@ -291,6 +298,19 @@ class Words:
 
     # -- links between files
 
+    def _wiki(self, link: re.Match[str]) -> str:
+        shown, name, part, words = link[1], link[2].strip(" ./\\"), link[3] or "", link[4]
+        file = self.beside(name) if name else ""
+        words = " ".join((words or name.rpartition("/")[2] or part).split())
+        if not file and (name or self.known.get("generator") != "Quartz"):
+            return link[0]
+        if shown and _PICTURE.search(name):
+            return f"![{'' if words.isdigit() or words == name else words}](<{file}>)"
+        address = self.addressed(name)
+        if shown or (name and not address):
+            self.used[f"the link {link[0]}"] = None
+        return f"[{words}]({address})" if address else words
+
     def _link(self, match: re.Match[str]) -> str:
         target = match[2]
         word = _WORD_OF_LINK.match(target)
@@ -299,7 +319,7 @@ class Words:
         if word and (file or word[1] in ("static", "attach")):
             return match[1] + target[word.end() :]
         beside = path.endswith(".html") and not path.startswith("/")
-        if word or beside or re.search(r"\.(?:md|mdx|markdown|rst)$", path):
+        if word or beside or re.search(r"\.(?:md|mdx|markdown|qmd|rst)$", path):
             address = self.addressed(path[word.end() :] if word else path)
             return f"{match[1]}{address}{sharp}{part}" if address else match[0]
         return match[0]
@@ -319,7 +339,7 @@ class Words:
                 framed = name in _BLOCKS or bool(mark[3])
                 quoted.append(framed and depth < _DEEPEST)
                 depth += quoted[-1]
-                if not framed:
+                if not framed and self.known.get("generator") != "Quarto":  # there it is layout
                     self.used[f"the block {name}"] = None
                 if quoted[-1]:
                     title = (mark[3] or mark[4] or name.capitalize()).strip()

@@ -103,9 +103,13 @@ class Generator:
         parts = PurePosixPath(place).parts
         return not (set(parts[:-1]) & set(_NO_POSTS))
 
-    def fields(self, fields: dict[str, Any]) -> dict[str, Any]:
+    def fields(self, fields: dict[str, Any], place: str) -> dict[str, Any]:
         """The fields of a text, by the names that others use."""
         return fields
+
+    def body(self, place: str, body: str) -> tuple[str, list[str]]:
+        """A text in Markdown as others have it, and what needs a hand."""
+        return body, []
 
     def kind(self, text: Text) -> PostKind:
         """Whether it was a post or a page."""

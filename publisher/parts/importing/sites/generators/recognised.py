@@ -11,7 +11,10 @@ from publisher.parts.importing.sites.generators.generator import Generator
 from publisher.parts.importing.sites.generators.hexo import Hexo
 from publisher.parts.importing.sites.generators.hugo import Hugo
 from publisher.parts.importing.sites.generators.jekyll import Jekyll
+from publisher.parts.importing.sites.generators.mkdocs import MkDocs
 from publisher.parts.importing.sites.generators.pelican import Pelican
+from publisher.parts.importing.sites.generators.quarto import Quarto
+from publisher.parts.importing.sites.generators.vault import Quartz
 from publisher.parts.importing.sites.generators.zola import Zola
 from publisher.parts.importing.sources import Folder
 
@@ -24,7 +27,7 @@ def recognised(folder: Folder, prefix: str, zone: tzinfo) -> Generator:
     def has(wanted: Iterable[str]) -> bool:
         return not names.isdisjoint(wanted)
 
-    for made in (Astro, Docusaurus, Eleventy):
+    for made in (Astro, Docusaurus, Eleventy, Quarto, MkDocs, Quartz):
         if has(made.CONFIGS):
             return made(folder, prefix, zone)
     data = re.compile(r"(?:.*/)?([^/]+)/\1\.json|.*\.11tydata\.[cm]?js(?:on)?")

@@ -44,7 +44,7 @@ class Zola(Generator):
         """Texts in the content folder."""
         return place.startswith("content/")
 
-    def fields(self, fields: dict[str, Any]) -> dict[str, Any]:
+    def fields(self, fields: dict[str, Any], place: str) -> dict[str, Any]:
         """Tags stand below `taxonomies`, what a theme reads below `extra`."""
         inner: dict[str, Any] = {}
         for name in ("extra", "taxonomies"):

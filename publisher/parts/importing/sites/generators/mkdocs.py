@@ -1,0 +1,124 @@
+"""Sites of MkDocs, with the blog of Material for MkDocs."""
+
+import re
+from datetime import tzinfo
+from pathlib import PurePosixPath
+from typing import Any
+
+from publisher.exchange.front_matter import list_of
+from publisher.parts.importing.sites import config_files as config
+from publisher.parts.importing.sites import permalinks
+from publisher.parts.importing.sites.generators.generator import Generator, ListKind, Text
+from publisher.parts.importing.sources import Folder
+from publisher.storage.tables.blog import PostKind
+
+_DATE_WORDS = {"yyyy": ":year", "yy": ":short_year", "MM": ":month", "M": ":i_month",
+               "dd": ":day", "d": ":i_day"}  # fmt: skip
+_NOTE = re.compile(r"([ \t]*)(?:(?:!!!|\?\?\?\+?)[ \t]+([\w-]+)[^\"\n]*|(===)[!+]*[ \t]*)"
+                   r"(?:\"([^\"\n]*)\")?[ \t]*$")  # fmt: skip
+
+
+class MkDocs(Generator):
+    """MkDocs: `docs`; posts are in the folder of the blog, all else are pages."""
+
+    name = "MkDocs"
+    guid_is_address = True
+    spaced_tags = False
+    CONFIGS = ("mkdocs.yml", "mkdocs.yaml")
+
+    def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
+        super().__init__(folder, prefix, zone)
+        self.settings = self._settings(*self.CONFIGS)
+        self.root = (config.string(self.settings, "docs_dir") or "docs").strip("./") + "/"
+        self._site(config.string(self.settings, "site_url"))
+        plugins = config.at(self.settings, "plugins")
+        named = [p if isinstance(p, dict) else {p: None} for p in plugins or ()]
+        blogs = [(one.get("blog") or one.get("material/blog") or {}) for one in named
+                 if {"blog", "material/blog"} & set(one)]  # fmt: skip
+        self.blog: dict[str, Any] = blogs[0] if blogs and isinstance(blogs[0], dict) else {}
+        self.top = (config.string(self.blog, "blog_dir") or "blog").strip("./")
+        posts = config.string(self.blog, "post_dir") or "{blog}/posts"
+        self.posts = posts.replace("{blog}", self.top).strip("./") + "/" if blogs else ""
+        folders = config.string(self.settings, "use_directory_urls").lower() != "false"
+        self.ending = "/" if folders else ".html"
+        kinds = ("rss_created.xml", "rss_updated.xml", "json_created.json", "json_updated.json")
+        self.feeds = [f"/feed_{kind}" for kind in kinds]
+
+    def takes(self, place: str) -> bool:
+        """Texts in the folder of documents, but for templates and the blog's own page."""
+        inner = place.removeprefix(self.root)
+        return place.startswith(self.root) and not (
+            "overrides" in PurePosixPath(inner).parts or inner == f"{self.top}/index.md".lstrip("/")
+        )
+
+    def fields(self, fields: dict[str, Any], place: str) -> dict[str, Any]:
+        """A date may have been given as when it was created and updated."""
+        date = fields.get("date")
+        if isinstance(date, dict):
+            return {**fields, "date": date.get("created"), "updated": date.get("updated")}
+        return fields
+
+    def kind(self, text: Text) -> PostKind:
+        """What is in the blog's folder of posts is a post."""
+        if self.posts:
+            return "post" if text.place.startswith(f"{self.root}{self.posts}") else "page"
+        return "post" if text.date else "page"
+
+    def path(self, text: Text) -> str:
+        """By the blog's pattern for posts; a page's is the path of its file."""
+        inner = text.place.removeprefix(self.root).rpartition(".")[0]
+        if self.pattern and self.kind(text) == "post":
+            return super().path(text)
+        if not self.posts or self.kind(text) == "page":
+            top = re.sub(r"(^|/)(index|README)$", "", inner)
+            return f"/{top}{self.ending if top == inner else '/' if top else ''}"
+        form = config.string(self.blog, "post_url_date_format") or "yyyy/MM/dd"
+        date = re.sub(r"y+|M+|d+", lambda word: _DATE_WORDS.get(word[0], ":unknown"), form)
+        pattern = config.string(self.blog, "post_url_format") or "{date}/{slug}"
+        for word, value in (("date", date), ("file", ":name")):
+            pattern = pattern.replace(f"{{{word}}}", value)
+        pattern = re.sub(r"\{(slug|categories)\}", r":\1", pattern)
+        made = permalinks.filled(pattern, self.words(text), self._local(text))
+        return f"{f'/{self.top}' if self.top else ''}{made}{self.ending}" if made else ""
+
+    def words(self, text: Text) -> dict[str, str]:
+        """The slug is made of the title."""
+        most = int(config.string(self.blog, "post_url_max_categories") or 1)
+        categories = map(_slug, list_of(text.fields, "categories")[:most])
+        slug = text.value("slug") or _slug(text.value("title"))
+        return super().words(text) | {
+            "slug": slug, "title": slug, "categories": "/".join(categories)
+        }  # fmt: skip
+
+    def lists(self, name: str, kind: ListKind) -> list[tuple[str, str]]:
+        """Lists of categories; tags have one page for all."""
+        top = f"/{self.top}" if self.top else ""
+        return [(f"{top}/category/{_slug(name)}{self.ending}", "")] if kind == "category" else []
+
+    def body(self, place: str, body: str) -> tuple[str, list[str]]:
+        """Notes (`!!! note "Title"`) and tabs (`=== "Title"`) with what is indented below them."""
+        made, open_, fence = list[str](), list[tuple[int, str]](), ""
+        for line in body.split("\n"):
+            depth = len(line) - len(line.lstrip())
+            while open_ and line.strip() and depth < open_[-1][0] and not fence:
+                made.append(open_.pop()[1])
+            inner = line[open_[-1][0] :] if open_ else line
+            code = re.match(r"[ \t]*(`{3,}|~{3,})", inner)
+            if code and (not fence or inner.strip().startswith(fence)):
+                fence = "" if fence else code[1]
+            note = None if fence else _NOTE.match(inner)
+            if note is None or (not note[2] and note[4] is None) or len(note[1]) > 3:
+                made.append(inner)
+                continue
+            if note[3]:
+                made += ["", f"**{note[4]}**", ""]
+                open_.append((depth + 4, ""))
+            else:
+                made += ["", f":::{note[2].lower()}[{note[4] or note[2].capitalize()}]"]
+                open_.append((depth + 4, ":::\n"))
+        return "\n".join([*made, *(end for _, end in reversed(open_))]), []
+
+
+def _slug(text: str) -> str:
+    """A word in an address, as Material for MkDocs makes it."""
+    return re.sub(r"[^\w\- ]", "", re.sub(r"<[^<>]*>", "", text)).strip().lower().replace(" ", "-")

@@ -1,0 +1,37 @@
+"""Vaults of Obsidian that are published with Quartz."""
+
+import re
+from datetime import tzinfo
+
+from publisher.parts.importing.sites import config_files as config
+from publisher.parts.importing.sites.generators.generator import Generator, Text
+from publisher.parts.importing.sources import Folder
+
+
+class Quartz(Generator):
+    """Quartz: `content`; a text is called like its file."""
+
+    name = "Quartz"
+    guid_is_address = True
+    spaced_tags = False
+    CONFIGS = ("quartz.config.ts",)
+
+    def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
+        super().__init__(folder, prefix, zone)
+        base = config.word_in(self._text(self.CONFIGS[0]), "baseUrl")
+        self._site(f"https://{base}" if base else "")
+        self.feeds = ["/index.xml"]
+
+    def takes(self, place: str) -> bool:
+        """Texts in the content folder."""
+        return place.startswith("content/")
+
+    def title(self, text: Text) -> str:
+        """The name of its file."""
+        return self.slug(text)
+
+    def path(self, text: Text) -> str:
+        """The path of the file, with hyphens for blanks."""
+        path = text.place.removeprefix("content/").rpartition(".")[0].removesuffix("index")
+        path = re.sub(r"[?#]", "", re.sub(r"\s", "-", path))
+        return "/" + path.replace("&", "-and-").replace("%", "-percent")

@@ -1,0 +1,152 @@
+"""Sites of Quarto, MkDocs and Quartz: what real ones had, in small."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC
+
+import pytest
+
+from publisher.parts.importing.formats import recognition
+from publisher.parts.importing.imported import Batch, ImportedPost
+from tests.parts.importing.conftest import folder
+
+PLACE = "posts/2023-06-10_tea/index.qmd"
+QUARTO = {
+    "_quarto.yml": "project:\n  type: website\nwebsite:\n  site-url: https://old.example\n",
+    "index.qmd": "---\ntitle: Home\nlisting: {contents: posts}\n---\n",
+    "posts/_metadata.yml": "author:\n  - name: Ada Tea\n    url: https://ada.example\n",
+}
+HEAD = '---\ntitle: "Tea"\ndate: "2023-06-10"\ncategories: [R, "Hot water"]\n---\n'
+MKDOCS = {
+    "mkdocs.yml": "site_url: https://old.example/\nuse_directory_urls: false\n"
+    "markdown_extensions:\n  - emoji:\n      index: !!python/name:material.twemoji\n"
+    "plugins:\n  - search\n  - blog:\n      blog_dir: .\n      post_url_date_format: yyyy/MM\n",
+    "docs/index.md": "# Blog\n",
+    "docs/overrides/partials/comments.html": "{% if page.meta.comments %}Comments{% endif %}",
+}
+POST = "docs/posts/2023/2023-06-10-tea.md"
+
+
+def read(files: Mapping[str, str]) -> Batch:
+    """What a folder has, read to its end."""
+    batch = recognition.read(folder(files), None, UTC)
+    batch.posts = list(batch.posts)
+    return batch
+
+
+def one(files: Mapping[str, str]) -> ImportedPost:
+    """The only post of a folder."""
+    (post,) = read(files).posts
+    return post
+
+
+def kept(markdown: str) -> str:
+    """What Quarto keeps of a text whose code was run."""
+    return json.dumps({"hash": "x", "result": {"markdown": HEAD + markdown, "supporting": []}})
+
+
+def test_a_post_of_quarto() -> None:
+    """Its address and guid are those of Quarto's feed; the folder's author is a table."""
+    post = one({**QUARTO, PLACE: f"{HEAD}\nWater first.\n"})
+    assert post.guid == post.address == "https://old.example/posts/2023-06-10_tea/"
+    assert (post.title, post.by, post.status) == ("Tea", ("Ada Tea",), "published")
+    assert post.tags == ("R", "Hot water")
+
+
+def test_what_the_code_of_quarto_made() -> None:
+    """It is taken from `_freeze`, and where it is not there the report says so."""
+    code = "```{r}\n#| echo: true\nheat(1)\n```\n\n```{r setup, include=FALSE}\nlibrary(tea)\n```\n"
+    bare = one({**QUARTO, PLACE: f"{HEAD}\n{code}"})
+    assert bare.source.strip() == "```r\nheat(1)\n```"
+    assert bare.needs == ("what its code prints and draws is not in the source",)
+    made = (
+        "::: {.cell}\n\n```{.r .cell-code}\nheat(1)\n```\n\n"
+        "::: {.cell-output .cell-output-stdout}\n```\n[1] 80\n```\n:::\n"
+        "![](index_files/figure-html/heat-1.png){width=672}\n:::\n"
+        "```{=html}\n<b>hot</b>\n```\n"
+    )
+    frozen = "_freeze/posts/2023-06-10_tea/index"
+    post = one({
+        **QUARTO,
+        PLACE: f"{HEAD}\n{code}",
+        f"{frozen}/execute-results/html.json": kept(made),
+        f"{frozen}/figure-html/heat-1.png": "picture",
+    })  # fmt: skip
+    assert post.needs == ()
+    assert [line for line in post.source.split("\n") if line] == [
+        "```r", "heat(1)", "```", "```", "[1] 80", "```",
+        f"![](../../{frozen}/figure-html/heat-1.png)", "<b>hot</b>",
+    ]  # fmt: skip
+
+
+def test_a_post_of_material_for_mkdocs() -> None:
+    """Its title is its first heading, of which its address is made; templates are no texts."""
+    head = "---\ndate:\n  created: 2023-06-10\n  updated: 2023-06-11\nauthors: [ada]\n---\n\n"
+    batch = read({**MKDOCS, POST: f"{head}# Tea, with `milk` & more\n\nWater first.\n"})
+    (post,) = batch.posts
+    assert (post.title, post.source.strip()) == ("Tea, with milk & more", "Water first.")
+    assert post.address == "https://old.example/2023/06/tea-with-milk--more.html"
+    assert (post.guid, post.by, post.status) == (post.address, ("ada",), "published")
+    assert f"{post.changed_at:%Y-%m-%d}" == "2023-06-11"
+    assert "/feed_rss_created.xml" in batch.old_feeds
+
+
+def test_notes_and_tabs_of_mkdocs() -> None:
+    """What is indented below them is no code; their own sign in code stays."""
+    body = (
+        '!!! note "Read *this*"\n    One.\n\n    ```sh\n    tea --hot\n    ```\n\nTwo.\n\n'
+        '=== "Pot"\n\n    Three.\n\n```md\n!!! note\n    stays\n```\n'
+    )
+    post = one({**MKDOCS, POST: f"---\ndate: 2023-06-10\ntitle: Tea\n---\n{body}"})
+    assert [line for line in post.source.split("\n") if line.strip("> ")] == [
+        "> **Read *this***", "> One.", "> ```sh", "> tea --hot", "> ```", "Two.",
+        "**Pot**", "Three.", "```md", "!!! note", "    stays", "```",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("body", "title", "text"),
+    [
+        ("# Tea\n\nHot.", "Tea", "Hot."),
+        ("Tea\n===\n\nHot.", "Tea", "Hot."),
+        ("# [Tea](/tea) and *milk* {#top}\nHot.", "Tea and milk", "Hot."),
+        ("## Water\n\nHot.", "", "## Water\n\nHot."),
+        ("Hot.\n\n# Tea", "", "Hot.\n\n# Tea"),
+    ],
+)
+def test_a_text_without_a_title_has_its_first_heading(body: str, title: str, text: str) -> None:
+    """Whether or not it has other fields."""
+    post = one({"a.md": f"---\ndate: 2023-06-10\n---\n{body}", "b/c.txt": ""})
+    assert (post.title, post.source.strip()) == (title, text)
+
+
+def test_a_heading_that_repeats_the_title() -> None:
+    """The page shows it once; another heading stays."""
+    head = "---\ndate: 2023-06-10\ntitle: Tea\n---\n"
+    assert one({"a.md": f"{head}# Tea\n\nHot."}).source.strip() == "Hot."
+    assert one({"a.md": f"{head}# Milk\n\nHot."}).source.strip() == "# Milk\n\nHot."
+
+
+def test_links_of_a_vault() -> None:
+    """A text is called like its file; pictures may lie anywhere; code in brackets is no link."""
+    files = {
+        "quartz.config.ts": 'const c = { configuration: { baseUrl: "old.example/notes" } }',
+        "content/Concepts/Black tea.md": "---\ndate: 2023-06-09\n---\nDark.",
+        "content/assets/pot.png": "picture",
+        "content/Tea.md": "---\ndate: 2023-06-10\n---\n"
+        "See [[Black tea|the dark one]], [[Green tea]], [[#Milk]] `[[a]]`.\n\n![[pot.png|300]]\n",
+    }
+    post = {post.where: post for post in read(files).posts}["content/Tea.md"]
+    assert (post.title, post.address) == ("Tea", "https://old.example/notes/Tea")
+    assert post.source == (
+        "See [the dark one](/notes/Concepts/Black-tea), [[Green tea]], Milk `[[a]]`.\n\n"
+        "![](<assets/pot.png>)\n"
+    )
+    plain = one({"a.md": "---\ndate: 2023-06-10\n---\nif [[ -f a ]] then [[1]]"})
+    assert plain.source == "if [[ -f a ]] then [[1]]"
+
+
+def test_authors_that_are_tables() -> None:
+    """As Quarto and some themes of Hugo write them."""
+    head = "---\ntitle: Tea\ndate: 2023-06-10\nauthors:\n  - {name: Ada, url: /ada}\n  - Bo\n---\n"
+    assert one({"a.md": f"{head}Hot."}).by == ("Ada", "Bo")
