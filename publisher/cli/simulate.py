@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 FIRST_HOUR_SECONDS = 3600  # with --score-days, clients begin within this time
-STEPS = 100  # of the progress bar for this feed's rule; others are quick, and have one
-QUIET_SECONDS = 1.5  # until the first line of progress where there is no terminal
+STEPS = 100  # of the progress bar for each task
+QUIET_SECONDS = 1.0  # until the first line of progress where there is no terminal
 
 
 def _format_option(*names: str) -> Callable[..., Any]:
@@ -354,46 +354,41 @@ def _collect(
 ) -> tuple[list[Result], bool]:
     """All results and True; or, after Ctrl-C, those that were ready and False."""
     from publisher.simulator import grid
-    from publisher.simulator.replaying import compiled, on_demand
+    from publisher.simulator.replaying import compiled
 
     results: list[Result] = []
     terminal = sys.stderr.isatty()
-    steps = [STEPS if task.publisher.startswith("forward") else 1 for task in work]
     compiled.announce(lambda text: click.echo(f"publisher: {text}", err=True))
     try:
         with (
             _where(jobs) as threads,
             click.progressbar(
-                length=sum(steps),
+                length=len(work) * STEPS,
                 file=sys.stderr,
                 label="simulating",
                 hidden=not terminal,
             ) as bar,
         ):
             bar.render_progress()
-            reached, begun, quiet = 0, monotonic_seconds(), QUIET_SECONDS
+            done, reached, begun, quiet = 0, 0, monotonic_seconds(), QUIET_SECONDS
 
-            def go_to(step: float) -> None:
+            def go_to(tasks: float) -> None:
                 nonlocal reached, quiet
-                bar.update(int(step) - reached)
-                reached, waited = int(step), monotonic_seconds() - begun
-                if not terminal and waited >= quiet and reached < sum(steps):
+                step, waited = max(int(tasks * STEPS), reached), monotonic_seconds() - begun
+                bar.update(step - reached)
+                reached = step
+                if not terminal and waited >= quiet and tasks < len(work):
                     quiet = 2 * waited
                     click.echo(
-                        f"publisher: {reached / sum(steps):.0%} replayed after {waited:.0f} s",
+                        f"publisher: {step / len(work) / STEPS:.0%} replayed after {waited:.0f} s",
                         err=True,
                     )
 
-            done = 0
-
-            def part_done(share: float) -> None:
-                go_to(sum(steps[:done]) + share * steps[done])
-
-            with on_demand.watched(part_done):
+            with grid.watched(lambda more: go_to(done + more)):
                 for part in grid.run(work, options, threads):
                     results += part
                     done += 1
-                    go_to(sum(steps[:done]))
+                    go_to(done)
     except KeyboardInterrupt:
         return results, False
     return results, True

@@ -2,12 +2,19 @@
 
 One task is a timeline, or a shard of synthetic feeds, with one publisher and all clients. Tasks run
 in threads, as kernels release the GIL; `joblib.parallel_config(backend=...)` around `run` sends
-them to processes, `cluster.connected` to a cluster. The results are the same in each case.
+them to processes, `cluster.connected` to a cluster. Without numba they run in processes, and so do
+the parts of the time of one task. The results are the same in each case.
 """
 
-from collections.abc import Iterator, Sequence
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Union
+from itertools import chain, groupby
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 from publisher.dynamic_ttl.core.replay.reader_polls import PHASES
 from publisher.simulator.clients import parse_client
@@ -15,7 +22,7 @@ from publisher.simulator.publishers import Fixed, parse_publisher
 from publisher.simulator.replaying import compiled, plain
 from publisher.simulator.replaying.counted import WINDOW, Feeds
 from publisher.simulator.replaying.figures import Tally
-from publisher.simulator.replaying.on_demand import OnDemand
+from publisher.simulator.replaying.on_demand import PART_SECONDS, OnDemand, decided
 from publisher.simulator.timelines import Timeline, scoring_between
 
 if TYPE_CHECKING:
@@ -59,6 +66,9 @@ class Task(NamedTuple):
     publisher: str
 
 
+FEW = 2  # parts of the time that are not worth a second process
+_watchers: list[Callable[[float], None]] = []
+
 Source = Union[Timeline, "list[Shard]"]
 """What is reported together: a timeline, or many feeds in shards."""
 
@@ -75,8 +85,13 @@ def tasks(sources: Sequence[Source], publishers: Sequence[str]) -> list[Task]:
 
 def run(work: Sequence[Task], options: ReplayOptions, jobs: int = 1) -> Iterator[list[Result]]:
     """The results of each task, in the order of `work`, as they become ready."""
-    if jobs == 1 or len(work) == 1 or not compiled.available():
+    if jobs == 1 or (len(work) == 1 and compiled.available()):
         yield from (run_task(task, options) for task in work)
+        return
+    if not compiled.available():
+        with _processes(jobs) as workers:
+            for _, tasks in groupby(work, key=lambda task: task.source):
+                yield from _side_by_side(list(tasks), options, workers)
         return
     # Imported here: it takes half of the simulator's start, and a single task does not need it.
     from joblib import Parallel, delayed
@@ -85,17 +100,84 @@ def run(work: Sequence[Task], options: ReplayOptions, jobs: int = 1) -> Iterator
     yield from parallel(delayed(partial(run_task, options=options))(task) for task in work)
 
 
+@contextmanager
+def watched(tell: Callable[[float], None]) -> Iterator[None]:
+    """While this holds, `tell` is called whenever a part of the tasks that run side by side without
+    numba is done, with the number of tasks done beyond those of which there are results."""
+    _watchers.append(tell)
+    try:
+        yield
+    finally:
+        _watchers.remove(tell)
+
+
+@contextmanager
+def _processes(jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """So many processes, which start with the first call; calls that wait at the end are dropped.
+    Ctrl-C is left to this process."""
+    ignore = (signal.SIGINT, signal.SIG_IGN)
+    workers = ProcessPoolExecutor(
+        jobs if jobs > 0 else os.cpu_count(), initializer=signal.signal, initargs=ignore
+    )
+    try:
+        yield workers
+    finally:
+        workers.shutdown(cancel_futures=True)
+
+
+class _Begun(NamedTuple):
+    """A task that processes work on. calls: its results; or, with `feeds`, parts of what is decided
+    of these; or none, where it is quicker without."""
+
+    task: Task
+    calls: list["Future[Any]"]
+    feeds: Feeds | None = None
+
+
+def _side_by_side(
+    tasks: Sequence[Task], options: ReplayOptions, workers: ProcessPoolExecutor
+) -> Iterator[list[Result]]:
+    """The results of each of the `tasks`, which share the processes."""
+    waiting = deque(_begun(task, options, workers) for task in tasks)
+    calls = [call for begun in waiting for call in begun.calls]
+    for number, call in enumerate(chain([None], as_completed(calls))):
+        if call is not None:
+            call.result()  # an error ends it all
+            for tell in _watchers:
+                tell(len(tasks) * number / len(calls) - (len(tasks) - len(waiting)))
+        while waiting and all(call.done() for call in waiting[0].calls):
+            yield _ended(waiting.popleft(), options)
+
+
+def _begun(task: Task, options: ReplayOptions, workers: ProcessPoolExecutor) -> _Begun:
+    if isinstance(task.feeds, Timeline):
+        if task.feeds.end - task.feeds.start <= FEW * PART_SECONDS:
+            return _Begun(task, [])
+        feeds = plain.lay_out(task.feeds, parse_publisher(task.publisher)(task.feeds))
+        if isinstance(feeds.ttls, OnDemand):
+            jobs = feeds.ttls.decisions.jobs(options.changes)
+            parts = [workers.submit(decided, job) for job in jobs]
+            if parts:
+                return _Begun(task, parts, feeds)
+    return _Begun(task, [workers.submit(run_task, task, options)])
+
+
+def _ended(begun: _Begun, options: ReplayOptions) -> list[Result]:
+    task, calls, feeds = begun
+    if feeds is None:
+        return calls[0].result() if calls else run_task(task, options)
+    for call in calls:
+        feeds.ttls.decisions.add(*call.result())
+    return _replayed(task, feeds, options)
+
+
 def run_task(task: Task, options: ReplayOptions) -> list[Result]:
     """The results of all clients of one task; clients with the same polls are replayed once."""
     if isinstance(task.feeds, Timeline) and not compiled.available():
-        documents = parse_publisher(task.publisher)(task.feeds)
-        if isinstance(documents.ttls, OnDemand):
-            documents.ttls.decisions.decide_now(every=options.changes)
-        laid_out = plain.lay_out(task.feeds, documents)
-        tallies = (
-            plain.replay(laid_out, parse_client(client), *options[1:]) for client in options.clients
-        )
-        return [_result(task, *pair) for pair in zip(options.clients, tallies, strict=True)]
+        feeds = plain.lay_out(task.feeds, parse_publisher(task.publisher)(task.feeds))
+        if isinstance(feeds.ttls, OnDemand):
+            feeds.ttls.decisions.decide(options.changes)
+        return _replayed(task, feeds, options)
     from publisher.simulator.replaying.engine import replay, steady_wait  # late: numpy
 
     feeds, known, results = prepare(task), dict[int, Tally](), list[Result]()
@@ -107,6 +189,14 @@ def run_task(task: Task, options: ReplayOptions) -> list[Result]:
             known[wait] = sums
         results.append(_result(task, client, sums))
     return results
+
+
+def _replayed(task: Task, feeds: Feeds, options: ReplayOptions) -> list[Result]:
+    """The results of all clients of one feed in lists."""
+    tallies = (
+        plain.replay(feeds, parse_client(client), *options[1:]) for client in options.clients
+    )
+    return [_result(task, *pair) for pair in zip(options.clients, tallies, strict=True)]
 
 
 def _result(task: Task, client: str, sums: Tally) -> Result:

@@ -310,6 +310,7 @@ def test_a_long_answer_tells_a_pipe_how_far_it_is(
     result = simulate(*arguments)
     lines = [line for line in result.stderr.splitlines() if "replayed after" in line]
     assert lines == [
+        "publisher: 17% replayed after 1 s",
         "publisher: 33% replayed after 2 s",
         "publisher: 67% replayed after 4 s",
     ]

@@ -1,6 +1,13 @@
 """The replay without numba gives what the compiled kernel gives."""
 
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,11 +24,27 @@ TEN = (
 RULES = ("fixed:60", "winer", "forward")
 
 
-def rows(line: Timeline, changes: bool = True) -> list[report.Row]:
+def rows(line: Timeline, changes: bool = True, phases: int = 5, jobs: int = 1) -> list[report.Row]:
     """The rows of the three rules, for readers of the headers and of the element."""
-    options = grid.ReplayOptions(("max-age", "ttl"), phases=5, changes=changes)
-    parts = [part for task in grid.tasks([line], RULES) for part in grid.run_task(task, options)]
+    options = grid.ReplayOptions(("max-age", "ttl"), phases, changes=changes)
+    parts = [part for done in grid.run(grid.tasks([line], RULES), options, jobs) for part in done]
     return report.rows(parts, options.window)
+
+
+class AtOnce:
+    """In the place of processes: each call is carried out when it is asked for."""
+
+    def submit(self, function: Callable[..., Any], *arguments: object) -> "Future[Any]":
+        """The call, done."""
+        call = Future[Any]()
+        call.set_result(function(*arguments))
+        return call
+
+
+@contextmanager
+def at_once(jobs: int) -> Iterator[AtOnce]:
+    """In the place of `grid._processes`."""
+    yield AtOnce()
 
 
 @pytest.mark.parametrize("changes", [True, False])
@@ -33,12 +56,17 @@ def test_ten_timelines_have_the_same_rows(
     decided, and with those that a reader sees."""
     pytest.importorskip("numba")
     line = cut(read_timeline(TIMELINES / f"{name}.csv"), last_days=40)
+    told: list[float] = []
     with monkeypatch.context() as patched:
         for module in (compiled, publishers):
             patched.setattr(module, "available", lambda: False)
+        patched.setattr(grid, "FEW", 0)
+        patched.setattr(grid, "_processes", at_once)
         compiled._specialised.cache_clear()
         compiled.rule.cache_clear()
-        plain = rows(line, changes)
+        with grid.watched(told.append):
+            plain = rows(line, changes, jobs=2)
+    assert [len(RULES) + more for more in told] == [0.75, 1.5, 2.25, 3.0]  # all were ready at once
     compiled._specialised.cache_clear()
     compiled.rule.cache_clear()
     assert plain == rows(line, changes)
@@ -52,3 +80,19 @@ def test_what_the_table_leaves_out_changes_no_other_figure() -> None:
     differing = {name for one, other in zip(every, few, strict=True) for name in one
                  if one[name] != other[name]}  # fmt: skip
     assert differing == left_out
+
+
+@pytest.mark.system
+def test_processes_change_no_figure() -> None:
+    """The table of a hundred days, by one process and by three that share it."""
+    command = [sys.executable, "-m", "publisher", "simulate", str(TIMELINES / "ruff-releases.csv")]
+    one, three = (
+        subprocess.run(
+            [*command, "--last-days", "100", "--jobs", jobs],
+            env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for jobs in ("1", "3")
+    )  # fmt: skip
+    assert "this feed" in one
+    assert three == one

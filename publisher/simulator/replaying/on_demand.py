@@ -2,15 +2,12 @@
 
 Readers of the headers come at moments that the feed names, most of them at the same ones, so they
 see few of its documents, and not their ttl. A document depends only on the updates up to its
-moment: what is sure to be seen is decided before, in parts of the time, by all processors at once.
+moment: what is sure to be seen can be decided before, in parts of the time, by all processors at
+once (`grid.run`).
 """
 
-import os
-import signal
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from publisher.dynamic_ttl.core.civil import DAY_SECONDS, hour_end, hour_start
@@ -28,20 +25,6 @@ Decided = tuple[dict[int, int], dict[int, tuple[int, ...]]]
 """By the moments of documents their ttls in minutes, and the expiries of their hours, as
 `plan_expiries` gives them."""
 PART_SECONDS = 30 * DAY_SECONDS
-FEW = 2  # parts that are not worth a second process
-
-_watchers: list[Callable[[float], None]] = []
-
-
-@contextmanager
-def watched(tell: Callable[[float], None]) -> Iterator[None]:
-    """While this holds, `tell` is called with the share of a feed's time that is done, after each
-    of its parts."""
-    _watchers.append(tell)
-    try:
-        yield
-    finally:
-        _watchers.remove(tell)
 
 
 class Documents(NamedTuple):
@@ -67,15 +50,26 @@ class Part(NamedTuple):
     history: History
 
 
+class Job(NamedTuple):
+    """A part of the time of one feed in which `every` document is to be decided, or what readers of
+    its headers see."""
+
+    times: Sequence[int]
+    part: Part
+    rule: RuleNumbers
+    choose: Chooser
+    every: bool
+
+
 class Decisions:
     """The documents of one feed with updates at `times`, each decided when it is asked for."""
 
     def __init__(
         self, times: Sequence[int], whole: Part, rule: RuleNumbers, choose: Chooser
     ) -> None:
-        self.times, self.rule, self.choose = times, rule, choose
-        self.built, self.begins = moments(times, whole)
-        self.parts = list(split(times, whole, rule.half_life))
+        self.times, self.whole, self.rule, self.choose = times, whole, rule, choose
+        self.built = moments(times, whole)
+        self.parts: list[Part] = []
         self.ttls: dict[int, int] = {}
         self.expiries: dict[int, tuple[int, ...]] = {}
         self._history, self._work = copied(whole.history), workspace(rule)
@@ -99,10 +93,13 @@ class Decisions:
         return expiries
 
     def _history_at(self, now: int) -> History:
-        number = bisect_right(self.times, now)
-        part = self.parts[bisect_right(self.parts, now, key=lambda part: part.start) - 1].history
-        if not part.past.number <= self._history.past.number <= number:
-            self._history = copied(part)
+        number, known = bisect_right(self.times, now), self._history.past.number
+        if not self.parts and known > number:
+            self.parts += split(self.times, self.whole, self.rule.half_life)
+        if self.parts:
+            place = bisect_right(self.parts, now, key=lambda part: part.start) - 1
+            if not self.parts[place].history.past.number <= known <= number:
+                self._history = copied(self.parts[place].history)
         while self._history.past.number < number:
             at = self.times[self._history.past.number]
             self._history = after(self._history, at, self.rule.half_life)
@@ -111,35 +108,36 @@ class Decisions:
     def expiry(self, at: int) -> int:
         """Until when a copy fetched at `at` is good, by the headers."""
         built = self.built[bisect_right(self.built, at) - 1]
-        return self.headers(built)[slot_of(self.parts[0].history, at)]
+        return self.headers(built)[slot_of(self.whole.history, at)]
 
     def seen_by_headers(self) -> None:
         """Decide the headers that their reader sees."""
         now, seen = self.built[0], 0
-        while now < self.parts[-1].end:
+        while now < self.whole.end:
             number, wait = bisect_right(self.times, now), seconds_left(self.expiry(now), now)
             now += with_news(wait) if number > seen else wait
             seen = number
 
-    def decide_now(self, every: bool) -> None:
-        """Decide `every` document, or the headers that their readers see, by all processors;
-        Winer's rule, which costs next to nothing, at once in the order of time."""
+    def jobs(self, every: bool) -> Iterator[Job]:
+        """What to decide before anything is read: `every` document, or the headers that their
+        readers see. Nothing by Winer's rule, which costs next to nothing."""
+        if self.rule.planner != WINERS and (every or self.rule.exact):
+            for part in split(self.times, self.whole, self.rule.half_life):
+                self.parts.append(part)
+                yield Job(self.times, part, self.rule, self.choose, every)
+
+    def add(self, ttls: dict[int, int], expiries: dict[int, tuple[int, ...]]) -> None:
+        """Add what was `decided` of a job."""
+        self.ttls |= ttls
+        self.expiries |= expiries
+
+    def decide(self, every: bool) -> None:
+        """Decide, in the order of time, `every` document, or the headers that their readers see."""
+        for job in self.jobs(every):
+            self.add(*decided(job))
         if self.rule.planner == WINERS:
             for built in self.built:
                 self.ttl(built)
-            return
-        if not (every or self.rule.exact):
-            return
-        number = max(min(os.cpu_count() or 1, len(self.parts)), 1)
-        with ProcessPoolExecutor(number, initializer=_leave_ctrl_c) as workers:
-            run = map if len(self.parts) <= FEW else workers.map
-            jobs = [(self.times, part, self.rule, self.choose, every) for part in self.parts]
-            begun, end = self.parts[0].start, self.parts[-1].end
-            for part, decided in zip(self.parts, run(_decided, jobs), strict=True):
-                self.ttls |= decided[0]
-                self.expiries |= decided[1]
-                for tell in _watchers:
-                    tell((part.end - begun) / (end - begun))
 
     def longest_ttl(self) -> int:
         """The longest ttl of all documents: nearly every feed says the largest of its menu soon."""
@@ -151,16 +149,10 @@ class Decisions:
         return longest
 
 
-def _leave_ctrl_c() -> None:
-    """Leave Ctrl-C to the process that waits for this one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _decided(job: tuple[Sequence[int], Part, RuleNumbers, Chooser, bool]) -> Decided:
-    """What the documents of a part say: each of them, or the headers that their readers see."""
-    times, part, rule, choose, every = job
-    decisions = Decisions(times, part, rule, choose)
-    if every:
+def decided(job: Job) -> Decided:
+    """What the documents of a job say."""
+    decisions = Decisions(*job[:4])
+    if job.every:
         for built in decisions.built:
             decisions.ttl(built)
     else:
@@ -174,28 +166,33 @@ def copied(history: History) -> History:
     return history._replace(tables=tables, beliefs=list(history.beliefs))
 
 
-def moments(times: Sequence[int], whole: Part) -> tuple[list[int], list[int]]:
-    """When documents are built: at each update and each full hour of the author; and when what the
-    headers say changes: then, and each five minutes of the hour."""
+def moments(times: Sequence[int], whole: Part) -> list[int]:
+    """When documents are built: at each update and each full hour of the author."""
     start, end, zone = whole.start, whole.end, whole.history.zone
-    hours, steps = [start], set[int]()
+    hours = [start]
     while hours[-1] < end:
-        begin = hour_start(zone, hours[-1])
-        hours.append(hour_end(zone, begin))
-        steps.update(range(begin, hours[-1], STEP_SECONDS))
+        hours.append(hour_end(zone, hours[-1]))
     updates = times[bisect_left(times, start) : bisect_left(times, end)]
-    built = sorted({*hours[:-1], *updates})
-    return built, sorted({*built, *(at for at in steps if start <= at)})
+    return sorted({*hours[:-1], *updates})
+
+
+def turns(built: Sequence[int], whole: Part) -> list[int]:
+    """When what the headers say changes: with each document, and each five minutes of the hour."""
+    zone = whole.history.zone
+    changes = set(built)
+    for at in built:
+        changes.update(range(hour_start(zone, at), hour_end(zone, at), STEP_SECONDS))
+    return sorted(at for at in changes if whole.start <= at)
 
 
 def split(times: Sequence[int], whole: Part, half_life: int) -> Iterator[Part]:
     """The parts of the time, which begin at full hours of the author."""
     start, history = whole.start, copied(whole.history)
     while start < whole.end:
-        begun, start = start, min(hour_end(history.zone, start + PART_SECONDS), whole.end)
-        yield Part(begun, start, copied(history))
         while history.past.number < len(times) and times[history.past.number] < start:
             history = after(history, times[history.past.number], half_life)
+        begun, start = start, min(hour_end(history.zone, start + PART_SECONDS), whole.end)
+        yield Part(begun, start, copied(history))
 
 
 class OnDemand(Sequence[int]):
@@ -205,13 +202,19 @@ class OnDemand(Sequence[int]):
         self, decisions: Decisions, moments: Sequence[int], value: Callable[[int], int]
     ) -> None:
         self.decisions, self.moments, self.value = decisions, moments, value
+        self.known: dict[int, int] = {}
 
     def __len__(self) -> int:
         return len(self.moments)
 
     def __getitem__(self, place: Any) -> Any:
         """The value at a place; a slice is always the whole, as there is one feed."""
-        return self if isinstance(place, slice) else self.value(self.moments[place])
+        if isinstance(place, slice):
+            return self
+        value = self.known.get(place)
+        if value is None:
+            value = self.known[place] = self.value(self.moments[place])
+        return value
 
 
 def announced(
@@ -222,5 +225,7 @@ def announced(
     ttls = OnDemand(decisions, decisions.built, decisions.ttl)
     if not rule.exact:
         return Documents(decisions.built, ttls, etag=etag)
-    expiries = OnDemand(decisions, decisions.begins, decisions.expiry)
-    return Documents(decisions.built, ttls, decisions.begins, expiries, etag)
+    begins = turns(decisions.built, whole)
+    return Documents(
+        decisions.built, ttls, begins, OnDemand(decisions, begins, decisions.expiry), etag
+    )

@@ -3,8 +3,9 @@
 It gives the same counts as `engine`, which replays many feeds at once.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from math import floor
 from zlib import crc32
 
@@ -20,6 +21,11 @@ from publisher.simulator.replaying.figures import DAY, Tally
 from publisher.simulator.replaying.kernel import Client
 from publisher.simulator.replaying.on_demand import Documents, OnDemand
 from publisher.simulator.timelines import Timeline, scoring
+
+
+def in_force(begins: Sequence[int], place: int, now: int) -> int:
+    """`kernel.in_force` by bisection, which is quicker on lists."""
+    return bisect_right(begins, now, place + 1) - 1
 
 
 def lay_out(timeline: Timeline, documents: Documents) -> Feeds:
@@ -80,28 +86,21 @@ def replay(
 ) -> Tally:
     """The counts of `phases` clients with `policy` at the one feed, in sum; options as in
     `engine.replay`."""
-    counts = [0] * counted.COUNTS
-    delays = [0] * counted.MINUTE_BINS
-    jitter = 0 if policy.rule is ORACLE_RULE else jitter
-    fresh, rule = list(policy.start().state), policy.rule
-    client = Client(fresh, list(policy.options), jitter, [0] * len(feeds.times))
-    run = compiled.specialise(
-        kernel.poll_feeds,
-        policy.name,
-        remember=rule.remember,
-        decide=rule.decide,
-        take=kernel.one_by_one,
-        SLOTS=len(fresh),
-        OPTIONS=len(policy.options),
-    )
-    starts = [first_polls(feeds, policy, phases, seed, within)]
+    starts, salts = first_polls(feeds, policy, phases, seed, within), salt(feeds, seed)
     if not changes and headers_only(policy) and feeds.begins:
         feeds = feeds._replace(ttls=[0] * len(feeds.built), etags=[QUIET])
-    run(feeds, window, client, starts, [salt(feeds, seed)], [counts], delays)
+    polls = Polls(policy, window, 0 if policy.rule is ORACLE_RULE else jitter)
+    counts, delays, longest = [0] * counted.COUNTS, Counter[int](), 0
+    for phase, number in alike(feeds, polls, starts):
+        own, waits = polls.replay(feeds, starts[phase], salts + phase * kernel.PHASE_SALT)
+        longest = max(longest, own[counted.LONGEST])
+        counts = [known + number * more for known, more in zip(counts, own, strict=True)]
+        delays.update({minute: number * count for minute, count in enumerate(waits) if count})
+    counts[counted.LONGEST] = longest
     seen, seconds = counts[counted.SEEN], feeds.seconds[0]
     return Tally(
         counts=counts,
-        delays=Counter({minute: count for minute, count in enumerate(delays) if count}),
+        delays=delays,
         clients=phases,
         seconds=seconds * phases,
         changes=ttl_changes(feeds) * phases if changes else 0,
@@ -110,6 +109,53 @@ def replay(
         feed_delays=counts[counted.DELAY] / seen if seen else 0.0,
         feed_polls=counts[counted.POLLS] * DAY / (seconds * phases),
     )
+
+
+class Polls:
+    """The kernel for clients with one policy, run by the interpreter."""
+
+    def __init__(self, policy: PollPolicy, window: int, jitter: int) -> None:
+        self.policy, self.window, self.jitter = policy, window, jitter
+        self.returned: list[int] = []
+        fresh = list(policy.start().state)
+        self.run = compiled.specialise(
+            kernel.poll_feeds,
+            policy.name,
+            remember=policy.rule.remember,
+            decide=policy.rule.decide,
+            take=kernel.one_by_one,
+            in_force=in_force,
+            SLOTS=len(fresh),
+            OPTIONS=len(policy.options),
+        )
+
+    def replay(self, feeds: Feeds, start: int, salt: int = 0) -> tuple[list[int], list[int]]:
+        """The counts and the delays of a client with that first poll; `returned`, when it got each
+        item."""
+        counts, delays = [0] * counted.COUNTS, [0] * counted.MINUTE_BINS
+        self.returned = [0] * len(feeds.times)
+        fresh, options = list(self.policy.start().state), list(self.policy.options)
+        client = Client(fresh, options, self.jitter, self.returned)
+        self.run(feeds, self.window, client, [[start]], [salt], [counts], delays)
+        return counts, delays
+
+
+def alike(feeds: Feeds, polls: Polls, starts: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Of the clients with these first polls, those to replay, and how many each stands for.
+
+    Whose wait depends on nothing but the last response, and who have got an item at the same moment
+    before anything is scored, come at the same moments from then on."""
+    begin = feeds.edges[1]
+    item = bisect_left(feeds.times, begin - DAY) - 1
+    stand_for: dict[int, list[int]] = {}
+    for phase, start in enumerate(starts):
+        got = -phase
+        if item >= 0 and polls.jitter == 0 and polls.policy.rule.memoryless:
+            polls.replay(feeds._replace(ends=[begin]), start)
+            if max(starts) < polls.returned[item] < begin:
+                got = polls.returned[item]
+        stand_for.setdefault(got, []).append(phase)
+    return ((phases[0], len(phases)) for phases in stand_for.values())
 
 
 def ttl_changes(feeds: Feeds) -> int:
