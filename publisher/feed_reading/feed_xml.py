@@ -104,8 +104,9 @@ class Place:
 
 
 def _prefix(tag: str) -> str:
-    """The usual prefix of an element's namespace, "" for others."""
-    return _PREFIXES.get(tag.rpartition("}")[0].removeprefix("{").lower().rstrip("/#"), "")
+    """The usual prefix of an element's namespace, "" for others; some write `https` in it."""
+    space = tag.rpartition("}")[0].removeprefix("{").lower().rstrip("/#")
+    return _PREFIXES.get(space) or _PREFIXES.get(space.replace("https:", "http:", 1), "")
 
 
 class Names:

@@ -14,6 +14,7 @@ from publisher.base.errors import InvalidData
 from publisher.base.text import whole_number
 
 _SYNDICATION = "http://purl.org/rss/1.0/modules/syndication/}"
+_SYNDICATIONS = (_SYNDICATION, _SYNDICATION.replace("http:", "https:"))
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _PERIOD_MINUTES = {"hourly": 60, "daily": 1440, "weekly": 10080, "monthly": 43200, "yearly": 525600}
 _ROOTS = {"rss": "rss", "rdf": "rdf", "feed": "atom"}
@@ -102,7 +103,8 @@ class _Collector:
         if self.depth_in_item:
             self.depth_in_item += 1
         else:
-            self.path.append(tag if tag.startswith(_SYNDICATION) else tag.rpartition("}")[2])
+            space = _SYNDICATION if tag.startswith(_SYNDICATIONS) else ""
+            self.path.append(space + tag.rpartition("}")[2])
             self.text.clear()
             if self.path[-1] in ("item", "entry") and len(self.path) <= 3:
                 self.start_byte = self.parser.CurrentByteIndex

@@ -413,3 +413,14 @@ def test_how_long_a_json_attachment_plays(length: object, seconds: int) -> None:
     }
     parsed = parse_document(json.dumps(tree).encode(), XML, URL)
     assert parsed.items[0].details.duration_seconds == seconds
+
+
+@pytest.mark.parametrize("document", [RSS_10, RSS_20, ATOM], ids=["RSS 1.0", "RSS 2.0", "Atom"])
+def test_a_namespace_that_was_made_secure(document: bytes) -> None:
+    """Templates of Svelte and searches for `http:` make names of vocabularies `https:`."""
+    secure = document
+    for host in (b"purl.org", b"www.w3.org/2005"):
+        secure = secure.replace(b'="http://' + host, b'="https://' + host)
+    assert secure != document
+    read, meant = (parse_document(each, XML, URL) for each in (secure, document))
+    assert (read.items, read.hints) == (meant.items, meant.hints)

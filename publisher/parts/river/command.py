@@ -144,6 +144,9 @@ def poll(url: str | None, everything: bool, whole: bool) -> None:
         worker = service.worker(the_site)
         asyncio.run(worker.drain())
         click.echo(f"{worker.polls} polled, {counted(worker.new_items, 'new item')}")
+        with the_site.database.read() as db:
+            if waiting := subscriptions.never_polled(db):
+                click.echo(f"{counted(waiting, 'new feed')} to come, one a second: poll again")
         return
     poller = service.on_demand(the_site)
     with the_site.database.write() as db:

@@ -109,3 +109,23 @@ def test_impossible_dates(date: str) -> None:
     _, bad = read(feed(items)).posts
     assert bad.published_at is None
     assert "its date cannot be read, so it became a draft" in bad.needs[0]
+
+
+def test_namespaces_that_were_made_secure() -> None:
+    """Texts, authors and durations under `https:` are those under `http:`."""
+    own = (
+        "<item><title>T</title><content:encoded>&lt;p&gt;Long&lt;/p&gt;</content:encoded>"
+        "<dc:creator>Ada</dc:creator></item>"
+    )
+    names = [f'xmlns:{name}="http' for name in ("content", "dc", "itunes")]
+    text = feed(own)
+    for name in names:
+        text = text.replace(name, f"{name}s")
+    post = one(text)
+    assert (post.source, post.by) == ("<p>Long</p>", ("Ada",))
+    atom = (
+        '<feed xmlns="https://www.w3.org/2005/Atom"><id>urn:x</id><title>T</title>'
+        "<entry><id>urn:1</id><title>One</title><updated>2020-01-07T10:00:00Z</updated>"
+        '<content type="html">&lt;p&gt;Long&lt;/p&gt;</content></entry></feed>'
+    )
+    assert (one(atom).title, one(atom).source) == ("One", "<p>Long</p>")

@@ -151,9 +151,13 @@ def test_poll_what_is_due(typed: Typed, followed: str, origin: Origin, tmp_path:
         "127.0.0.1", "localhost"
     )
     file = tmp_path / "list.opml"
-    file.write_text(f'<opml version="2.0"><body><outline xmlUrl="{second}"/></body></opml>')
+    third = "http://later.example/feed"
+    outlines = "".join(f'<outline xmlUrl="{url}"/>' for url in (second, third))
+    file.write_text(f'<opml version="2.0"><body>{outlines}</body></opml>')
     typed("import", str(file))
-    assert typed("poll").out == "1 polled, 1 new item\n"
+    assert typed("poll").out == (
+        "1 polled, 1 new item\n1 new feed to come, one a second: poll again\n"
+    )
 
 
 def test_poll_on_demand_is_limited(typed: Typed, followed: str, origin: Origin) -> None:

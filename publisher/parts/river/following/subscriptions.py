@@ -68,6 +68,12 @@ def with_items(session: Session) -> list[RiverFeed]:
     return [feed for feed in everyone(session) if not (feed.is_list or feed.state == "merged")]
 
 
+def never_polled(session: Session) -> int:
+    """How many feeds wait for their first poll."""
+    fresh = RiverFeed.last_polled_at.is_(None), RiverFeed.state == "active"
+    return session.query(RiverFeed).where(*fresh).count()
+
+
 def subscribe(
     session: Session, url: str, now: datetime, first_poll_at: datetime, **about: Any
 ) -> RiverFeed:
