@@ -30,7 +30,7 @@ _PREFIXES = {
     "http://example.com/dtds/podcast-1.0.dtd": "itunes",
 }
 _RSS = re.compile(
-    r"$|http://purl\.org/rss/1\.0/?$|http://(my|channel)\.netscape\.com/rdf/simple/|"
+    r"$|https?://purl\.org/rss/1\.0/?$|http://(my|channel)\.netscape\.com/rdf/simple/|"
     r"http://backend\.userland\.com/rss|http://blogs\.law\.harvard\.edu/tech/rss|"
     r"http://purl\.org/net/rss1\.1#|http://cyber\.law\.harvard\.edu/rss|urn:undeclared:rss",
     re.IGNORECASE,

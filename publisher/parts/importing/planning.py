@@ -178,7 +178,7 @@ def _fitting(post: ImportedPost, notes: Counter[str]) -> Content:
         name = content_field.name
         part, note = content_field.fitted(getattr(value, name))
         value = replace(value, **{name: part})
-        if note:
+        if note and name != "image":  # which is told of each post, when pictures were copied
             notes[note] += 1
     return replace(value, slug=slugify(value.slug))
 

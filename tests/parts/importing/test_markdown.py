@@ -162,3 +162,20 @@ def test_windows_files() -> None:
     for end in ("\r\n", "\r"):
         post = one(f"\ufeff---{end}title: T{end}---{end}Text{end}", name="t.md")
         assert (post.title, post.source) == ("T", "Text\n")
+
+
+@pytest.mark.parametrize(
+    ("body", "picture"),
+    [
+        ("![A cup](cup.jpg)", ""),
+        ('<img src="./cup.jpg">', ""),
+        ("![A cup](<cup.jpg>)", ""),
+        ("![A cup](teacup.jpg)", "cup.jpg"),
+        ("cup.jpg", "cup.jpg"),
+    ],
+)
+def test_a_picture_that_the_text_shows_is_not_shown_twice(body: str, picture: str) -> None:
+    """Blogs of Quarto have it in both places; a card takes the text's first picture."""
+    head = "---\ntitle: T\ndate: 2020-03-04\nimage: cup.jpg\n---\n"
+    (post,) = recognition.read(folder({"a.md": head + body}), None, UTC).posts
+    assert post.image == picture

@@ -51,6 +51,7 @@ def test_a_post_of_quarto() -> None:
     assert post.guid == post.address == "https://old.example/posts/2023-06-10_tea/"
     assert (post.title, post.by, post.status) == ("Tea", ("Ada Tea",), "published")
     assert post.tags == ("R", "Hot water")
+    assert post.aliases == (f"{post.address}index.html",)
 
 
 def test_what_the_code_of_quarto_made() -> None:

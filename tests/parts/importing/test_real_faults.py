@@ -101,7 +101,7 @@ def test_shortcodes_of_hugo() -> None:
         "hugo.toml": 'baseURL = "https://old.example/"\n'
             '[permalinks]\nblog = "/:year/:month/:slug/"',
         "content/blog/two.md": head("Two", "date: 2023-05-01\nslug: second\n") + "x",
-        "content/blog/one.md": head("One", "date: 2023-04-05\ncover: {image: c.jpg, alt: A}\n")
+        "content/blog/one.md": head("One", "date: 2023-04-05\ncover: {image: d.jpg, alt: A}\n")
             + '{{< figure src="c.jpg" alt="x" caption="Cap" >}} [o]({{< ref "two.md" >}}) '
             "[m](two.md)\n\n{{< youtube dQw4w9WgXcQ >}}\n\n"
             "{{< own thing >}} {{</* shown */>}} {{ x }}",
@@ -111,7 +111,7 @@ def test_shortcodes_of_hugo() -> None:
     assert "\n\nhttps://www.youtube.com/watch?v=dQw4w9WgXcQ\n\n" in post.content.source
     assert "{{< own thing >}} {{< shown >}} {{ x }}" in post.content.source
     assert post.post.needs == ("the shortcode {{< own >}}",)
-    assert (post.post.image, post.post.image_alt) == ("c.jpg", "A")
+    assert (post.post.image, post.post.image_alt) == ("d.jpg", "A")
 
 
 def test_jsx_and_blocks_between_colons() -> None:

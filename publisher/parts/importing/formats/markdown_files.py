@@ -171,6 +171,8 @@ class TextFolder:
         if undated and plain.status == "draft" and not page:
             needs += undated
         picture, alt = _picture(fields)
+        if re.search(rf"[(/\"'<]{re.escape(picture)}[)\"'> ?]", body):
+            picture = alt = ""  # the text shows it
         guid = text_of(fields, "guid") or self._guid(text, address) or f"urn:file:{place}"
         status: PostStatus = (
             "draft" if drafts and plain.status in ("published", "scheduled") else plain.status

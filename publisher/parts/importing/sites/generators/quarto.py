@@ -59,6 +59,10 @@ class Quarto(Generator):
         inner = text.path.with_suffix("").as_posix()
         return f"/{inner.removesuffix('index')}" + ("" if inner.endswith("index") else ".html")
 
+    def also(self, address: str) -> tuple[str, ...]:
+        """The file in the folder."""
+        return (f"{address}index.html",) if address.endswith("/") else ()
+
     def body(self, place: str, body: str) -> tuple[str, list[str]]:
         """The text with what its code made, where that was kept; else without."""
         path, needs = PurePosixPath(place), list[str]()
