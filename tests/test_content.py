@@ -351,6 +351,11 @@ def test_readers_see_it(blog: Site, app: Flask) -> None:
     assert [name for name in prose() if word(name) not in page] == []
 
 
+def test_what_a_form_lacks_has_its_default() -> None:
+    assert content.from_inputs({"source": "x"}) == Content(source="x")
+    assert content.from_inputs({"source": "x", "gallery": "", "kind": ""}) == Content(source="x")
+
+
 @pytest.mark.parametrize(
     ("pasted", "address"),
     [

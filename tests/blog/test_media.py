@@ -173,6 +173,15 @@ def test_bad_uploads(data: bytes, error: type[Exception], words: str) -> None:
         media.accept(data)
 
 
+def test_all_frames_of_an_animation_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = animation("GIF", frames=3, size=(60, 20))
+    monkeypatch.setattr(pictures, "MAX_ANIMATION_PIXELS", 3 * 60 * 20)
+    assert pictures.encode(data).content_type == "image/gif"
+    monkeypatch.setattr(pictures, "MAX_ANIMATION_PIXELS", 3 * 60 * 20 - 1)
+    with pytest.raises(TooLarge, match="animation"):
+        pictures.encode(data)
+
+
 def test_sound_is_measured() -> None:
     """A podcast episode tells its type and its length."""
     accepted = media.accept(make_mp3(seconds=12))

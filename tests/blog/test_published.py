@@ -94,6 +94,21 @@ def test_page_by_page_each_post_once(shelf: Site, list_of: ListOf) -> None:
     assert seen == [7, 6, 5, 4, 3, 2, 1]
 
 
+def test_each_author_has_a_list(site: Site) -> None:
+    """Of authors who have published, whichever came first."""
+    people = [make_author(site, name) for name in ("ada", "bob", "eve", "kim")]
+    for author in people[:3]:
+        make_post(site, f"By {author.name}.", author_id=author.id)
+    with site.database.read() as db:
+        assert [author.name for author in published.authors(db)] == ["ada", "bob", "eve"]
+        lists = [published.by_author(db, author, 9) for author in people]
+        with pytest.raises(NotFound):
+            published.author_called(db, "kim")
+    assert [[post.source for post in own] for own in lists] == [
+        ["By ada."], ["By bob."], ["By eve."], []
+    ]  # fmt: skip
+
+
 def test_neighbours_are_those_of_the_list(shelf: Site) -> None:
     """From the newest post to the oldest and back, also where two have one moment."""
     with shelf.database.read() as db:

@@ -183,6 +183,19 @@ def test_the_past_can_be_asked_for(blog: Site, clock: FakeClock) -> None:
     assert texts(parse(document), "channel/ttl") == ["15"]
 
 
+def test_a_document_says_nothing_of_later(blog: Site, clock: FakeClock) -> None:
+    """At the moment of a change it is the one that is served; before, it was built before."""
+    make_post(blog, "A text.", clock() - timedelta(hours=1), title="A")
+    clock.forward(minutes=20)
+    shown = rebuild(blog)
+    assert built_on(shown) == "Mon, 04 Mar 2024 09:50:00 +0000"
+    with blog.database.read() as db:
+        assert document_at(db, SITE_URL, clock(), blog.parts) == shown.body
+        before = document_at(db, SITE_URL, clock() - timedelta(minutes=5), blog.parts)
+    (date,) = texts(parse(before), "channel/lastBuildDate")
+    assert date <= "Mon, 04 Mar 2024 09:45:00 +0000"
+
+
 def test_quiet_setting(blog: Site, clock: FakeClock) -> None:
     """With `etag` quiet a ttl step leaves the tag alone; the document carries the new ttl."""
     set_settings(blog, {"etag": "quiet"})
@@ -191,6 +204,8 @@ def test_quiet_setting(blog: Site, clock: FakeClock) -> None:
     second = rebuild(blog)
     assert element(second, "channel/ttl") == ["480"]
     assert (second.etag, second.last_modified) == (first.etag, first.last_modified)
+    tags_feeds = [build.decision["frame_changed_at"] for build in (first, second)]
+    assert tags_feeds[0] == tags_feeds[1]
 
 
 # When a build is due
