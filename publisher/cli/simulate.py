@@ -370,25 +370,22 @@ def _collect(
             ) as bar,
         ):
             bar.render_progress()
-            done, reached, begun, quiet = 0, 0, monotonic_seconds(), QUIET_SECONDS
+            reached, begun, quiet = 0, monotonic_seconds(), QUIET_SECONDS
 
             def go_to(tasks: float) -> None:
                 nonlocal reached, quiet
-                step, waited = max(int(tasks * STEPS), reached), monotonic_seconds() - begun
+                step, waited = int(tasks * STEPS), monotonic_seconds() - begun
                 bar.update(step - reached)
                 reached = step
                 if not terminal and waited >= quiet and tasks < len(work):
                     quiet = 2 * waited
                     click.echo(
-                        f"publisher: {step / len(work) / STEPS:.0%} replayed after {waited:.0f} s",
+                        f"publisher: {tasks / len(work):.0%} replayed after {waited:.0f} s",
                         err=True,
                     )
 
-            with grid.watched(lambda more: go_to(done + more)):
-                for part in grid.run(work, options, threads):
-                    results += part
-                    done += 1
-                    go_to(done)
+            for part in grid.run(work, options, threads, go_to):
+                results += part
     except KeyboardInterrupt:
         return results, False
     return results, True

@@ -67,7 +67,6 @@ class Task(NamedTuple):
 
 
 FEW = 2  # parts of the time that are not worth a second process
-_watchers: list[Callable[[float], None]] = []
 
 Source = Union[Timeline, "list[Shard]"]
 """What is reported together: a timeline, or many feeds in shards."""
@@ -83,32 +82,36 @@ def tasks(sources: Sequence[Source], publishers: Sequence[str]) -> list[Task]:
     ]
 
 
-def run(work: Sequence[Task], options: ReplayOptions, jobs: int = 1) -> Iterator[list[Result]]:
-    """The results of each task, in the order of `work`, as they become ready."""
-    if jobs == 1 or (len(work) == 1 and compiled.available()):
-        yield from (run_task(task, options) for task in work)
-        return
-    if not compiled.available():
+def run(
+    work: Sequence[Task],
+    options: ReplayOptions,
+    jobs: int = 1,
+    tell: Callable[[float], None] = lambda tasks: None,
+) -> Iterator[list[Result]]:
+    """The results of each task, in the order of `work`, as they become ready. `tell` is called with
+    the number of tasks done, parts of one included."""
+    if jobs != 1 and not compiled.available():
         with _processes(jobs) as workers:
-            for _, tasks in groupby(work, key=lambda task: task.source):
-                yield from _side_by_side(list(tasks), options, workers)
+            done = 0
+            for _, group in groupby(work, key=lambda task: task.source):
+                tasks = list(group)
+                yield from _side_by_side(tasks, options, workers, done, tell)
+                done += len(tasks)
+        return
+    for done, results in enumerate(_by_threads(work, options, jobs), 1):
+        yield results
+        tell(done)
+
+
+def _by_threads(work: Sequence[Task], options: ReplayOptions, jobs: int) -> Iterator[list[Result]]:
+    if jobs == 1 or len(work) == 1:
+        yield from (run_task(task, options) for task in work)
         return
     # Imported here: it takes half of the simulator's start, and a single task does not need it.
     from joblib import Parallel, delayed
 
     parallel = Parallel(n_jobs=jobs, prefer="threads", return_as="generator")
     yield from parallel(delayed(partial(run_task, options=options))(task) for task in work)
-
-
-@contextmanager
-def watched(tell: Callable[[float], None]) -> Iterator[None]:
-    """While this holds, `tell` is called whenever a part of the tasks that run side by side without
-    numba is done, with the number of tasks done beyond those of which there are results."""
-    _watchers.append(tell)
-    try:
-        yield
-    finally:
-        _watchers.remove(tell)
 
 
 @contextmanager
@@ -135,18 +138,22 @@ class _Begun(NamedTuple):
 
 
 def _side_by_side(
-    tasks: Sequence[Task], options: ReplayOptions, workers: ProcessPoolExecutor
+    tasks: Sequence[Task],
+    options: ReplayOptions,
+    workers: ProcessPoolExecutor,
+    done: int,
+    tell: Callable[[float], None],
 ) -> Iterator[list[Result]]:
-    """The results of each of the `tasks`, which share the processes."""
+    """The results of each of the `tasks`, which share the processes; `done` were before them."""
     waiting = deque(_begun(task, options, workers) for task in tasks)
     calls = [call for begun in waiting for call in begun.calls]
     for number, call in enumerate(chain([None], as_completed(calls))):
         if call is not None:
             call.result()  # an error ends it all
-            for tell in _watchers:
-                tell(len(tasks) * number / len(calls) - (len(tasks) - len(waiting)))
+            tell(done + len(tasks) * number / len(calls))
         while waiting and all(call.done() for call in waiting[0].calls):
             yield _ended(waiting.popleft(), options)
+    tell(done + len(tasks))
 
 
 def _begun(task: Task, options: ReplayOptions, workers: ProcessPoolExecutor) -> _Begun:
