@@ -131,7 +131,8 @@ def as_long(max_age_seconds: int) -> int:
 PARTS = (
     Part("as is"),
     Part("Winer's rule of 2002 and nothing else", publisher="winer"),
-    Part("weekday", {"counts.weekday_factor": even_weekday, "mixture.weekday_factor": even_weekday},
+    Part("weekday",
+         {f"{module}.weekday_factor": even_weekday for module in ("counts", "mixture", "forecast")},
          (counts.weekday_factor,)),
     Part("hour of the week", {"counts.cell_rate": usual_cell, "mixture.cell_rate": usual_cell},
          (counts.cell_rate,)),

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from publisher.dynamic_ttl.core.civil import DAY_SECONDS, hour_end, hour_start
 from publisher.dynamic_ttl.core.replay.announcements import DOCUMENT, Announced
 from publisher.dynamic_ttl.core.ttl.choice import forecast, plan, workspace
-from publisher.dynamic_ttl.core.ttl.counts import STEP_SECONDS, History, Tables
+from publisher.dynamic_ttl.core.ttl.counts import STEP_SECONDS, History, Tables, record
 from publisher.dynamic_ttl.core.ttl.headers import seconds_left, slot_of, with_news
 from publisher.dynamic_ttl.core.ttl.mixture import after
 from publisher.dynamic_ttl.core.ttl.rule import WINERS, RuleNumbers
@@ -73,6 +73,7 @@ class Decisions:
         self.ttls: dict[int, int] = {}
         self.expiries: dict[int, tuple[int, ...]] = {}
         self._history, self._work = copied(whole.history), workspace(rule)
+        self._add = recorded if rule.planner == WINERS else after
 
     def ttl(self, built: int) -> int:
         """The ttl of the document of that moment, in minutes."""
@@ -102,7 +103,7 @@ class Decisions:
                 self._history = copied(self.parts[place].history)
         while self._history.past.number < number:
             at = self.times[self._history.past.number]
-            self._history = after(self._history, at, self.rule.half_life)
+            self._history = self._add(self._history, at, self.rule.half_life)
         return self._history
 
     def expiry(self, at: int) -> int:
@@ -158,6 +159,11 @@ def decided(job: Job) -> Decided:
     else:
         decisions.seen_by_headers()
     return decisions.ttls, decisions.expiries
+
+
+def recorded(history: History, at: int, half_life: int) -> History:
+    """The history with an update at `at` added, of which Winer's rule needs no beliefs."""
+    return history._replace(past=record(history, at, half_life))
 
 
 def copied(history: History) -> History:

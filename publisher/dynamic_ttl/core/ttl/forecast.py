@@ -15,6 +15,7 @@ from .counts import (
     hour_rate,
     silence_factor,
     spread_within,
+    weekday_factor,
 )
 from .mixture import rates, seen_at, weights_at
 from .rule import DAY, WEEK_MINUTE, RuleNumbers
@@ -46,7 +47,7 @@ def look_forward(
         for part in range(len(within)):
             within[part] = 1.0
     curve.number[0] = curve.waiting[0] = 0.0
-    quiet, step, at, steps = 1.0, 0, begin, len(curve.number) - 1
+    quiet, step, at, steps, weekday, day = 1.0, 0, begin, len(curve.number) - 1, -1, 1.0
     change, offset, limit, factor, cluster = at, 0, begin, 1.0, seen.habits.cluster
     while step < steps:
         if at >= change:
@@ -54,7 +55,10 @@ def look_forward(
             change, offset = period_end(zone, clock), zone.offsets[clock]
         local = at + offset
         slot, part = week_hour(local), local // STEP_SECONDS % (24 * SLOTS)
-        each = rates(history, slot, seen)
+        if slot // 24 != weekday:
+            weekday = slot // 24
+            day = weekday_factor(tables, weekday, seen.total, seen.habits)
+        each = rates(history, slot, day, seen)
         rate = each.habits if rule.profile != DAY else hour_rate(tables, slot % 24, seen.habits)
         others = weights.recent * each.recent + weights.flat * each.flat
         others += weights.daily * each.daily

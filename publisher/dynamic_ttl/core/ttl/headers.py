@@ -114,7 +114,7 @@ def plan_expiries(
             if height[one] - height[other] < STEP_MINUTES * (one - other) * have:
                 break
             front += 1
-        best = min(lines[front], step + LONGEST)
+        best = lines[front] if lines[front] < step + LONGEST else step + LONGEST
         kept = (best - step) * STEP_MINUTES
         value[step] = cost = worth + waiting[best] - waited - kept * have + value[best]
         height[step] = waited + cost

@@ -79,10 +79,10 @@ def seen_at(history: History, now: int, half_life: int) -> RateFactors:
     return RateFactors(habits, recent, total, (total + PRIOR) / (days + PRIOR))
 
 
-def rates(history: History, slot: int, seen: RateFactors) -> Weights:
-    """Updates that each forecaster expects in `slot`, an hour of the week."""
+def rates(history: History, slot: int, factor: float, seen: RateFactors) -> Weights:
+    """Updates that each forecaster expects in `slot`, an hour of the week; factor: the
+    `weekday_factor` of its day."""
     usual, tables = SHAPE[slot % 24], history.tables
-    factor = weekday_factor(tables, slot // 24, seen.total, seen.habits)
     return Weights(
         cell_rate(tables, slot, factor, seen.habits),
         (tables.recent[slot % 24] * seen.recent.fading + usual / 24.0) / seen.recent.days,
@@ -188,8 +188,9 @@ def learn(history: History, at: int, half_life: int) -> None:
             return
     seen = seen_at(history, at, half_life)
     local = local_second(history.zone, at)
-    here, slot = rates(history, week_hour(local), seen), local // STEP_SECONDS % (24 * SLOTS)
-    age = age_class(at - past.last)
+    hour, slot = week_hour(local), local // STEP_SECONDS % (24 * SLOTS)
+    day = weekday_factor(history.tables, hour // 24, seen.total, seen.habits)
+    here, age = rates(history, hour, day, seen), age_class(at - past.last)
     factor = silence_factor(history.tables, seen.habits.fading, age)
     weight = 0.0
     if knows_enough(past, at):

@@ -55,7 +55,7 @@ def test_all_begin_with_one_update_a_day() -> None:
     now = int(NOON.timestamp())
     history = known.history(now)
     seen = seen_at(history, now, HALF_LIFE_DAYS * 86_400)
-    day = [rates(history, slot, seen) for slot in range(24)]
+    day = [rates(history, slot, 1.0, seen) for slot in range(24)]
     counted = sum(history.tables.recent) * seen.recent.fading
     assert sum(four.recent for four in day) * seen.recent.days == pytest.approx(counted + 1.0)
     assert sum(four.flat for four in day) == pytest.approx(seen.level)
