@@ -139,6 +139,7 @@ _BY_PREFIX = (
     *(limit for part in all_parts().values() for limit in part.body_limits),
     ("/setup/", SETUP_BYTES),
     ("/studio/media", UPLOAD_BYTES),
+    ("/studio/posts/", UPLOAD_BYTES),  # a file can be added without scripts
     ("/studio/", TEXT_BYTES),  # the login, too: it carries the text of a form sent too late
 )
 MOST_BYTES = max(limit for _, limit in _BY_PREFIX)

@@ -92,8 +92,8 @@ def test_what_needs_a_hand_is_listed(instance: Path, tmp_path: Path) -> None:
     wanted = [
         "  1 post: the shortcode {{< youtube >}}",
         "    one",
-        "  1 post: a picture was not in the source",
-        "    one: img/gone.png",
+        "  1 post: a picture could not be copied",
+        "    one: img/gone.png (there is no such file in the folder)",
         "  1 post: it has no text",
         "    three",
         "  1 post: a link leads nowhere here",

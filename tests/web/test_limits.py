@@ -8,6 +8,7 @@ from flask.testing import FlaskClient
 
 from publisher.base.system import confined
 from publisher.blog.members import tokens
+from publisher.blog.post_files.media import MAX_BYTES
 from publisher.http_server.http_head import MOST_HEAD_BYTES
 from publisher.installation import Site
 from publisher.web.api import xml_rpc_values as values
@@ -157,8 +158,14 @@ def test_a_long_call_is_read_in_a_confined_process(
 def test_a_login_may_carry_what_a_post_may_be() -> None:
     """The text of a form that was sent after the login had ended; without it, this is no door more
     for strangers, as the studio reads what they send to find out."""
-    assert body_limit("/studio/login") == body_limit("/studio/posts/1") == TEXT_BYTES
+    assert body_limit("/studio/login") == body_limit("/studio/") == TEXT_BYTES
     assert body_limit("/setup/x") < FORM_BYTES
+
+
+def test_a_file_of_the_largest_size_can_be_added_without_scripts() -> None:
+    """The form of the editor says up to 32 MB: a larger limit than that of its words."""
+    for path in ("/studio/posts/new", "/studio/posts/1"):
+        assert body_limit(path) >= MAX_BYTES + TEXT_BYTES
 
 
 @pytest.mark.parts("micropub", "mirror", "river", "xml_rpc")

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from html import unescape
 from itertools import islice
 from typing import TypeVar
@@ -420,7 +420,7 @@ def _counted(session: Session, instants: set[datetime]) -> set[datetime]:
     return set(session.scalars(loaded)) if instants else set()
 
 
-def sentences(plan: Plan, batch: Batch) -> Iterator[str]:
+def sentences(plan: Plan, batch: Batch, zone: tzinfo = UTC) -> Iterator[str]:
     """One line per fact, its number first; facts with the number 0 are left out."""
     states = ", ".join(f"{number} {state}" for state, number in plan.states.most_common())
     yield f"{counted(len(plan.new), 'new post')}{f' ({states})' if states else ''}"
@@ -434,7 +434,7 @@ def sentences(plan: Plan, batch: Batch) -> Iterator[str]:
     if batch.site is not None:
         yield f"{counted(len(batch.site.updates), 'update')} in the log of the export"
     elif plan.span:
-        begin, end = (f"{at:%Y-%m-%d}" for at in plan.span)
+        begin, end = (f"{at.astimezone(zone):%Y-%m-%d}" for at in plan.span)
         dates = begin if begin == end else f"{begin} to {end}"
         yield f"counted in the day of this blog, by date: {counted(plan.updates, 'post')}, {dates}"
     if plan.addresses:

@@ -101,7 +101,7 @@ def run(
         to_do.add(place_, place_, f"it was not imported: {reason}")
     to_do.save()
     return {
-        "facts": [*planning.sentences(planned, batch), *to_do.facts()],
+        "facts": [*planning.sentences(planned, batch, zone), *to_do.facts()],
         "to_do": to_do.groups(),
         "new": len(planned.new),
         "redirects": redirects,

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from flask.testing import FlaskClient
@@ -235,6 +236,15 @@ def test_history_is_not_counted_twice(site: Site, importer: Importer) -> None:
         update_log.record(db, post(1).published_at or MONDAY_MORNING, "loaded")
     importer(Batch([post(1), post(2)]))
     assert sorted(kind for _, kind in log(site)) == ["import", "loaded"]
+
+
+def test_the_days_of_a_report_are_those_of_the_blog(importer: Importer) -> None:
+    """A day without a time is midnight in the blog's zone, and may be the day before in UTC."""
+    zone = ZoneInfo("Europe/Berlin")
+    batch = Batch([post(1, published_at=datetime(2018, 5, 3, tzinfo=zone))])
+    assert any(
+        line.endswith("2018-05-03") for line in planning.sentences(importer(batch), batch, zone)
+    )
 
 
 def test_authors_we_do_not_know(site: Site, importer: Importer) -> None:

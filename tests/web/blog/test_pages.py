@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from flask import Flask
@@ -226,6 +226,17 @@ def test_dates_are_the_authors(site: Site, client: FlaskClient) -> None:
     assert shown
     assert re.sub("<[^>]*>", "", shown[1]) == "4. März 2024, 10:30"
     assert '<html lang="de">' in page
+
+
+@pytest.mark.parametrize(("minute", "shown"), [(0, "4 March 2024"), (1, "4 March 2024, 00:01")])
+def test_midnight_is_no_time_that_anybody_said(
+    site: Site, client: FlaskClient, minute: int, shown: str
+) -> None:
+    """A post that was imported with its day alone shows the day alone."""
+    set_settings(site, {"timezone": "Europe/Berlin"})
+    post = make_post(site, at=datetime(2024, 3, 3, 23, minute, tzinfo=UTC))
+    page = html.fromstring(client.get(f"/posts/{post.slug}").text)
+    assert page.find(".//time[@class='dt-published']").text_content() == shown
 
 
 def test_pages_are_revalidated(site: Site, client: FlaskClient) -> None:
