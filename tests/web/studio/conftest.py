@@ -17,7 +17,7 @@ def browser(client: FlaskClient, site: Site) -> Browser:
 
 
 @pytest.fixture
-def ada(browser: Browser) -> Browser:
+def ada(browser: Browser, site: Site) -> Browser:
     """Ada's browser, logged in."""
-    assert browser.log_in().status_code == 302
+    browser.be_logged_in(site)
     return browser
