@@ -181,3 +181,11 @@ def test_an_address_that_a_post_takes_again_is_its_own(site: Site, clock: FakeCl
         assert published.moved(db, "/posts/two") is not None
     assert make_post(site, "y", slug="two").slug == "two-2"
     assert make_post(site, "z", slug="archives").slug == "archives-2"
+
+
+def test_neighbouring_pictures_are_a_gallery_unless_the_author_does_not_want_one(
+    site: Site,
+) -> None:
+    pictures = "![a](/media/a.png)\n![b](/media/b.png)"
+    assert '<div class="gallery">' in make_post(site, pictures).html
+    assert "gallery" not in make_post(site, pictures, gallery="off").html
