@@ -1,4 +1,4 @@
-"""Sites of Quarto, MkDocs and Quartz: what real ones had, in small."""
+"""Sites of Quarto, MkDocs, Quartz and Digital Garden: what real ones had, in small."""
 
 import json
 from collections.abc import Mapping
@@ -140,9 +140,10 @@ def test_links_of_a_vault() -> None:
     post = {post.where: post for post in read(files).posts}["content/Tea.md"]
     assert (post.title, post.address) == ("Tea", "https://old.example/notes/Tea")
     assert post.source == (
-        "See [the dark one](/notes/Concepts/Black-tea), [[Green tea]], Milk `[[a]]`.\n\n"
+        "See [the dark one](/notes/Concepts/Black-tea), Green tea, Milk `[[a]]`.\n\n"
         "![](<assets/pot.png>)\n"
     )
+    assert post.needs == ("a link leads nowhere here: [[Green tea]]",)
     plain = one({"a.md": "---\ndate: 2023-06-10\n---\nif [[ -f a ]] then [[1]]"})
     assert plain.source == "if [[ -f a ]] then [[1]]"
 
@@ -151,3 +152,32 @@ def test_authors_that_are_tables() -> None:
     """As Quarto and some themes of Hugo write them."""
     head = "---\ntitle: Tea\ndate: 2023-06-10\nauthors:\n  - {name: Ada, url: /ada}\n  - Bo\n---\n"
     assert one({"a.md": f"{head}Hot."}).by == ("Ada", "Bo")
+
+
+def test_a_note_of_the_digital_garden() -> None:
+    """The plugin of Obsidian writes the note's own fields below one, and links as it has them."""
+    head = {
+        "dg-publish": True,
+        "permalink": "/Black tea/",
+        "dg-note-properties": {"slug": "tea", "author": "Ada", "created": "2025-05-26"},
+    }
+    files = {
+        ".eleventy.js": 'module.exports = () => ({ dir: { input: "src/site" } })',
+        "eleventy.config.js": 'export default { dir: { input: "src/site" } }',
+        "src/site/notes/Black tea.md": f"---\n{json.dumps(head)}\n---\n"
+        "[[notes/Black tea\\|Itself]] and [[notes/Not here\\|what is not here]], [[1]].",
+    }
+    post = one(files)
+    assert (post.title, post.slug, post.by) == ("Black tea", "tea", ("Ada",))
+    assert (post.status, f"{post.published_at:%Y-%m-%d}") == ("published", "2025-05-26")
+    assert post.source == "[Itself](/Black%20tea/) and what is not here, [[1]]."
+
+
+def test_a_link_to_a_post_beside() -> None:
+    """It starts from the old address; files and pictures start from the text."""
+    head = "---\ntitle: T\ndate: 2020-03-04\n---\n"
+    body = "[a](../tea) [b](../../05/milk/#x) [c](../pot.pdf) ![d](../pot.png)"
+    post = one(
+        {"_config.yml": "permalink: /:year/:month/:title/", "source/_posts/now.md": head + body}
+    )
+    assert post.source == "[a](/2020/03/tea) [b](/2020/05/milk/#x) [c](../pot.pdf) ![d](../pot.png)"

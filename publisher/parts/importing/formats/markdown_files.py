@@ -49,6 +49,7 @@ _FALSE = ("false", "no", "0", "off")
 _DATES = ("date", "pubdate", "pubdatetime")
 _EXPORTED = ("title", "date", "description", "author", "image")
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:---|\+\+\+|\{\s*\x22|(?:<!--\s*)?\.\. [a-z_]+:)")
+_VAULTS = ("", "Quartz", "Eleventy")  # where `[[name]]` may be a link
 _HEADING = re.compile(
     r"\s*(?:# +([^\n]+?) *#*(?: *\{[^{}\n]*\})?(?:\n+|\Z)|(\S[^\n]*)\n=+ *(?:\n+|\Z))"
 )
@@ -301,7 +302,7 @@ class TextFolder:
             origin=f"{base.scheme}://{base.netloc}" if base.netloc else "",
             known=plain,
             addressed=lambda link: self.addressed(link, text.place),
-            beside=lambda link: self._beside(link, text.place) if name in ("", "Quartz") else "",
+            beside=lambda link: self._beside(link, text.place) if name in _VAULTS else "",
             liquid=generator.liquid or not name,
             tags=name in ("Jekyll", "Eleventy", "Hexo", ""),
             shortcodes=name in ("Hugo", ""),
@@ -428,7 +429,7 @@ def post(
 
 
 def _used(word: str) -> str:
-    if word.startswith("the "):
+    if word.startswith(("the ", "a link ")):
         return word
     return f"it uses {word}" if word == "{{ ... }}" else f"the shortcode {word}"
 

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from urllib.parse import urljoin
 
 from publisher.parts.importing.sites import permalinks
 
@@ -302,13 +303,14 @@ class Words:
         shown, name, part, words = link[1], link[2].strip(" ./\\"), link[3] or "", link[4]
         file = self.beside(name) if name else ""
         words = " ".join((words or name.rpartition("/")[2] or part).split())
-        if not file and (name or self.known.get("generator") != "Quartz"):
+        obsidian = link[2].endswith("\\") or self.known.get("generator") == "Quartz"
+        if not file and not obsidian:
             return link[0]
         if shown and _PICTURE.search(name):
             return f"![{'' if words.isdigit() or words == name else words}](<{file}>)"
         address = self.addressed(name)
         if shown or (name and not address):
-            self.used[f"the link {link[0]}"] = None
+            self.used[f"a link leads nowhere here: {link[0]}"] = None
         return f"[{words}]({address})" if address else words
 
     def _link(self, match: re.Match[str]) -> str:
@@ -322,6 +324,9 @@ class Words:
         if word or beside or re.search(r"\.(?:md|mdx|markdown|qmd|rst)$", path):
             address = self.addressed(path[word.end() :] if word else path)
             return f"{match[1]}{address}{sharp}{part}" if address else match[0]
+        page = self.known.get("page.url", "")
+        if page and path.startswith(("./", "../")) and "." not in path.rpartition("/")[2]:
+            return f"{match[1]}{urljoin(self.base_path + page, target)}"  # a post beside it
         return match[0]
 
     def _quoted_blocks(self, text: str) -> str:

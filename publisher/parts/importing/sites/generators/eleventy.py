@@ -73,6 +73,17 @@ class Eleventy(Generator):
         hidden = {part for part in folders if part.startswith("_")} - _SHOWN
         return place.startswith(self.root) and super().takes(place) and not hidden
 
+    def fields(self, fields: dict[str, Any], place: str) -> dict[str, Any]:
+        """With what the Digital Garden of Obsidian keeps of a note, which is called like its
+        file."""
+        if "dg-publish" not in fields:
+            return fields
+        kept = fields.get("dg-note-properties")
+        note = {"title": PurePosixPath(place).stem} | (kept if isinstance(kept, dict) else {})
+        note |= fields
+        date = next((note[n] for n in ("date", "dg-created", "created") if note.get(n)), None)
+        return note | {"date": date, "updated": note.get("updated") or note.get("dg-updated")}
+
     def kind(self, text: Text) -> PostKind:
         """A text at the root that is in no collection of posts is a page."""
         if text.path.parent.as_posix() + "/" in (self.root, "./") and not text.dated_name[0]:
