@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
@@ -50,9 +51,7 @@ _DATES = ("date", "pubdate", "pubdatetime")
 _EXPORTED = ("title", "date", "description", "author", "image")
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:---|\+\+\+|\{\s*\x22|(?:<!--\s*)?\.\. [a-z_]+:)")
 _VAULTS = ("", "Quartz", "Eleventy")  # where `[[name]]` may be a link
-_HEADING = re.compile(
-    r"\s*(?:# +([^\n]+?) *#*(?: *\{[^{}\n]*\})?(?:\n+|\Z)|(\S[^\n]*)\n=+ *(?:\n+|\Z))"
-)
+_HEADING = re.compile(r"\s*(?:# +([^\n]+)(?:\n+|\Z)|(\S[^\n]*)\n=+ *(?:\n+|\Z))")
 _SIGNS_OF_WORDS = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)|\*|`")  # links, emphasis, code
 _LOOPS = re.compile(r"\{%-?\s*for\b.*?\{%-?\s*endfor\s*-?%\}", re.DOTALL)
 _SIGNS = re.compile(
@@ -325,11 +324,20 @@ class TextFolder:
         keys = ((beside / link).as_posix(), link) if link else ()
         return next((a for key in keys if (a := self._addresses.get(key))), "")
 
+    @cached_property
+    def _named(self) -> dict[str, list[str]]:
+        """The files of the folder by the last part of their names."""
+        named: dict[str, list[str]] = {}
+        for name in self.folder.names:
+            named.setdefault(PurePosixPath(name).name, []).append(name)
+        return named
+
     def _beside(self, link: str, place: str) -> str:
         """The file that `[[link]]` names, which may lie anywhere, by its path from a text; "" for
         none."""
         ends = (f"/{link}", f"/{link}.md")
-        found = [name for name in self.folder.names if f"/{name}".endswith(ends)]
+        names = (name for end in ends for name in self._named.get(end.rpartition("/")[2], ()))
+        found = [name for name in names if f"/{name}".endswith(ends)]
         folder = PurePosixPath(f"/{self.prefix}{place}").parent
         return posixpath.relpath(f"/{found[0]}", folder) if found else ""
 
@@ -473,7 +481,8 @@ def _heading(body: str) -> tuple[str, str]:
     heading = _HEADING.match(body)
     if not heading:
         return "", body
-    words = _SIGNS_OF_WORDS.sub(r"\1", heading[1] or heading[2])
+    words = re.sub(r"\{[^{}]*\}\s*$", "", heading[1] or heading[2]).rstrip(" #")
+    words = _SIGNS_OF_WORDS.sub(r"\1", words)
     return values.title(words), body[heading.end() :]
 
 

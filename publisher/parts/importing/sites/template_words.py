@@ -43,7 +43,9 @@ _LINK = re.compile(
 _WORD_OF_LINK = re.compile(r"[{|](filename|static|attach|category|tag|author|index)[|}]")
 # `[[A text]]`, `[[A text#Part|words]]`, `![[picture.png|300]]`.
 _WIKI = re.compile(r"(!?)\[\[([^\[\]|#\n]*)(?:#([^\[\]|\n]*))?(?:\|([^\[\]\n]*))?\]\]")
-_SIZED = re.compile(r"(!\[[^\[\]\n]*\]\([^()\n]*\))\{[^{}\n]*=[^{}\n]*\}")  # `{width=50%}`
+_SIZED = re.compile(
+    r"(!\[[^\[\]\n]*\]\([^()\n]*\))\{[^{}\n]{0,300}=[^{}\n]{0,300}\}"
+)  # `{width=50%}`
 _JSX = re.compile(
     r"""(?<=\s)([A-Za-z][\w-]*)=\{\s*(?:["'`]([^"'`{}\n]*)["'`]|[^{}\n]*(?:\{[^{}\n]*\}[^{}\n]*)*)\s*\}"""
 )

@@ -14,8 +14,10 @@ from publisher.storage.tables.blog import PostKind
 
 _DATE_WORDS = {"yyyy": ":year", "yy": ":short_year", "MM": ":month", "M": ":i_month",
                "dd": ":day", "d": ":i_day"}  # fmt: skip
-_NOTE = re.compile(r"([ \t]*)(?:(?:!!!|\?\?\?\+?)[ \t]+([\w-]+)[^\"\n]*|(===)[!+]*[ \t]*)"
-                   r"(?:\"([^\"\n]*)\")?[ \t]*$")  # fmt: skip
+_NOTE = re.compile(
+    r"([ \t]*)(?:(?:!!!|\?\?\?\+?)[ \t]+([\w-]{1,40})[^\"\n]{0,200}|(===)[!+]*[ \t]*)"
+    r"(?:\"([^\"\n]*)\")?[ \t]*$"
+)
 
 
 class MkDocs(Generator):

@@ -15,8 +15,8 @@ from publisher.storage.tables.blog import PostKind
 
 _FENCE = r"^([ \t]*)(`{3,})[ \t]*\{%s\}[ \t]*\n((?:(?!\1\2)[^\n]*\n)*?)\1\2`*[ \t]*$"
 _RAW = re.compile(_FENCE % r"=html", re.MULTILINE)
-_RUN = re.compile(_FENCE % r"(\w+)([^{}\n]*)", re.MULTILINE)
-_SHOWN = re.compile(r"^([ \t]*`{3,})[ \t]*\{[ \t]*\.?(\w+)[^{}\n]*\}", re.MULTILINE)
+_RUN = re.compile(_FENCE % r"(\w{1,40})([^{}\n]*)", re.MULTILINE)
+_SHOWN = re.compile(r"^([ \t]*`{3,})[ \t]*\{[ \t]*\.?(\w{1,40})[^{}\n]*\}", re.MULTILINE)
 _HIDDEN = re.compile(r"\b(?:echo|include)\s*[=:]\s*F(?:ALSE)?\b|\b(?:echo|include):\s*false\b")
 
 
