@@ -179,3 +179,23 @@ def test_a_picture_that_the_text_shows_is_not_shown_twice(body: str, picture: st
     head = "---\ntitle: T\ndate: 2020-03-04\nimage: cup.jpg\n---\n"
     (post,) = recognition.read(folder({"a.md": head + body}), None, UTC).posts
     assert post.image == picture
+
+
+@pytest.mark.parametrize(
+    ("head", "picture", "alt"),
+    [
+        ("image: a.jpg\nimage_alt: A boat", "a.jpg", "A boat"),
+        ("cover:\n  image: a.jpg\n  alt: A boat", "a.jpg", "A boat"),
+        ("images: [a.jpg]", "a.jpg", ""),
+        ("images: [a.jpg, b.jpg]", "a.jpg", ""),
+        ("images:\n- url: a.jpg\n  alt: A boat\n- url: b.jpg", "a.jpg", "A boat"),
+        ("images: []", "", ""),
+        ("image: false\nthumbnail: https://a.example/b", "https://a.example/b", ""),
+        ("image: A boat\nheader: {teaser: a.jpg}\nheaderalt: At sea", "a.jpg", "At sea"),
+    ],
+)
+def test_the_picture_of_a_post_by_the_names_that_themes_give_it(
+    head: str, picture: str, alt: str
+) -> None:
+    post = one(f"---\ntitle: T\ndate: 2020-01-02\n{head}\n---\nText", name="t.md")
+    assert (post.image, post.image_alt) == (picture, alt)
