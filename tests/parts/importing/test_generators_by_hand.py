@@ -267,7 +267,7 @@ def test_sizes_of_pictures_are_numbers() -> None:
     site = read(exported(medium)).site
     assert site is not None
     assert [(row["bytes"], row["widths"], row["height"]) for row in site.media] == [(5, [480], 0)]
-    for wrong in (-1, 2**31, "5", None):
+    for wrong in (-1, 2**31, 2**40, "5", None):
         with pytest.raises(InvalidData, match=r"publisher.json: a number from 0 on is needed"):
             read(exported(medium | {"bytes": wrong}))
 

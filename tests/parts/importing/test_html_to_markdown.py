@@ -85,3 +85,12 @@ def test_whatever_is_converted_renders_as_it_was(html: str) -> None:
         assert html_to_markdown._canonical(before, set()) == html_to_markdown._canonical(
             after, set()
         )
+
+
+@pytest.mark.parametrize("tag", ["h2", "li", "blockquote", "td", "div"])
+def test_only_a_figure_of_a_picture_is_as_good_as_its_paragraph(tag: str) -> None:
+    def canonical(tag: str) -> str:
+        return html_to_markdown._canonical(f'<{tag}><img src="/a.png" alt=""></{tag}>', set())
+
+    assert canonical("figure") == canonical("p")
+    assert canonical(tag) != canonical("p")

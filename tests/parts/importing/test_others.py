@@ -53,6 +53,8 @@ def test_ghost() -> None:
     assert '<a href="/about/">' in post.source
     assert (post.tags, post.by, post.address) == (("Drinks",), ("Ada",), "/tea/")
     assert post.published_at == datetime(2021, 2, 3, 4, 5, 6, tzinfo=UTC)
+    assert post.changed_at == datetime(2021, 2, 4, tzinfo=UTC)
+    assert post.created_at == datetime(2021, 2, 1, tzinfo=UTC)
 
 
 def test_ghosts_feeds_and_lists() -> None:

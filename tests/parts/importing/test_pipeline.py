@@ -19,10 +19,13 @@ from publisher.blog.markup import markdown
 from publisher.blog.members import authors
 from publisher.blog.writing import posts, tags
 from publisher.installation import Site
+from publisher.installation.settings import load_settings
 from publisher.parts.importing import planning, work, writer
-from publisher.parts.importing.imported import Batch, ImportedPost
+from publisher.parts.importing.imported import Batch, ImportedPost, ImportedSite
+from publisher.parts.importing.pages import command
 from publisher.storage.tables.blog import (
     HistogramState,
+    Job,
     MovedList,
     Post,
     Redirect,
@@ -30,7 +33,7 @@ from publisher.storage.tables.blog import (
     Update,
 )
 from tests.conftest import MONDAY_MORNING, FakeClock
-from tests.factories import content, make_author
+from tests.factories import content, make_author, make_post
 from tests.parts.importing.conftest import Importer
 
 
@@ -507,3 +510,38 @@ def test_an_import_that_the_disk_stops_goes_on_later(
     assert run()["new"] == 1
     assert [post.title for post in stored(site)] == ["T1", "T2", "T3"]
     assert len(log(site)) == 3
+
+
+def test_settings_and_people_of_an_export_come_to_an_empty_blog_only(site: Site) -> None:
+    """All but the address, which this site has; nobody twice."""
+    ada = {"name": "ada", "role": "admin", "created_at": "2020-01-02T03:04:05Z", "bio": "",
+           "display_name": "Ada", "disabled_at": None}  # fmt: skip
+    settings = {"title": "Brought", "site_url": "https://old.example"}
+    batch = Batch(site=ImportedSite(settings, (ada, ada | {"name": "bob", "role": "author"})))
+    for _ in range(2):
+        with site.database.write() as db:
+            writer.people_and_settings(db, batch)
+    with site.database.read() as db:
+        assert load_settings(db).title == "Brought"
+        everyone = [(author.name, author.role) for author in authors.everyone(db)]
+    assert everyone == [("ada", "admin"), ("bob", "author")]
+    make_post(site)
+    with site.database.write() as db:
+        writer.people_and_settings(db, Batch(site=ImportedSite({"title": "Another"})))
+        assert load_settings(db).title == "Brought"
+
+
+def test_the_command_of_an_import_in_the_studio() -> None:
+    uploaded = Job(id=7, kind="import", file="blog.zip", options={"dry_run": True, "heir": "ada"})
+    assert command(uploaded, "/jobs/7-blog.zip") == [
+        "import", "/jobs/7-blog.zip", "--json", "--progress", "--dry-run",
+        "--report", "/jobs/report-7.txt", "--author", "ada",
+    ]  # fmt: skip
+    address = Job(
+        id=8, kind="import", file="", options={"address": "https://a.example", "images": True}
+    )
+    assert command(address, "/jobs") == [
+        "import", "https://a.example", "--json", "--progress", "--images",
+        "--report", "/jobs/report-8.txt",
+    ]  # fmt: skip
+    assert command(Job(id=9, kind="export", file="", options={}), "/jobs") == []

@@ -300,7 +300,7 @@ def test_buttondown() -> None:
     assert (sent.title, sent.source, sent.source_format) == ("Plain", "Some *words*.", "markdown")
     assert (sent.status, sent.address, sent.guid) == ("published", "/archive/plain/", "abc")
     assert sent.published_at == datetime(2023, 1, 2, 16, 55, tzinfo=UTC)
-    assert (draft.status, draft.source) == ("draft", "More.")
+    assert (draft.status, draft.source, draft.address) == ("draft", "More.", "")
 
 
 def test_a_pattern_makes_the_addresses_that_a_source_lacks() -> None:

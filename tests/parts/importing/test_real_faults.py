@@ -517,6 +517,13 @@ def test_words_that_never_end_are_read_once(word: str) -> None:
     assert time.thread_time() - begun < 5.0  # it is an eighth
 
 
+def test_the_first_word_of_a_note_is_its_kind() -> None:
+    """Or the name of a picture, as in themes of Hugo: what follows that is no kind."""
+    plain = Words("", "", {}, lambda _: "").plain
+    assert "> **Warning**" in plain("{{< alert warning >}}x{{< /alert >}}")
+    assert "> **Note**" in plain("{{< alert fire warning >}}x{{< /alert >}}")
+
+
 def test_a_site_of_zola() -> None:
     """Its addresses, tags below `taxonomies`, links between files and calls; what is no plain call
     is listed."""

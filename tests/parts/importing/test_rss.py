@@ -4,7 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from publisher.base.errors import InvalidData
 from publisher.base.media_files import Attachment
+from publisher.parts.importing.formats import fields
 from tests.parts.importing.conftest import one, read
 
 NAMESPACES = (
@@ -129,3 +131,11 @@ def test_namespaces_that_were_made_secure() -> None:
         '<content type="html">&lt;p&gt;Long&lt;/p&gt;</content></entry></feed>'
     )
     assert (one(atom).title, one(atom).source) == ("One", "<p>Long</p>")
+
+
+def test_a_document_that_is_too_long_is_not_mended(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "<rss version='2.0'><channel><item><title>a & b</title></item></channel></rss>"
+    monkeypatch.setattr(fields, "_MOST_MENDED", len(text))
+    assert one(text).title == "a & b"
+    with pytest.raises(InvalidData, match="the XML breaks at line 1"):
+        read(text + "\n")
