@@ -184,11 +184,11 @@ def moments(times: Sequence[int], whole: Part) -> list[int]:
 
 def turns(built: Sequence[int], whole: Part) -> list[int]:
     """When what the headers say changes: with each document, and each five minutes of the hour."""
-    zone = whole.history.zone
-    changes = set(built)
-    for at in built:
-        changes.update(range(hour_start(zone, at), hour_end(zone, at), STEP_SECONDS))
-    return sorted(at for at in changes if whole.start <= at)
+    changes: list[int] = []
+    for at, until in zip(built, (*built[1:], whole.end), strict=True):
+        into = (at - hour_start(whole.history.zone, at)) % STEP_SECONDS
+        changes += at, *range(at - into + STEP_SECONDS, until, STEP_SECONDS)
+    return changes
 
 
 def split(times: Sequence[int], whole: Part, half_life: int) -> Iterator[Part]:
