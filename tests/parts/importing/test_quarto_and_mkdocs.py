@@ -181,3 +181,22 @@ def test_a_link_to_a_post_beside() -> None:
         {"_config.yml": "permalink: /:year/:month/:title/", "source/_posts/now.md": head + body}
     )
     assert post.source == "[a](/2020/03/tea) [b](/2020/05/milk/#x) [c](../pot.pdf) ![d](../pot.png)"
+
+
+def test_attributes_behind_a_picture_or_a_link() -> None:
+    """Sizes go, the description stays; a caption may have a link."""
+    body = (
+        "![](a.png){width=50% fig-alt='A [hot] cup'}\n\n![By [Bo](/bo)](b.png){width=9}\n\n"
+        "[x](/x){target=_blank} [y](/y){.z}"
+    )
+    post = one({**QUARTO, PLACE: f"{HEAD[:-4]}image: t.jpg\nimage-alt: Leaves\n---\n{body}"})
+    assert post.source == "![A hot cup](a.png)\n\n![By [Bo](/bo)](b.png)\n\n[x](/x) [y](/y)"
+    assert (post.image, post.image_alt) == ("t.jpg", "Leaves")
+
+
+def test_what_other_files_would_add_is_told() -> None:
+    """Works that are cited, and files that are included."""
+    cites = one({**QUARTO, PLACE: f"{HEAD}As in [@tea1888]."})
+    assert cites.needs == ("the list of the works that it cites is not made",)
+    body = '---\ndate: 2023-06-10\ntitle: Tea\n---\n```sh\n--8<-- "tea.sh"\n```\n'
+    assert one({**MKDOCS, POST: body}).needs == ("another file is included with --8<--",)

@@ -453,7 +453,7 @@ def _picture(fields: dict[str, Any]) -> tuple[str, str]:
         if isinstance(value, str) and re.search(
             r"\.[A-Za-z]{3,4}(\?\S*)?$|^https?://", value.strip()
         ):
-            alts = (str(fields.get(f"{name}{ending}") or "") for ending in ("_alt", "alt"))
+            alts = (str(fields.get(f"{name}{ending}") or "") for ending in ("_alt", "-alt", "alt"))
             return value.strip(), alt or next(filter(None, alts), "")
     return "", ""
 

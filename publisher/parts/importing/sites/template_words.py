@@ -43,9 +43,9 @@ _LINK = re.compile(
 _WORD_OF_LINK = re.compile(r"[{|](filename|static|attach|category|tag|author|index)[|}]")
 # `[[A text]]`, `[[A text#Part|words]]`, `![[picture.png|300]]`.
 _WIKI = re.compile(r"(!?)\[\[([^\[\]|#\n]*)(?:#([^\[\]|\n]*))?(?:\|([^\[\]\n]*))?\]\]")
-_SIZED = re.compile(
-    r"(!\[[^\[\]\n]*\]\([^()\n]*\))\{[^{}\n]{0,300}=[^{}\n]{0,300}\}"
-)  # `{width=50%}`
+# `{width=50% fig-alt="words"}` behind a picture or a link.
+_SIZED = re.compile(r"(!\[)?(\]\([^()\n]*\))\{([^{}\n]{0,2000})\}")
+_ALT = re.compile(r"""\bfig-alt=(["'])(.*?)\1""")
 _JSX = re.compile(
     r"""(?<=\s)([A-Za-z][\w-]*)=\{\s*(?:["'`]([^"'`{}\n]*)["'`]|[^{}\n]*(?:\{[^{}\n]*\}[^{}\n]*)*)\s*\}"""
 )
@@ -164,7 +164,7 @@ class Words:
             text = _MDX_COMMENT.sub(
                 lambda c: c[0] if _MORE.match(c[0]) else "", _IMPORT.sub("", text)
             )
-        text = _SIZED.sub(r"\1", text)
+        text = _SIZED.sub(_sized, text)
         before = "    " if self._indented else ""
         text = _ATTRIBUTES.sub(_anchor, before + text)[len(before) :]
         if "={" in text:
@@ -470,6 +470,15 @@ def _note(name: str, named: Mapping[str, str], loose: list[str]) -> str:
     title = named.get("title") or named.get("summary") or "".join(titles)
     title = re.sub(r"[\[\]\n]", " ", title).strip()
     return f"\n\n:::{kinds[0].lower() if kinds else 'note'}{f'[{title}]' if title else ''}\n"
+
+
+def _sized(match: re.Match[str]) -> str:
+    """A picture or a link without the attributes behind it, of which the description is kept."""
+    if "=" not in match[3]:
+        return match[0]
+    alt = _ALT.search(match[3]) if match[1] else None
+    words = re.sub(r"[\[\]]", "", alt[2]) if alt else ""
+    return f"{match[1] or ''}{words}{match[2]}"
 
 
 def _anchor(match: re.Match[str]) -> str:

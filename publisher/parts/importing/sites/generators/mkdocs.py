@@ -118,7 +118,9 @@ class MkDocs(Generator):
             else:
                 made += ["", f":::{note[2].lower()}[{note[4] or note[2].capitalize()}]"]
                 open_.append((depth + 4, ":::\n"))
-        return "\n".join([*made, *(end for _, end in reversed(open_))]), []
+        text = "\n".join([*made, *(end for _, end in reversed(open_))])
+        included = re.search(r"^[ \t]*-+8<-+", text, re.MULTILINE)
+        return text, ["another file is included with --8<--"] if included else []
 
 
 def _slug(text: str) -> str:

@@ -74,6 +74,8 @@ class Quarto(Generator):
         except (InvalidData, TooLarge, OSError, ValueError, KeyError, TypeError, AttributeError):
             if path.suffix.lower() == ".qmd" and _RUN.search(body):
                 needs.append("what its code prints and draws is not in the source")
+        if re.search(r"\[-?@\w", body):
+            needs.append("the list of the works that it cites is not made")
         figures = f"{path.stem}_files/"
         if any(self.below(f"{kept}/figure-")) and not any(
             self.below(f"{path.parent.as_posix()}/{figures}")
