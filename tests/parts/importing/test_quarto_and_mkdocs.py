@@ -121,6 +121,16 @@ def test_a_text_without_a_title_has_its_first_heading(body: str, title: str, tex
     assert (post.title, post.source.strip()) == (title, text)
 
 
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [("My trip to Rome.md", "My trip to Rome"), ("2023-06-10 Zum Tee.md", "Zum Tee"),
+     ("茶.md", "茶"), ("my-trip.md", ""), ("note1.md", "")],
+)  # fmt: skip
+def test_a_note_is_called_like_its_file_where_that_has_words(name: str, title: str) -> None:
+    """As in Obsidian and other programs for notes; a name of an address is no title."""
+    assert one({name: "---\ndate: 2023-06-10\n---\nHot.", "b/c.txt": ""}).title == title
+
+
 def test_a_heading_that_repeats_the_title() -> None:
     """The page shows it once; another heading stays."""
     head = "---\ndate: 2023-06-10\ntitle: Tea\n---\n"

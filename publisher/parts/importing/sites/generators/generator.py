@@ -130,8 +130,9 @@ class Generator:
         return path.parent.name if path.stem == "index" and path.parent.name else text.dated_name[1]
 
     def title(self, text: Text) -> str:
-        """The title of a text that says none; "" for none."""
-        return ""
+        """The title of a text that says none: its file's name, if that is written as words are."""
+        name = self.slug(text)
+        return name if " " in name or not name.isascii() else ""
 
     def date_zone(self, written: str) -> tzinfo:
         """The zone of a date without an offset."""
