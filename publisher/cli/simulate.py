@@ -377,7 +377,7 @@ def _collect(
                 step, waited = int(tasks * STEPS), monotonic_seconds() - begun
                 bar.update(step - reached)
                 reached = step
-                if not terminal and waited >= quiet and tasks < len(work):
+                if not terminal and waited >= quiet and 0 < tasks < len(work):
                     quiet = 2 * waited
                     click.echo(
                         f"publisher: {tasks / len(work):.0%} replayed after {waited:.0f} s",

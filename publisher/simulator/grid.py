@@ -22,7 +22,7 @@ from publisher.simulator.publishers import Fixed, parse_publisher
 from publisher.simulator.replaying import compiled, plain
 from publisher.simulator.replaying.counted import WINDOW, Feeds
 from publisher.simulator.replaying.figures import Tally
-from publisher.simulator.replaying.on_demand import PART_SECONDS, OnDemand, decided
+from publisher.simulator.replaying.on_demand import PART_SECONDS, OnDemand, decided, spans
 from publisher.simulator.timelines import Timeline, scoring_between
 
 if TYPE_CHECKING:
@@ -130,10 +130,11 @@ def _processes(jobs: int) -> Iterator[ProcessPoolExecutor]:
 
 class _Begun(NamedTuple):
     """A task that processes work on. calls: its results; or, with `feeds`, parts of what is decided
-    of these; or none, where it is quicker without."""
+    of these; or none, where it is quicker without. expected: how many calls there will be."""
 
     task: Task
     calls: list["Future[Any]"]
+    expected: int
     feeds: Feeds | None = None
 
 
@@ -147,10 +148,21 @@ def _side_by_side(
     """The results of each of the `tasks`, which share the processes; `done` were before them."""
     waiting = deque(_begun(task, options, workers) for task in tasks)
     calls = [call for begun in waiting for call in begun.calls]
-    for number, call in enumerate(chain([None], as_completed(calls))):
+    expected = sum(begun.expected for begun in waiting)
+
+    def tell_share() -> None:
+        tell(done + len(tasks) * sum(call.done() for call in calls) / expected)
+
+    for begun in waiting:
+        if begun.feeds is not None:
+            for job in begun.feeds.ttls.decisions.jobs(options.changes):
+                begun.calls.append(workers.submit(decided, job))
+                calls.append(begun.calls[-1])
+                tell_share()
+    for call in chain([None], as_completed(calls)):
         if call is not None:
             call.result()  # an error ends it all
-            tell(done + len(tasks) * number / len(calls))
+            tell_share()
         while waiting and all(call.done() for call in waiting[0].calls):
             yield _ended(waiting.popleft(), options)
     tell(done + len(tasks))
@@ -159,18 +171,15 @@ def _side_by_side(
 def _begun(task: Task, options: ReplayOptions, workers: ProcessPoolExecutor) -> _Begun:
     if isinstance(task.feeds, Timeline):
         if task.feeds.end - task.feeds.start <= FEW * PART_SECONDS:
-            return _Begun(task, [])
+            return _Begun(task, [], 0)
         feeds = plain.lay_out(task.feeds, parse_publisher(task.publisher)(task.feeds))
-        if isinstance(feeds.ttls, OnDemand):
-            jobs = feeds.ttls.decisions.jobs(options.changes)
-            parts = [workers.submit(decided, job) for job in jobs]
-            if parts:
-                return _Begun(task, parts, feeds)
-    return _Begun(task, [workers.submit(run_task, task, options)])
+        if isinstance(feeds.ttls, OnDemand) and feeds.ttls.decisions.in_parts(options.changes):
+            return _Begun(task, [], len(spans(feeds.ttls.decisions.whole)), feeds)
+    return _Begun(task, [workers.submit(run_task, task, options)], 1)
 
 
 def _ended(begun: _Begun, options: ReplayOptions) -> list[Result]:
-    task, calls, feeds = begun
+    task, calls, _, feeds = begun
     if feeds is None:
         return calls[0].result() if calls else run_task(task, options)
     for call in calls:

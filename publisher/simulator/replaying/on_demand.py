@@ -8,6 +8,7 @@ once (`grid.run`).
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from publisher.dynamic_ttl.core.civil import DAY_SECONDS, hour_end, hour_start
@@ -119,13 +120,16 @@ class Decisions:
             now += with_news(wait) if number > seen else wait
             seen = number
 
+    def in_parts(self, every: bool) -> bool:
+        """Whether `every` document, or what readers of the headers see, is decided part by part
+        before anything is read: not by Winer's rule, which costs next to nothing."""
+        return self.rule.planner != WINERS and (every or bool(self.rule.exact))
+
     def jobs(self, every: bool) -> Iterator[Job]:
-        """What to decide before anything is read: `every` document, or the headers that their
-        readers see. Nothing by Winer's rule, which costs next to nothing."""
-        if self.rule.planner != WINERS and (every or self.rule.exact):
-            for part in split(self.times, self.whole, self.rule.half_life):
-                self.parts.append(part)
-                yield Job(self.times, part, self.rule, self.choose, every)
+        """The parts, as they are known."""
+        for part in split(self.times, self.whole, self.rule.half_life):
+            self.parts.append(part)
+            yield Job(self.times, part, self.rule, self.choose, every)
 
     def add(self, ttls: dict[int, int], expiries: dict[int, tuple[int, ...]]) -> None:
         """Add what was `decided` of a job."""
@@ -134,8 +138,9 @@ class Decisions:
 
     def decide(self, every: bool) -> None:
         """Decide, in the order of time, `every` document, or the headers that their readers see."""
-        for job in self.jobs(every):
-            self.add(*decided(job))
+        if self.in_parts(every):
+            for job in self.jobs(every):
+                self.add(*decided(job))
         if self.rule.planner == WINERS:
             for built in self.built:
                 self.ttl(built)
@@ -191,14 +196,21 @@ def turns(built: Sequence[int], whole: Part) -> list[int]:
     return changes
 
 
+def spans(whole: Part) -> list[tuple[int, int]]:
+    """Where the parts of the time begin, at full hours of the author, and end."""
+    edges = [whole.start]
+    while edges[-1] < whole.end:
+        edges.append(min(hour_end(whole.history.zone, edges[-1] + PART_SECONDS), whole.end))
+    return list(pairwise(edges))
+
+
 def split(times: Sequence[int], whole: Part, half_life: int) -> Iterator[Part]:
-    """The parts of the time, which begin at full hours of the author."""
-    start, history = whole.start, copied(whole.history)
-    while start < whole.end:
+    """The parts of the time, with the counts at their starts."""
+    history = copied(whole.history)
+    for start, end in spans(whole):
         while history.past.number < len(times) and times[history.past.number] < start:
             history = after(history, times[history.past.number], half_life)
-        begun, start = start, min(hour_end(history.zone, start + PART_SECONDS), whole.end)
-        yield Part(begun, start, copied(history))
+        yield Part(start, end, copied(history))
 
 
 class OnDemand(Sequence[int]):
