@@ -67,7 +67,7 @@ def page(held: HeldForm, notice: str) -> str:
     settings as plain fields."""
     if held.path:
         return render_template("settings/held.html", held=held)
-    notice, typed = f"{notice} Nothing has been saved yet.", from_mapping(held.texts)
+    notice, typed = f"{notice} Save or publish it once more.", from_mapping(held.texts)
     try:
         return post_editor.show(typed, held.post_id, notice=notice)
     except PublisherError:

@@ -179,7 +179,7 @@ def test_text_survives_an_expired_login(ada: Browser, site: Site) -> None:
     assert answer.status_code == 200
     assert "Line one\n\nLine “two”</textarea>" in answer.text
     assert 'value="A &lt;title&gt;"' in answer.text
-    assert "Nothing has been saved yet" in answer.text
+    assert "Save or publish it once more." in answer.text
 
 
 def test_text_survives_a_forged_form(ada: Browser, site: Site) -> None:
