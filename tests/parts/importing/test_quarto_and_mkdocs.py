@@ -92,6 +92,22 @@ def test_a_post_of_material_for_mkdocs() -> None:
     assert "/feed_rss_created.xml" in batch.old_feeds
 
 
+@pytest.mark.parametrize(
+    ("plugins", "address"),
+    [
+        ("{search: null, blog: {blog_dir: notes, post_url_format: '{slug}'}}", "/notes/tea/"),
+        ("[blog, [odd], {blog: 3}]", "/blog/2023/06/10/tea/"),
+        ("[{blog: {post_url_max_categories: x, post_url_format: '{categories}/{file}'}}]",
+         "/blog/hot-water/a/"),
+    ],
+)  # fmt: skip
+def test_settings_of_mkdocs(plugins: str, address: str) -> None:
+    """Plugins as a table or a list; what is odd in them breaks nothing."""
+    place = f"docs/{address.split('/')[1]}/posts/a.md"
+    text = "---\ndate: 2023-06-10\ncategories: [Hot water]\n---\n# Tea\n"
+    assert one({"mkdocs.yml": f"plugins: {plugins}\n", place: text}).address == address
+
+
 def test_notes_and_tabs_of_mkdocs() -> None:
     """What is indented below them is no code; their own sign in code stays."""
     body = (

@@ -5,6 +5,7 @@ from datetime import tzinfo
 from pathlib import PurePosixPath
 from typing import Any
 
+from publisher.base.text import number_in
 from publisher.exchange.front_matter import list_of
 from publisher.parts.importing.sites import config_files as config
 from publisher.parts.importing.sites import permalinks
@@ -34,9 +35,10 @@ class MkDocs(Generator):
         self.root = (config.string(self.settings, "docs_dir") or "docs").strip("./") + "/"
         self._site(config.string(self.settings, "site_url"))
         plugins = config.at(self.settings, "plugins")
-        named = [p if isinstance(p, dict) else {p: None} for p in plugins or ()]
-        blogs = [(one.get("blog") or one.get("material/blog") or {}) for one in named
-                 if {"blog", "material/blog"} & set(one)]  # fmt: skip
+        tables = [plugins] if isinstance(plugins, dict) else plugins or []
+        named = [one if isinstance(one, dict) else {str(one): None} for one in tables]
+        blogs = [own for one in named for name, own in one.items()
+                 if name in ("blog", "material/blog")]  # fmt: skip
         self.blog: dict[str, Any] = blogs[0] if blogs and isinstance(blogs[0], dict) else {}
         self.top = (config.string(self.blog, "blog_dir") or "blog").strip("./")
         posts = config.string(self.blog, "post_dir") or "{blog}/posts"
@@ -85,7 +87,7 @@ class MkDocs(Generator):
 
     def words(self, text: Text) -> dict[str, str]:
         """The slug is made of the title."""
-        most = int(config.string(self.blog, "post_url_max_categories") or 1)
+        most = number_in(config.string(self.blog, "post_url_max_categories")) or 1
         categories = map(_slug, list_of(text.fields, "categories")[:most])
         slug = text.value("slug") or _slug(text.value("title"))
         return super().words(text) | {
