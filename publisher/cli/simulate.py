@@ -157,7 +157,7 @@ class Simulate(click.Command):
 @click.option(
     "--jobs",
     type=Jobs(),
-    help="threads (default: all processors), or a Dask cluster: dask:HOST:PORT",
+    help="threads or processes (default: all processors), or a Dask cluster: dask:HOST:PORT",
 )
 def simulate(
     form: str,

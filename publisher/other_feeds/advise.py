@@ -245,7 +245,7 @@ def gain(advice: AdviceReport, now: datetime) -> tuple[list[dict[str, Any]], Any
     before, after = f"fixed:{advice.before_minutes}", "forward"
     options = grid.ReplayOptions(tuple(CLIENTS))
     work = grid.tasks([line], [before, after])
-    done = grid.merged([part for parts in grid.run(work, options) for part in parts])
+    done = grid.merged([part for parts in grid.run(work, options, jobs=-1) for part in parts])
     rows = results.rows(done, options.window)
     figures = {(row["publisher"], row["client"]): _figures(row) for row in rows}
     gains = [

@@ -6,8 +6,10 @@ them to processes, `cluster.connected` to a cluster. Without numba they run in p
 the parts of the time of one task. The results are the same in each case.
 """
 
+import multiprocessing
 import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
@@ -90,7 +92,7 @@ def run(
 ) -> Iterator[list[Result]]:
     """The results of each task, in the order of `work`, as they become ready. `tell` is called with
     the number of tasks done, parts of one included."""
-    if jobs != 1 and not compiled.available():
+    if not compiled.available():
         with _processes(jobs) as workers:
             done = 0
             for _, group in groupby(work, key=lambda task: task.source):
@@ -116,21 +118,36 @@ def _by_threads(work: Sequence[Task], options: ReplayOptions, jobs: int) -> Iter
 
 @contextmanager
 def _processes(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """So many processes, which start with the first call; calls that wait at the end are dropped.
-    Ctrl-C is left to this process."""
-    ignore = (signal.SIGINT, signal.SIG_IGN)
-    workers = ProcessPoolExecutor(
-        jobs if jobs > 0 else os.cpu_count(), initializer=signal.signal, initargs=ignore
-    )
+    """So many processes, which start with the first call. They end at once with an error or Ctrl-C
+    here, and when this process is killed."""
+    others = multiprocessing.active_children()
+    workers = ProcessPoolExecutor(jobs if jobs > 0 else os.cpu_count(), initializer=_at_work)
     try:
         yield workers
+    except BaseException:
+        for worker in set(multiprocessing.active_children()).difference(others):
+            worker.terminate()
+        raise
     finally:
         workers.shutdown(cancel_futures=True)
 
 
+def _at_work() -> None:
+    """Leave Ctrl-C to the process that waits for this one, and end with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)
+
+
 class _Begun(NamedTuple):
-    """A task that processes work on. calls: its results; or, with `feeds`, parts of what is decided
-    of these; or none, where it is quicker without. expected: how many calls there will be."""
+    """A task that processes work on. Without `feeds` its call gives its results, and a task without
+    a call is short: it is done in this process. With `feeds` each call decides a part of their
+    documents, and their replay follows. expected: how many calls there will be."""
 
     task: Task
     calls: list["Future[Any]"]

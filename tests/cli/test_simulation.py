@@ -1,6 +1,8 @@
 """`publisher simulate` as people and scripts call it."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from datetime import timedelta
@@ -17,6 +19,7 @@ from publisher.dynamic_ttl.core.specs import SpecError
 from publisher.simulator import grid
 from publisher.simulator.results import BOOTSTRAP
 from tests.databases import work_on
+from tests.running_site import wait_until
 
 pytestmark = pytest.mark.any_database
 
@@ -337,6 +340,24 @@ def test_ctrl_c_prints_what_there_is_and_says_so(
     assert len(json.loads(result.stdout)) == 1
     assert "stopped after 1 of 2 results; these are partial" in result.stderr
     assert result.exit_code == 130
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_no_process_goes_on_when_the_command_has_ended(sent: signal.Signals) -> None:
+    """Without numba work is done in processes: an end in the midst of it is theirs too."""
+    work = ("--synthetic", "poisson:rate=5", "--feeds", "40", "--jobs", "2", "--publisher", "winer")
+    with subprocess.Popen(
+        [sys.executable, "-m", "publisher", "simulate", *work],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as command:
+        children = Path(f"/proc/{command.pid}/task/{command.pid}/children")
+        wait_until(lambda: len(children.read_text().split()) == 2, 60)
+        workers = [Path("/proc", number) for number in children.read_text().split()]
+        command.send_signal(sent)
+        assert command.wait(20) == (130 if sent == signal.SIGINT else -sent)
+        wait_until(lambda: not any(worker.exists() for worker in workers), 20)
 
 
 def test_a_feed_is_a_timeline_too(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ class Decisions:
         return self.rule.planner != WINERS and (every or bool(self.rule.exact))
 
     def jobs(self, every: bool) -> Iterator[Job]:
-        """The parts, as they are known."""
+        """The parts, each kept as it is made: what is asked for afterwards begins with them."""
         for part in split(self.times, self.whole, self.rule.half_life):
             self.parts.append(part)
             yield Job(self.times, part, self.rule, self.choose, every)
@@ -157,7 +157,7 @@ class Decisions:
 
 def decided(job: Job) -> Decided:
     """What the documents of a job say."""
-    decisions = Decisions(*job[:4])
+    decisions = Decisions(job.times, job.part, job.rule, job.choose)
     if job.every:
         for built in decisions.built:
             decisions.ttl(built)

@@ -143,19 +143,20 @@ class Polls:
 def alike(feeds: Feeds, polls: Polls, starts: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Of the clients with these first polls, those to replay, and how many each stands for.
 
-    Whose wait depends on nothing but the last response, and who have got an item at the same moment
-    before anything is scored, come at the same moments from then on."""
+    Clients of a memoryless rule wait by the last response alone: those that get an item at the same
+    moment, before anything is scored, poll together from then on.
+    """
     begin = feeds.edges[1]
     item = bisect_left(feeds.times, begin - DAY) - 1
-    stand_for: dict[int, list[int]] = {}
+    if item < 0 or polls.jitter or not polls.policy.rule.memoryless:
+        return ((phase, 1) for phase in range(len(starts)))
+    together: dict[tuple[int, ...], list[int]] = {}
     for phase, start in enumerate(starts):
-        got = -phase
-        if item >= 0 and polls.jitter == 0 and polls.policy.rule.memoryless:
-            polls.replay(feeds._replace(ends=[begin]), start)
-            if max(starts) < polls.returned[item] < begin:
-                got = polls.returned[item]
-        stand_for.setdefault(got, []).append(phase)
-    return ((phases[0], len(phases)) for phases in stand_for.values())
+        polls.replay(feeds._replace(ends=[begin]), start)
+        got = polls.returned[item]
+        met = max(starts) < got < begin
+        together.setdefault((got,) if met else (got, phase), []).append(phase)
+    return ((phases[0], len(phases)) for phases in together.values())
 
 
 def ttl_changes(feeds: Feeds) -> int:

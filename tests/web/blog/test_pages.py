@@ -239,6 +239,15 @@ def test_midnight_is_no_time_that_anybody_said(
     assert page.find(".//time[@class='dt-published']").text_content() == shown
 
 
+def test_each_note_of_a_day_without_times_has_its_link_to_see(
+    site: Site, client: FlaskClient
+) -> None:
+    """Beside a time the day is said once; where it is all that there is, each time."""
+    for words in ("One.", "Two."):
+        make_post(site, words, at=datetime(2018, 5, 3, tzinfo=UTC))
+    assert client.get("/").text.count('<span class="day-of">3 May 2018</span>') == 2
+
+
 def test_pages_are_revalidated(site: Site, client: FlaskClient) -> None:
     """The same page again is 304 without a body; a new post is seen at once, by everybody."""
     make_post(site)
