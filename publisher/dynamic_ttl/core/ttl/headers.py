@@ -6,7 +6,7 @@ the lower envelope of lines that come in order of slope, evaluated at falling N(
 queue ("convex hull trick").
 """
 
-from collections.abc import MutableSequence, Sequence
+from collections.abc import MutableSequence
 from typing import NamedTuple
 
 from ..civil import DAY_SECONDS, HOUR_SECONDS, hour_start
@@ -33,26 +33,22 @@ JUST_AFTER = EARLY_SECONDS + TICK_SECONDS  # added to an expiry: max-age then en
 
 
 class HeaderPlan(NamedTuple):
-    """Buffers of `plan_expiries` and its result. value: cost to come by steps, minutes; height:
-    the same with W, the waiting by then; lines: the queue, as steps; dots: share of each slot's
-    updates that come in its first seconds; seen, waiting: N just after these, and W with them, by
-    steps. Result, expiries: for each five-minute slot of the hour, the instant until which a copy
-    fetched in it is good."""
+    """Buffers of `plan_expiries` and its result. height: W + V by steps, minutes; lines: the queue,
+    as steps; falls: at which 5 N each of them falls below the one before; dots: share of each
+    slot's updates that come in its first seconds. Result, expiries: for each five-minute slot of
+    the hour, the instant until which a copy fetched in it is good."""
 
-    value: Counts
     height: Counts
     lines: MutableSequence[int]
+    falls: Counts
     dots: Counts
-    seen: Counts
-    waiting: Counts
     expiries: MutableSequence[int]
 
 
 def header_plan() -> HeaderPlan:
     """Zeroed lists of the lengths that `plan_expiries` needs."""
-    value, height, seen, waiting = ([0.0] * (STEPS + 1) for _ in range(4))
-    lines, dots = [0] * (STEPS + 1), [0.0] * SLOTS
-    return HeaderPlan(value, height, lines, dots, seen, waiting, [0] * SLOTS)
+    height, falls = [0.0] * (STEPS + 1), [0.0] * (STEPS + 1)
+    return HeaderPlan(height, [0] * (STEPS + 1), falls, [0.0] * SLOTS, [0] * SLOTS)
 
 
 def seconds_left(expiry: int, now: int) -> int:
@@ -88,36 +84,32 @@ def plan_expiries(
     the expiry of the present one.
     """
     present, known, number = slot_of(history, now), knows_enough(history.past, now), curve.number
-    value, height, lines, dots, seen, waiting, expiries = plan
+    height, lines, falls, dots, expiries = plan
     share_on_full_minutes(history.tables, dots)
-    coming, front, end = fill_ahead(curve, worth, plan, present), 0, 0
-    last, least = coming, height[coming]  # the newest line
+    coming = look_beyond(curve, worth, plan, present)
+    lines[0], front, end, later = coming, 0, 1, number[HORIZON]
     for step in range(HORIZON - 1, -1, -1):
-        while coming >= step + SHORTEST:  # its line joins the envelope
-            top = height[coming]
-            while end - front >= 2:
-                older = lines[end - 2]
-                if (height[older] - least) * (last - coming) > (least - top) * (older - last):
-                    break
-                last, least, end = older, height[older], end - 1
-            lines[end] = last = coming
-            least, end, coming = top, end + 1, coming - 1
-        have, waited = seen[step], waiting[step]
+        while coming > step + SHORTEST:  # the line of the step before it joins the envelope
+            coming -= 1
+            fall = fall_between(lines[end - 1], coming, height)
+            while end - front >= 2 and falls[end - 1] <= fall:
+                end -= 1
+                fall = fall_between(lines[end - 1], coming, height)
+            lines[end], falls[end], end = coming, fall, end + 1
+        have = number[step]
+        seen = have + dots[(step + present) % SLOTS] * (later - have)
         if step + present < SLOTS:
-            middle = lowest(lines, height, front, end, (have + number[step + 1]) / 2.0)
+            middle = lowest(falls, front, end, STEP_MINUTES * (seen + later) / 2.0)
             best = min(lines[middle], step + LONGEST)
             late = not known or dots[(best + present) % SLOTS] > 0.0
             good = begin + best * STEP_SECONDS
             expiries[step + present] = good + JUST_AFTER if late else good
-        while end - front >= 2:  # `lowest` without a call, as most of a decision's time goes here
-            one, other = lines[front], lines[front + 1]
-            if height[one] - height[other] < STEP_MINUTES * (one - other) * have:
-                break
-            front += 1
-        best = lines[front] if lines[front] < step + LONGEST else step + LONGEST
-        kept = (best - step) * STEP_MINUTES
-        value[step] = cost = worth + waiting[best] - waited - kept * have + value[best]
-        height[step] = waited + cost
+        slope = STEP_MINUTES * seen
+        while end - front >= 2 and falls[front + 1] >= slope:  # `lowest` without a call, as most
+            front += 1  # of a decision's time goes here
+        best = min(lines[front], step + LONGEST)
+        height[step] = worth + height[best] - (best - step) * slope
+        later = have
     for slot in range(present):
         expiries[slot] = expiries[present]
 
@@ -132,38 +124,37 @@ def share_on_full_minutes(tables: Tables, dots: Counts) -> None:
         dots[slot] = tables.early[slot] / (total + PRIOR)
 
 
-def fill_ahead(curve: Curve, worth: float, plan: HeaderPlan, present: int) -> int:
-    """Fill `seen` and `waiting` by steps, and beyond the horizon the value and the height.
+def look_beyond(curve: Curve, worth: float, plan: HeaderPlan, present: int) -> int:
+    """Fill the heights beyond the horizon, less that at it.
 
     Returns the last step to which a copy may be kept. The heights beyond the horizon rise ever
     faster: if at its end a line is not below the one before, none after it is.
     """
-    (number, usual), (value, height, _, dots, seen, waiting, _) = curve, plan
+    height, dots, number = plan.height, plan.dots, curve.number
     mean = usual_cost(curve, SHORTEST * STEP_MINUTES, LONGEST * STEP_MINUTES, worth)
-    more, before = 0.0, number[0]
-    for step in range(STEPS + 1):
-        expected, last = number[step], step - 1
-        early = dots[(last + present) % SLOTS] * (expected - before)
-        seen[last] = before + early
-        more += early * STEP_MINUTES / 2.0
-        before = expected
-        waiting[step] = waited = usual[step] + more
-        if step >= HORIZON:
-            value[step] = cost = mean * (STEPS - step) * STEP_MINUTES
-            height[step] = waited + cost
-            fall = STEP_MINUTES * seen[HORIZON - 1]
-            if step >= HORIZON + SHORTEST and height[step] - height[last] >= fall:
-                return last
+    height[HORIZON] = fall = 0.0
+    for step in range(HORIZON - 1, STEPS):
+        updates = number[step + 1] - number[step]
+        early = dots[(step + present) % SLOTS] * updates
+        rise = STEP_MINUTES * (number[step] + (updates + early) / 2.0 - mean)
+        if step < HORIZON:
+            fall = STEP_MINUTES * (number[step] + early)
+        elif step >= HORIZON + SHORTEST - 1 and rise >= fall:
+            return step
+        else:
+            height[step + 1] = height[step] + rise
     return STEPS
 
 
-def lowest(lines: Sequence[int], height: Counts, front: int, end: int, number: float) -> int:
-    """The place in the queue of the line that is the lowest at `number`; none before it is the
+def fall_between(older: int, newer: int, height: Counts) -> float:
+    """5 N where the line of the step `newer` falls below that of the later step `older`."""
+    return (height[older] - height[newer]) / (older - newer)
+
+
+def lowest(falls: Counts, front: int, end: int, slope: float) -> int:
+    """The place in the queue of the line that is the lowest at `slope`, 5 N; none before it is the
     lowest at a smaller number."""
-    while end - front >= 2:
-        one, other = lines[front], lines[front + 1]
-        if height[one] - height[other] < STEP_MINUTES * (one - other) * number:
-            break
+    while end - front >= 2 and falls[front + 1] >= slope:
         front += 1
     return front
 
