@@ -308,6 +308,7 @@ class TextFolder:
             kramdown=name in ("Jekyll", ""),
             jsx=suffix == ".mdx",
             calls=name in ("Zola", ""),
+            comments=name in _VAULTS,
         )
 
     def addressed(self, link: str, place: str = "") -> str:

@@ -103,6 +103,12 @@ def word_in(text: str, name: str) -> str:
     return match[2] if match else ""
 
 
+def words_in(text: str, name: str) -> list[str]:
+    """The texts of the list that a program in JavaScript gives to a name."""
+    match = re.search(rf"""\b{name}['"]?\s*[:=]\s*\[([^\]]*)\]""", text)
+    return re.findall(r"""["'`]([^"'`\n]+)["'`]""", match[1]) if match else []
+
+
 def block_in(text: str, begins: str) -> str:
     """What stands between the braces that open behind the first match of `begins`; "" for none."""
     match = re.search(begins, text)

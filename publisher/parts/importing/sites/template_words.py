@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 from publisher.parts.importing.sites import permalinks
 
 _MARK = re.compile(
-    r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*$|(?P<ticks>`+)"
+    r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*$|(?P<ticks>`+)|(?P<comment>%%)"
     r"|\{%-?\s*(?P<tag>raw|endraw|highlight|endhighlight|comment|endcomment|codeblock|endcodeblock|code|endcode)\b"
     r"(?P<rest>[^%\n]*)-?%\}"
     r"|\{\{[<%]\s*(?P<hugo>/?highlight)\b(?P<args>[^<>%\n]*)[>%]\}\}",
@@ -124,6 +124,7 @@ class Words:
     kramdown: bool = False
     jsx: bool = False
     calls: bool = False
+    comments: bool = False
     used: dict[str, None] = field(default_factory=dict)
     _with_end: set[str] = field(default_factory=set)  # Hugo's shortcodes around a text
     _has_calls: bool = False  # whether `{% end %}` ends one of Zola's, `{% x() %}`
@@ -134,7 +135,7 @@ class Words:
         self._with_end = {*_ENDED.findall(text)}
         self._has_calls = re.search(r"\{%-?\s*\w+\(", text) is not None
         self._indented, made = False, list[str]()
-        for kind, part in _pieces(text, self.tags):
+        for kind, part in _pieces(text, self.tags, self.comments):
             made.append(self._words(part) if kind == "text" else part)
             if "\n" in part or len(made) == 1:
                 self._indented = part.rpartition("\n")[2].startswith(("    ", "\t"))
@@ -359,12 +360,13 @@ class Words:
         return "\n".join(made)
 
 
-def _pieces(text: str, tags: bool) -> Iterator[tuple[str, str]]:
+def _pieces(text: str, tags: bool, comments: bool = False) -> Iterator[tuple[str, str]]:
     """The text in pieces, `text` or `code`; read once from its beginning to its end.
 
-    With `tags`, code is also what stands between Liquid's tags for it.
+    With `tags`, code is also what stands between Liquid's tags for it; with `comments`, those of
+    Obsidian, `%%...%%`, are code of which nothing stays.
     """
-    marks = _Marks(text, tags)
+    marks = _Marks(text, tags, comments)
     done = 0
     for number, mark in enumerate(marks.all):
         if mark.start() < done:
@@ -380,14 +382,13 @@ def _pieces(text: str, tags: bool) -> Iterator[tuple[str, str]]:
 class _Marks:
     """The marks in a text that code may begin or end with, and where those of each kind are."""
 
-    def __init__(self, text: str, tags: bool) -> None:
-        self.text, self.tags = text, tags
+    def __init__(self, text: str, tags: bool, comments: bool) -> None:
+        self.text, self.tags, self.comments = text, tags, comments
         self.all = list(_MARK.finditer(text))
         self.places: dict[str, list[int]] = {}
         for number, mark in enumerate(self.all):
-            self.places.setdefault(mark["ticks"] or mark["tag"] or mark["hugo"] or "", []).append(
-                number
-            )
+            kind = mark["ticks"] or mark["tag"] or mark["hugo"] or mark["comment"] or ""
+            self.places.setdefault(kind, []).append(number)
 
     def code(self, number: int) -> tuple[int, str]:
         """Where the code that begins with this mark ends, and that code in Markdown; 0 for none."""
@@ -399,6 +400,9 @@ class _Marks:
             if end is None or self.text.find("\n\n", mark.end(), end.start()) >= 0:
                 return 0, ""
             return end.end(), self.text[mark.start() : end.end()]
+        if mark["comment"]:
+            end = self._next("%%", number) if self.comments else None
+            return (end.end(), "") if end else (0, "")
         name = mark["tag"] or mark["hugo"]
         if name.startswith(("end", "/")) or (mark["tag"] and not self.tags):
             return 0, ""

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
+from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -60,6 +61,8 @@ class Generator:
     def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
         self.folder, self.prefix, self.zone = folder, prefix, zone
         self.settings: dict[str, Any] = {}
+        self.root = ""  # the folder of the texts
+        self.private: list[str] = []  # patterns, as in `.gitignore`, of texts that were not public
         self.base = ""  # where the site was: its address, without a slash at the end
         self.feeds: list[str] = []
         self.pattern = ""
@@ -122,7 +125,8 @@ class Generator:
 
     def is_draft(self, text: Text) -> bool:
         """Whether its place says that it was not published."""
-        return self.drafts in text.path.parts
+        place = PurePosixPath(text.place.removeprefix(self.root))
+        return self.drafts in text.path.parts or _fits(place, self.private)
 
     def slug(self, text: Text) -> str:
         """The name of a post by its file."""
@@ -207,3 +211,15 @@ class Generator:
         for name in names:
             if _FEED.search(self._text(folder + name)):
                 self.feeds.append("/" + name)
+
+
+def _fits(place: PurePosixPath, patterns: Iterable[str]) -> bool:
+    """Whether patterns as in `.gitignore` name a file or a folder above it; the last one counts."""
+    paths, fits = [f"/{path}" for path in (place, *place.parents)], False
+    for pattern in patterns:
+        glob = re.sub(r"\{[^{}]*\}", "*", pattern.strip().removeprefix("!").removeprefix("./"))
+        top = "/" if "/" in glob.rstrip("/") and not glob.startswith("**/") else "*/"
+        glob = top + glob.removeprefix("**/").strip("/")
+        if any(fnmatchcase(path, glob) for path in paths):
+            fits = not pattern.startswith("!")
+    return fits

@@ -33,6 +33,11 @@ class Quarto(Generator):
         self._site(config.string(self.settings, "website", "site-url"))
         self.output = config.string(self.settings, "project", "output-dir").strip("/") or "_site"
         self.feeds = ["/index.xml"]
+        globs = config.strings(self.settings, "project", "render")
+        shown = [glob if "*" in glob else f"/{glob}" for glob in globs if glob[0] != "!"]
+        self.private = ["*", *(f"!{glob}" for glob in shown)] if shown else []
+        self.private += [f"**/{glob[1:].lstrip('/')}" for glob in globs if glob[0] == "!"]
+        self.private += config.strings(self.settings, "website", "drafts")
         self._shared: dict[str, dict[str, Any]] = {}
 
     def takes(self, place: str) -> bool:

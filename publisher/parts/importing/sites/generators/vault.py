@@ -18,13 +18,21 @@ class Quartz(Generator):
 
     def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
         super().__init__(folder, prefix, zone)
-        base = config.word_in(self._text(self.CONFIGS[0]), "baseUrl")
+        program = self._text(self.CONFIGS[0])
+        base = config.word_in(program, "baseUrl")
+        self.root = "content/"
+        self.private = config.words_in(program, "ignorePatterns") or ["private", "templates"]
+        self.explicit = bool(re.search(r"(?m)^(?!\s*//).*\bExplicitPublish\(", program))
         self._site(f"https://{base}" if base else "")
         self.feeds = ["/index.xml"]
 
     def takes(self, place: str) -> bool:
         """Texts in the content folder."""
-        return place.startswith("content/")
+        return place.startswith(self.root)
+
+    def is_draft(self, text: Text) -> bool:
+        """Also where a filter shows only what says so."""
+        return super().is_draft(text) or (self.explicit and text.value("publish") != "True")
 
     def title(self, text: Text) -> str:
         """The name of its file."""
@@ -32,6 +40,6 @@ class Quartz(Generator):
 
     def path(self, text: Text) -> str:
         """The path of the file, with hyphens for blanks."""
-        path = text.place.removeprefix("content/").rpartition(".")[0].removesuffix("index")
+        path = text.place.removeprefix(self.root).rpartition(".")[0].removesuffix("index")
         path = re.sub(r"[?#]", "", re.sub(r"\s", "-", path))
         return "/" + path.replace("&", "-and-").replace("%", "-percent")

@@ -1,0 +1,70 @@
+"""What a site did not show everybody becomes a draft, whatever its generator calls that."""
+
+from collections.abc import Mapping
+from datetime import UTC
+
+import pytest
+
+from publisher.parts.importing.formats import recognition
+from publisher.parts.importing.imported import ImportedPost
+from tests.parts.importing.conftest import folder
+
+HEAD = "title: Tea\ndate: 2023-06-10\n"
+TEXT = f"---\n{HEAD}---\nHot.\n"
+QUARTO = "project:\n  type: website\n"
+
+
+def read(files: Mapping[str, str]) -> dict[str, ImportedPost]:
+    """The posts of a folder by their files."""
+    return {post.where: post for post in recognition.read(folder(files), None, UTC).posts}
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "shown", "hidden"),
+    [
+        ("quartz.config.ts", 'const c = { ignorePatterns: ["private", "**/wip/*", "/t/x*"] }',
+         "content/a.md content/privately.md content/b/t/x.md",
+         "content/private/a.md content/b/private/c/a.md content/b/wip/a.md content/t/x.md"),
+        ("quartz.config.ts", "const c = { ignorePatterns: hidden }", "content/a.md",
+         "content/private/a.md content/templates/a.md"),
+        ("quartz.config.ts", "x = [Plugin.ExplicitPublish()]", "", "content/a.md"),
+        ("quartz.config.ts", "x = [\n  // Plugin.ExplicitPublish()\n]", "content/a.md", ""),
+        ("mkdocs.yml",
+         "draft_docs: wip/\nexclude_docs: |\n  # not yet\n  private/\n  *.x.md\n  !b.x.md\n",
+         "docs/a.md docs/b.x.md docs/b/a.md", "docs/private/a.md docs/a.x.md docs/b/wip/a.md"),
+        ("_quarto.yml", f"{QUARTO}  render: ['!drafts/', '!b/*.md']\n",
+         "posts/a.qmd", "drafts/a.qmd posts/drafts/a.qmd b/a.md"),
+        ("_quarto.yml", f"{QUARTO}  render: [posts/, '*.md', '!x.qmd']\n",
+         "posts/a/b.qmd c/a.md", "a.qmd other/posts/a.qmd posts/x.qmd"),
+        ("_quarto.yml", f"{QUARTO}website:\n  drafts: posts/a.qmd\n", "posts/b.qmd", "posts/a.qmd"),
+    ],
+)  # fmt: skip
+def test_lists_of_what_is_not_shown(name: str, settings: str, shown: str, hidden: str) -> None:
+    """As each generator has them, with folders, signs for any name and exceptions."""
+    places = (shown.split(), hidden.split())
+    posts = read({name: settings, **{place: TEXT for few in places for place in few}})
+    of_status = {status: [n for n, post in posts.items() if post.status == status]
+                 for status in ("published", "draft")}  # fmt: skip
+    assert of_status == {"published": sorted(places[0]), "draft": sorted(places[1])}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Public. %%call `her` ``about%% More.", "Public.  More."),
+        ("One.\n\n%%\nTwo.\n\n```\nx\n```\n%%\n\nThree `%%` and `%%`.",
+         "One.\n\n\n\nThree `%%` and `%%`."),
+        ("```\n%%\n```\n100%% sure", "```\n%%\n```\n100%% sure"),
+    ],
+)  # fmt: skip
+def test_comments_of_obsidian(text: str, shown: str) -> None:
+    """They go, with code in them; signs in code stay, and so does one that closes nothing."""
+    for files in ({"b/c.txt": ""}, {"quartz.config.ts": ""}):
+        post = read({**files, "content/a.md": f"---\n{HEAD}---\n{text}"})["content/a.md"]
+        assert post.source == shown
+    assert (
+        read({"hugo.toml": "", "content/p/a.md": f"---\n{HEAD}---\na %%b%%"})[
+            "content/p/a.md"
+        ].source
+        == "a %%b%%"
+    )
