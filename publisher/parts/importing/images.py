@@ -78,6 +78,13 @@ def wanted(post: ImportedPost) -> set[str]:
     return (names | {name_of(post, post.image) if post.image else ""}) - {""}
 
 
+def first(post: ImportedPost) -> str:
+    """The name of the first picture in a post's text, or its address; "" for none."""
+    found = min(_mentions(post), key=lambda m: m.start(), default=None)
+    address = html.unescape(found["address"]) if found else ""
+    return name_of(post, address) or address
+
+
 def fetcher(allow_private: bool) -> Fetch:
     """A function that fetches a picture from the internet."""
     return partial(fetched, allow_private=allow_private, max_bytes=MAX_BYTES, seconds=30.0)

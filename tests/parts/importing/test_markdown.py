@@ -171,14 +171,23 @@ def test_windows_files() -> None:
         ('<img src="./cup.jpg">', ""),
         ("![A cup](<cup.jpg>)", ""),
         ("![A cup](teacup.jpg)", "cup.jpg"),
+        ("![A cup](/cup.jpg)", ""),
         ("cup.jpg", "cup.jpg"),
+        ("[Large](cup.jpg)", "cup.jpg"),
+        ("`![A cup](cup.jpg)`\n\n```css\nurl('cup.jpg')\n```", "cup.jpg"),
+        ("![x](../2019/cup.jpg) ![x](https://other.example/old/cup.jpg)", "cup.jpg"),
+        ("![Milk](milk.jpg) ![A cup](cup.jpg)", "cup.jpg"),
     ],
 )
 def test_a_picture_that_the_text_shows_is_not_shown_twice(body: str, picture: str) -> None:
     """Blogs of Quarto have it in both places; a card takes the text's first picture."""
     head = "---\ntitle: T\ndate: 2020-03-04\nimage: cup.jpg\n---\n"
-    (post,) = recognition.read(folder({"a.md": head + body}), None, UTC).posts
+    (post,) = recognition.read(folder({"a/b.md": head + body, "c.txt": ""}), None, UTC).posts
     assert post.image == picture
+    assert not one(head.replace("cup", "my cup") + "![x](my%20cup.jpg)", name="t.md").image
+    page = one(f"{head}<p><img src='cup.jpg'></p>", name="t.html")
+    assert (page.source_format, page.image) == ("html", "")
+    assert one(f"{head}<p>Tea</p>", name="t.html").image == "cup.jpg"
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,18 @@ def test_notes_and_tabs_of_mkdocs() -> None:
     [
         ("# Tea\n\nHot.", "Tea", "Hot."),
         ("Tea\n===\n\nHot.", "Tea", "Hot."),
-        ("# [Tea](/tea) and *milk* {#top}\nHot.", "Tea and milk", "Hot."),
+        ("# Tea and **black *milk*** {.big}\nHot.", "Tea and black milk", "Hot."),
+        ("# [Tea](/tea) and *milk*\nHot.", "Tea and milk", "# [Tea](/tea) and *milk*\nHot."),
+        ("# ![Tea](tea.jpg)\nHot.", "Tea", "# ![Tea](tea.jpg)\nHot."),
+        ("# Tea {#top}\nHot.", "Tea", '# Tea<a id="top"></a>\nHot.'),
+        ("# Sets like {1, 2}\nHot.", "Sets like {1, 2}", "Hot."),
+        ("# All about C#\nHot.", "All about C#", "Hot."),
+        ("# Tea ##\nHot.", "Tea", "Hot."),
+        ("# 2 * 3 and int *p, `*args`\nHot.", "2 * 3 and int *p, *args", "Hot."),
+        ("a | b\n=====\nHot.", "", "a | b\n=====\nHot."),
+        ("- item\n=====\nHot.", "", "- item\n=====\nHot."),
+        ("<!-- lint -->\n# Tea\nHot.", "Tea", "<!-- lint -->\nHot."),
+        ("    # code\nHot.", "", "# code\nHot."),
         ("## Water\n\nHot.", "", "## Water\n\nHot."),
         ("Hot.\n\n# Tea", "", "Hot.\n\n# Tea"),
     ],
@@ -147,11 +158,17 @@ def test_a_note_is_called_like_its_file_where_that_has_words(name: str, title: s
     assert one({name: "---\ndate: 2023-06-10\n---\nHot.", "b/c.txt": ""}).title == title
 
 
+def test_a_heading_below_what_a_text_imports() -> None:
+    post = one({"a.mdx": "---\ndate: 2023-06-10\n---\nimport A from './a'\n\n# Tea\n\nHot."})
+    assert (post.title, post.source.strip()) == ("Tea", "Hot.")
+
+
 def test_a_heading_that_repeats_the_title() -> None:
-    """The page shows it once; another heading stays."""
+    """The page shows it once; another heading stays, and so does one with a link."""
     head = "---\ndate: 2023-06-10\ntitle: Tea\n---\n"
     assert one({"a.md": f"{head}# Tea\n\nHot."}).source.strip() == "Hot."
-    assert one({"a.md": f"{head}# Milk\n\nHot."}).source.strip() == "# Milk\n\nHot."
+    for kept in ("# Milk\n\nHot.", "# [Tea](https://tea.example/where)\n\nHot."):
+        assert one({"a.md": head + kept}).source.strip() == kept
 
 
 def test_links_of_a_vault() -> None:

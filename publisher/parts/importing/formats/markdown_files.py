@@ -30,12 +30,13 @@ from publisher.exchange.front_matter import (
     tags_of,
     text_of,
 )
+from publisher.parts.importing import images
 from publisher.parts.importing.formats import fields as values
 from publisher.parts.importing.imported import Batch, ImportedPost
 from publisher.parts.importing.sites import config_files, permalinks, restructured_text, unfenced
 from publisher.parts.importing.sites.generators.generator import ListKind, Text
 from publisher.parts.importing.sites.generators.recognised import recognised
-from publisher.parts.importing.sites.template_words import Words
+from publisher.parts.importing.sites.template_words import Words, without_code
 from publisher.parts.importing.sources import Document, Folder
 from publisher.storage.tables.blog import STATUSES, PostStatus
 
@@ -51,8 +52,20 @@ _DATES = ("date", "pubdate", "pubdatetime")
 _EXPORTED = ("title", "date", "description", "author", "image")
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:---|\+\+\+|\{\s*\x22|(?:<!--\s*)?\.\. [a-z_]+:)")
 _VAULTS = ("", "Quartz", "Eleventy")  # where `[[name]]` may be a link
-_HEADING = re.compile(r"\s*(?:# +([^\n]+)(?:\n+|\Z)|(\S[^\n]*)\n=+ *(?:\n+|\Z))")
-_SIGNS_OF_WORDS = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)|\*|`")  # links, emphasis, code
+# The heading that a text begins with, but for comments: no line of a table, a list or code.
+_HEADING = re.compile(
+    r"(?:\s*<!--(?:(?!-->).)*-->)*(?:[ \t]*\n)* {0,3}"
+    r"(?P<all>#[ \t]+(?P<line>[^\n]{1,500}?)(?:[ \t]+#+)?[ \t]*(?:\n+|\Z)"
+    r"|(?![-*+>]|\d+[.)])(?P<above>[^\s|][^\n|]{0,500})\n {0,3}=+[ \t]*(?:\n+|\Z))",
+    re.DOTALL,
+)
+_ATTRIBUTES = re.compile(r"\s*\{:?\s*(?:[#.][^\W\d]|[\w-]+=)[^{}]*\}$")
+# Pictures, links and ids, which a title cannot have.
+_NO_TITLE = re.compile(r"\]\(|\]\[|<(?:a|img)\b|<https?:|\{[^{}]*#[^\W\d][^{}]*\}\s*$")
+_SIGNS_OF_WORDS = re.compile(  # code, links, emphasis
+    r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)|!?\[(?P<link>[^\[\]\n]*)\]\([^()\n]*\)"
+    r"|(?P<stars>\*{1,3})(?=\S)(?P<words>(?:[^`\n]|`[^`\n]*`)+?)(?<=\S)(?P=stars)(?!\*)"
+)
 _LOOPS = re.compile(r"\{%-?\s*for\b.*?\{%-?\s*endfor\s*-?%\}", re.DOTALL)
 _SIGNS = re.compile(
     r"\{%.*?%\}|\{\{.*?\}\}|<(?:script|style)\b.*?</(?:script|style)>|<[^<>]*>", re.DOTALL
@@ -149,8 +162,9 @@ class TextFolder:
         text, undated = self._dated(place, fields)
         generator = self.generator
         address = generator.address(text)
-        words = self._words(text, address, PurePosixPath(place).suffix.lower())
-        rst = place.lower().endswith(".rst")
+        suffix = PurePosixPath(place).suffix.lower()
+        words = self._words(text, address, suffix)
+        rst = suffix == ".rst"
         if rst:
             body, problems = restructured_text.html(body)
             needs += problems
@@ -158,9 +172,9 @@ class TextFolder:
             body, problems = generator.body(place, body)
             body = words.plain(body)
             needs += [*problems, *(_used(word) for word in words.used)]
-            heading, below = _heading(body)
-            if heading and heading == values.title(text_of(fields, "title")):
-                body = below
+            heading, below = _heading(body) if suffix not in HTML else ("", body)
+            if heading and values.title(text_of(fields, "title", "pagetitle")) in ("", heading):
+                fields, body = {**fields, "title": heading}, below
         plain = post(place, fields, body, generator.date_zone(""), place, text.date)
         page = generator.kind(text) == "page"
         if page and generator.liquid and _LOOPS.search(body):
@@ -171,8 +185,9 @@ class TextFolder:
         if undated and plain.status == "draft" and not page:
             needs += undated
         picture, alt = _picture(fields)
-        if re.search(rf"[(/\"'<]{re.escape(picture)}[)\"'> ?]", body):
-            picture = alt = ""  # the text shows it
+        first = images.first(replace(plain, source=without_code(body)))
+        if first in {images.name_of(plain, f"{top}{picture}") or picture for top in ("", "/")}:
+            picture = alt = ""  # the text begins with it
         guid = text_of(fields, "guid") or self._guid(text, address) or f"urn:file:{place}"
         status: PostStatus = (
             "draft" if drafts and plain.status in ("published", "scheduled") else plain.status
@@ -478,13 +493,21 @@ def _common_folder(names: Sequence[str]) -> str:
 
 
 def _heading(body: str) -> tuple[str, str]:
-    """The heading that a text begins with, in plain words, and what is below it; "" for none."""
+    """The heading that a text begins with, in plain words ("" for none), and the text without it,
+    unless it has more than words."""
     heading = _HEADING.match(body)
     if not heading:
         return "", body
-    words = re.sub(r"\{[^{}]*\}\s*$", "", heading[1] or heading[2]).rstrip(" #")
-    words = _SIGNS_OF_WORDS.sub(r"\1", words)
-    return values.title(words), body[heading.end() :]
+    line = heading["line"] or heading["above"]
+    words = values.title(_plain_words(_ATTRIBUTES.sub("", line.strip())))
+    below = body[: heading.start("all")] + body[heading.end() :]
+    return words, body if _NO_TITLE.search(line) else below
+
+
+def _plain_words(words: str) -> str:
+    return _SIGNS_OF_WORDS.sub(
+        lambda sign: sign["code"] or _plain_words(sign["link"] or sign["words"] or ""), words
+    )
 
 
 def _hidden(place: str, fields: dict[str, Any]) -> bool:

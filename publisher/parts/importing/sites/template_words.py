@@ -379,6 +379,11 @@ def _pieces(text: str, tags: bool, comments: bool = False) -> Iterator[tuple[str
     yield "text", text[done:]
 
 
+def without_code(text: str) -> str:
+    """The text without what stands between fences or backticks."""
+    return "".join(part for kind, part in _pieces(text, tags=False) if kind == "text")
+
+
 class _Marks:
     """The marks in a text that code may begin or end with, and where those of each kind are."""
 
