@@ -21,13 +21,13 @@ from publisher.blog.post_files import media
 from publisher.blog.post_files.media import Accepted
 from publisher.parts.importing import planning, sources
 from publisher.parts.importing.formats import own_export, recognition
-from publisher.parts.importing.formats.fields import is_web_address
 from publisher.parts.importing.imported import (
     Batch,
     ImportedPost,
     ImportedSite,
     KeptValues,
     LoggedUpdate,
+    is_web_address,
 )
 from publisher.parts.importing.planning import PreparedPost
 from publisher.parts.importing.sources import Folder, Located

@@ -17,8 +17,7 @@ from urllib.parse import unquote
 from publisher.base.errors import PublisherError
 from publisher.blog.post_files import media
 from publisher.blog.post_files.media import MAX_BYTES
-from publisher.parts.importing.formats.fields import is_web_address
-from publisher.parts.importing.imported import ImportedPost
+from publisher.parts.importing.imported import ImportedPost, is_web_address
 from publisher.parts.importing.sources import fetched
 
 AT_ONCE = 4

@@ -1,6 +1,7 @@
 """The values that every format is read into: posts, revisions, the site around them."""
 
 import pickle
+import re
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,6 +13,7 @@ from tempfile import TemporaryFile
 from typing import Any, Literal, TypeVar
 
 from publisher.base.errors import StorageUnavailable
+from publisher.base.text import is_of_the_web
 from publisher.blog.slugs import tag_slug
 from publisher.blog.writing.content import Content
 from publisher.storage.tables.blog import PostStatus, SourceFormat, UpdateKind
@@ -150,3 +152,12 @@ class KeptValues(Sequence[T]):
         self._file.seek(self._places[index])
         # Written by this very process, into a file that no other can open.
         return pickle.load(self._file)  # noqa: S301  # nosec B301
+
+
+MAX_ADDRESS = 2000
+
+
+def is_web_address(text: str) -> bool:
+    """Whether `text` is a complete http(s) address that is not too long."""
+    whole = len(text) <= MAX_ADDRESS and re.fullmatch(r"https?://[^\s/]+\S*", text, re.I)
+    return bool(whole) and is_of_the_web(text)

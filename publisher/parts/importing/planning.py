@@ -30,10 +30,10 @@ from publisher.blog.writing.content import FIELDS, Content
 from publisher.blog.writing.posts import LATEST_SCHEDULE, path_of
 from publisher.feed_reading.lazy_pictures import loading_at_once
 from publisher.parts.importing import images
-from publisher.parts.importing.formats.fields import identity, is_web_address, old_path
+from publisher.parts.importing.formats.fields import identity, old_path
 from publisher.parts.importing.html_to_markdown import markdown_of
 from publisher.parts.importing.images import without_addresses
-from publisher.parts.importing.imported import Batch, ImportedPost
+from publisher.parts.importing.imported import Batch, ImportedPost, is_web_address
 from publisher.storage.tables.blog import Post, Redirect, Revision, Update
 from publisher.storage.tables.credentials import Author
 

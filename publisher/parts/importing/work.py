@@ -19,8 +19,7 @@ from publisher.blog.slugs import SlugPool
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
 from publisher.parts.importing import confined_reading, images, planning, sources, writer
-from publisher.parts.importing.formats.fields import is_web_address
-from publisher.parts.importing.imported import Batch, KeptValues
+from publisher.parts.importing.imported import Batch, KeptValues, is_web_address
 from publisher.parts.importing.planning import PreparedPost
 from publisher.parts.importing.work_list import NO_ADDRESS, WorkList
 from publisher.storage.tables.credentials import Author

@@ -15,7 +15,7 @@ from publisher.base.errors import InvalidData
 from publisher.base.media_files import Attachment
 from publisher.base.text import as_list, as_text, joined
 from publisher.parts.importing.formats import fields
-from publisher.parts.importing.imported import Batch, ImportedPost
+from publisher.parts.importing.imported import Batch, ImportedPost, is_web_address
 from publisher.parts.importing.sources import Document
 from publisher.storage.tables.blog import SourceFormat
 
@@ -165,7 +165,7 @@ def item(element: Element, number: int) -> ImportedPost:
     guid, link = element.find("guid"), text("link")
     guid_text = (guid.text or "").strip() if guid is not None else ""
     permalink = guid is not None and guid.get("isPermaLink", "true").strip().lower() == "true"
-    permalink = permalink and fields.is_web_address(guid_text)
+    permalink = permalink and is_web_address(guid_text)
     address = link or (guid_text if permalink else "")
     source, source_format, summary = _content(element, address)
     published_at, needs = fields.dated(text("pubDate") or text(f"{DUBLIN_CORE}date"))

@@ -22,15 +22,15 @@ from publisher.base import safe_xml
 from publisher.base.dates import parse_instant
 from publisher.base.errors import InvalidData, InvalidInput
 from publisher.base.media_files import Attachment
-from publisher.base.text import as_list, is_of_the_web, number_in, plain_text
+from publisher.base.text import as_list, number_in, plain_text
 from publisher.blog.markup import safe_html
 from publisher.blog.writing.enclosures import seconds_in
 from publisher.exchange.front_matter import MAX_FILE_BYTES
 from publisher.feed_reading.character_sets import to_text
 from publisher.feed_reading.lazy_pictures import loading_at_once
 from publisher.feed_reading.mending import mended
+from publisher.parts.importing.imported import MAX_ADDRESS, is_web_address
 
-MAX_ADDRESS = 2000
 _RELATIVE = re.compile(r"""(?:src|href)\s*=\s*["']?(?!["'#]|[a-z][a-z0-9+.-]*:)""", re.IGNORECASE)
 # In Markdown: behind words in brackets, behind the name of a link, or in HTML.
 _FROM_ROOT = re.compile(
@@ -116,12 +116,6 @@ def markdown_with_base(source: str, base: str) -> str:
         return source
     root = urljoin(base, "/")
     return _FROM_ROOT.sub(lambda before: before[1] + root, source)
-
-
-def is_web_address(text: str) -> bool:
-    """Whether `text` is a complete http(s) address that is not too long."""
-    whole = len(text) <= MAX_ADDRESS and re.fullmatch(r"https?://[^\s/]+\S*", text, re.I)
-    return bool(whole) and is_of_the_web(text)
 
 
 def web(address: str) -> str:

@@ -12,7 +12,7 @@ from publisher.base.errors import InvalidData
 from publisher.base.text import as_text
 from publisher.blog.markup.markdown import rendered
 from publisher.parts.importing.formats import fields
-from publisher.parts.importing.imported import Batch, ImportedPost
+from publisher.parts.importing.imported import Batch, ImportedPost, is_web_address
 from publisher.parts.importing.sources import Document
 from publisher.storage.tables.blog import PostStatus
 
@@ -163,7 +163,7 @@ def _feature(row: Row) -> str:
 def _picture(row: Row) -> str:
     """The feature image; "" for one that has a caption, or whose address is not a whole one."""
     picture = _feature(row)
-    alone = fields.is_web_address(picture) and not as_text(row.get("feature_image_caption"))
+    alone = is_web_address(picture) and not as_text(row.get("feature_image_caption"))
     return picture if alone else ""
 
 

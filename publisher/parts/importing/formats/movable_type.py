@@ -10,7 +10,7 @@ from datetime import tzinfo
 
 from publisher.base.errors import InvalidData
 from publisher.parts.importing.formats import fields, wxr
-from publisher.parts.importing.imported import Batch, ImportedPost
+from publisher.parts.importing.imported import Batch, ImportedPost, is_web_address
 from publisher.parts.importing.sources import Document
 from publisher.storage.tables.blog import PostStatus, SourceFormat
 
@@ -84,7 +84,7 @@ def _post(entry: str, number: int, zone: tzinfo, batch: Batch) -> ImportedPost:
         title=title,
         slug=base.rpartition("/")[2].replace("_", "-") or fields.slug_of(address),
         summary=fields.plain(texts.get("EXCERPT")),
-        image=picture if fields.is_web_address(picture) else "",
+        image=picture if is_web_address(picture) else "",
         by=tuple(filter(None, (values.get("AUTHOR", ""),))),
         tags=_tags(listed, texts.get("KEYWORDS", "")),
         published_at=moment,

@@ -11,7 +11,7 @@ from lxml.etree import LxmlError
 
 from publisher.exchange.front_matter import MAX_FILE_BYTES
 from publisher.parts.importing.formats import fields
-from publisher.parts.importing.imported import Batch, ImportedPost
+from publisher.parts.importing.imported import Batch, ImportedPost, is_web_address
 from publisher.parts.importing.sources import MAX_DOCUMENT_BYTES, Document, Folder
 
 _BEEHIIV = {"web_title", "content_html", "status"}
@@ -166,7 +166,7 @@ def read_beehiiv(document: Document, zone: tzinfo, batch: Batch) -> Iterator[Imp
             title=title,
             slug=fields.slug_of(address),
             summary=fields.plain(row.get("web_subtitle")),
-            image=picture if fields.is_web_address(picture) else "",
+            image=picture if is_web_address(picture) else "",
             tags=tuple(filter(None, map(str.strip, row.get("content_tags", "").split(";")))),
             published_at=moment,
             address=address if public else "",

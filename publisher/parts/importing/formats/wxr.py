@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 from publisher.base.media_files import Attachment
 from publisher.blog.markup import safe_html
 from publisher.parts.importing.formats import feed_files, fields, wordpress_words
-from publisher.parts.importing.imported import Batch, ImportedPost
+from publisher.parts.importing.imported import Batch, ImportedPost, is_web_address
 from publisher.parts.importing.sources import Document
 from publisher.storage.tables.blog import PostStatus
 
@@ -304,7 +304,7 @@ class Pictures:
             lambda gallery: self._gallery(gallery[1] or own) or gallery[0], post.source
         )
         address, alt = self.files.get(self.featured.get(number, ""), ("", ""))
-        if not fields.is_web_address(address) or _stem(address) in source:
+        if not is_web_address(address) or _stem(address) in source:
             address = alt = ""
         return replace(post, source=source, image=address, image_alt=alt)
 
