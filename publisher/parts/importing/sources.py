@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 from urllib.parse import quote
@@ -56,14 +57,24 @@ class Document:
 
 @dataclass(frozen=True)
 class Folder:
-    """Many files, on disk or in a zip: `read(name, limit)` gives a file's bytes.
+    """Many files, on disk or in a zip.
 
     Names are relative, with slashes, and stay inside: nothing is ever extracted to disk.
     """
 
     name: str
     names: Sequence[str]
-    read: Callable[[str, int], bytes]
+    reader: Callable[[str, int], bytes]
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(self.names)
+
+    def read(self, name: str, limit: int) -> bytes:
+        """A file's bytes; InvalidData for a name that is not listed, which may be a link."""
+        if name not in self._known:
+            raise InvalidData(f"{self.name}: there is no file {name[:100]!r}")
+        return self.reader(name, limit)
 
     def below(self, prefix: str) -> "Folder":
         """The files whose names begin with `prefix`, under names without it."""

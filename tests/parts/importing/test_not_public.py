@@ -68,3 +68,19 @@ def test_comments_of_obsidian(text: str, shown: str) -> None:
         ].source
         == "a %%b%%"
     )
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "draft: true", "private: true", "unlisted: true", "hidden: yes", "isDraft: true",
+        "visibility: private", "status: Unlisted", "password: tea", "published: false",
+        "publish: false", "public: false", "listed: false", "dg-publish: false", "render: false",
+        "eleventyExcludeFromCollections: true",
+    ],
+)  # fmt: skip
+def test_fields_that_keep_a_text_from_readers(field: str) -> None:
+    """Whatever the generator; the opposite keeps nothing."""
+    assert read({"a.md": f"---\n{HEAD}{field}\n---\nHot.", "b/c.txt": ""})["a.md"].status == "draft"
+    open_ = "private: false\nhidden: no\npassword: ''\npublish: true\nvisibility: public\n"
+    assert read({"a.md": f"---\n{HEAD}{open_}---\n", "b/c.txt": ""})["a.md"].status == "published"

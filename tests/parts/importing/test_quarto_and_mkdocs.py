@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC
+from time import process_time
 
 import pytest
 
@@ -243,3 +244,45 @@ def test_what_other_files_would_add_is_told() -> None:
     assert cites.needs == ("the list of the works that it cites is not made",)
     body = '---\ndate: 2023-06-10\ntitle: Tea\n---\n```sh\n--8<-- "tea.sh"\n```\n'
     assert one({**MKDOCS, POST: body}).needs == ("another file is included with --8<--",)
+
+
+@pytest.mark.parametrize(
+    ("files", "address"),
+    [
+        ({"hugo.toml": "baseURL='https://old.example/'", "mkdocs.yml": "", "content/p/a.md": ""},
+         "https://old.example/p/a/"),
+        ({"hugo.toml": "", "_quarto.yml": "project:\n  type: hugo\n", "content/p/a.md": ""},
+         "/p/a/"),
+        ({"_config.yml": "permalink: /:title/", "mkdocs.yml": "", "_posts/2023-06-10-a.md": ""},
+         "/a/"),
+        ({"_quarto.yml": "project:\n  type: book\n", "posts/a.md": ""}, ""),
+        ({"_quarto.yml": QUARTO["_quarto.yml"], "d/d.json": "{}", "posts/a.md": ""},
+         "https://old.example/posts/a.html"),
+    ],
+)  # fmt: skip
+def test_a_site_that_has_a_file_of_another_generator(files: dict[str, str], address: str) -> None:
+    """MkDocs is often there for a site's documentation, Quarto for some of its texts."""
+    place = [*files][-1]
+    assert one({**files, place: f"{HEAD}Hot."}).address == address
+
+
+def test_odd_files_and_settings_stop_no_import() -> None:
+    """A file that is nested too deeply, plugins that are a number."""
+    frozen = "_freeze/posts/2023-06-10_tea/index/execute-results/html.json"
+    assert one({**QUARTO, PLACE: f"{HEAD}Hot.", frozen: "[" * 100_000}).source == "Hot."
+    assert one({"mkdocs.yml": "plugins: 3", "docs/a.md": f"{HEAD}Hot."}).title == "Tea"
+
+
+def test_fences_of_quarto_are_found_in_one_pass() -> None:
+    """Also those that are not closed; what is in a longer one is only shown."""
+    body = (
+        "````md\n```{r}\n1\n```\n````\n~~~{.r}\n2\n~~~\n```{=html}\n<b>3</b>\n```\n```{python}\n4\n"
+    )
+    post = one({**QUARTO, PLACE: f"{HEAD}{body}"})
+    assert post.source == body.replace("{.r}", "r").replace("{python}", "python").replace(
+        "```{=html}\n<b>3</b>\n```\n", "<b>3</b>\n"
+    )
+    assert post.needs == ()
+    started = process_time()
+    one({**QUARTO, PLACE: HEAD + "".join(f"{' ' * n}```{{r}}\nx\n" for n in range(1, 400))})
+    assert process_time() - started < 1

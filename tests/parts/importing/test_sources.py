@@ -192,3 +192,18 @@ def test_an_address_that_has_nothing(monkeypatch: pytest.MonkeyPatch, status: in
     )
     with pytest.raises(InvalidData, match=f"a.example/x: the server answered {status}"):
         sources.fetched("https://a.example/x", allow_private=False)
+
+
+def test_a_file_that_is_not_listed_is_not_read(tmp_path: Path) -> None:
+    """As a link to a folder elsewhere, whose files have names, too."""
+    (tmp_path / "else").mkdir()
+    (tmp_path / "else/a.md").write_text("secret")
+    (tmp_path / "blog").mkdir()
+    (tmp_path / "blog/b.md").write_text("b")
+    (tmp_path / "blog/link").symlink_to(tmp_path / "else")
+    with sources.opened(sources.Located("blog", tmp_path / "blog")) as found:
+        assert isinstance(found, Folder)
+        assert found.read("b.md", 10) == b"b"
+        for name in ("link/a.md", "../else/a.md"):
+            with pytest.raises(InvalidData, match="there is no file"):
+                found.read(name, 10)

@@ -34,7 +34,7 @@ from publisher.parts.importing import images
 from publisher.parts.importing.formats import fields as values
 from publisher.parts.importing.imported import Batch, ImportedPost
 from publisher.parts.importing.sites import config_files, permalinks, restructured_text, unfenced
-from publisher.parts.importing.sites.generators.generator import ListKind, Text
+from publisher.parts.importing.sites.generators.generator import FALSE, TRUE, ListKind, Text, hides
 from publisher.parts.importing.sites.generators.recognised import recognised
 from publisher.parts.importing.sites.template_words import Words, without_code
 from publisher.parts.importing.sources import Document, Folder
@@ -46,8 +46,6 @@ OTHER_TEXTS = (".org", ".adoc", ".asciidoc", ".textile", ".rmd", ".ipynb")
 _NO_POSTS = re.compile(r"(^|/)(_index|readme|license|changelog)\.", re.IGNORECASE)
 _MADE = re.compile(r"(404|search|archives?|tags|categories|index)\.\w+")  # pages of a theme
 _SECONDS = 20.0  # for one file
-_TRUE = ("true", "yes", "1", "on")
-_FALSE = ("false", "no", "0", "off")
 _DATES = ("date", "pubdate", "pubdatetime")
 _EXPORTED = ("title", "date", "description", "author", "image")
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:---|\+\+\+|\{\s*\x22|(?:<!--\s*)?\.\. [a-z_]+:)")
@@ -271,7 +269,7 @@ class TextFolder:
         """The text with its date, and the reasons where it has none."""
         text, generator = Text(place, fields), self.generator
         written = text.value(*_DATES, "published", "datepublished", *generator.dates)
-        if written.lower() in (*_TRUE, *_FALSE):
+        if written.lower() in (*TRUE, *FALSE):
             written = text.value(*_DATES)
         name = text.dated_name[0]
         quoted = isinstance(fields.get("date"), Quoted)
@@ -438,7 +436,7 @@ def post(
         **content,
         where=name,
         guid=text_of(fields, "guid", "id") or f"urn:file:{place or name}",
-        guid_is_permalink=text_of(fields, "guid_is_permalink").lower() in _TRUE,
+        guid_is_permalink=text_of(fields, "guid_is_permalink").lower() in TRUE,
         status=status,
         by=tuple(list_of(fields, "author", "authors")),
         published_at=date,
@@ -511,9 +509,7 @@ def _plain_words(words: str) -> str:
 
 
 def _hidden(place: str, fields: dict[str, Any]) -> bool:
-    hidden = text_of(fields, "draft").lower() in _TRUE or "_drafts" in PurePosixPath(place).parts
-    hidden = hidden or text_of(fields, "published").lower() in _FALSE
-    return hidden or text_of(fields, "status").lower() in ("draft", "hidden", "private")
+    return hides(fields) or "_drafts" in PurePosixPath(place).parts
 
 
 def _status(path: PurePosixPath, fields: dict[str, Any], undated: bool) -> PostStatus:

@@ -23,8 +23,6 @@ DEEPEST = 50
 
 def text_in(folder: Folder, name: str) -> str:
     """A file of the folder as text; "" where there is none or it cannot be read."""
-    if name not in folder.names:
-        return ""
     try:
         return folder.read(name, MAX_BYTES).decode("utf-8-sig", "replace")
     except (InvalidData, TooLarge, OSError):

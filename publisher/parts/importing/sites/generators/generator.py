@@ -21,6 +21,13 @@ from publisher.storage.tables.blog import PostKind
 # Folders in which no generator has posts.
 _NO_POSTS = "archetypes layouts themes node_modules scaffolds _layouts _includes _site".split()  # noqa: SIM905
 DATED = re.compile(r"^(\d{4}-\d{1,2}-\d{1,2})[-_ ]+(.+)")
+TRUE = ("true", "yes", "1", "on")
+FALSE = ("false", "no", "0", "off")
+# Fields, by lower-case names, that keep a text from readers, or from lists and feeds.
+_HIDES = ("draft", "isdraft", "private", "unlisted", "hidden", "headless",
+          "eleventyexcludefromcollections")  # fmt: skip
+_SHOWS = ("published", "publish", "public", "listed", "render", "dg-publish")
+_STATES = ("draft", "hidden", "private", "skip", "unlisted", "unpublished", "members")
 ListKind = Literal["tag", "category", "author"]
 _FEED = re.compile(r"<(?:rss|feed|rdf:RDF)\b")
 
@@ -211,6 +218,16 @@ class Generator:
         for name in names:
             if _FEED.search(self._text(folder + name)):
                 self.feeds.append("/" + name)
+
+
+def hides(fields: dict[str, Any]) -> bool:
+    """Whether fields say that a text was not public."""
+    return (
+        any(text_of(fields, name).lower() in TRUE for name in _HIDES)
+        or any(text_of(fields, name).lower() in FALSE for name in _SHOWS)
+        or any(text_of(fields, name).lower() in _STATES for name in ("status", "visibility"))
+        or text_of(fields, "password") != ""
+    )
 
 
 def _fits(place: PurePosixPath, patterns: Iterable[str]) -> bool:

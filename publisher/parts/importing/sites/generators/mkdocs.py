@@ -38,7 +38,7 @@ class MkDocs(Generator):
             lines = config.string(self.settings, name).splitlines()
             self.private += [line for line in lines if line.strip() and line[0] != "#"]
         plugins = config.at(self.settings, "plugins")
-        tables = [plugins] if isinstance(plugins, dict) else plugins or []
+        tables = plugins if isinstance(plugins, list) else [plugins]
         named = [one if isinstance(one, dict) else {str(one): None} for one in tables]
         blogs = [own for one in named for name, own in one.items()
                  if name in ("blog", "material/blog")]  # fmt: skip

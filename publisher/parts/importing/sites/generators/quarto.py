@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import tzinfo
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -13,11 +14,14 @@ from publisher.parts.importing.sites.generators.generator import Generator, Text
 from publisher.parts.importing.sources import Folder
 from publisher.storage.tables.blog import PostKind
 
-_FENCE = r"^([ \t]*)(`{3,})[ \t]*\{%s\}[ \t]*\n((?:(?!\1\2)[^\n]*\n)*?)\1\2`*[ \t]*$"
-_RAW = re.compile(_FENCE % r"=html", re.MULTILINE)
-_RUN = re.compile(_FENCE % r"(\w{1,40})([^{}\n]*)", re.MULTILINE)
-_SHOWN = re.compile(r"^([ \t]*`{3,})[ \t]*\{[ \t]*\.?(\w{1,40})[^{}\n]*\}", re.MULTILINE)
+_FENCE = re.compile(
+    r"([ \t]*)(`{3,}|~{3,})[ \t]*(?:\{[ \t]*([=.]?)(\w{1,40})([^{}\n]*)\})?[^`\n]*\n?"
+)
 _HIDDEN = re.compile(r"\b(?:echo|include)\s*[=:]\s*F(?:ALSE)?\b|\b(?:echo|include):\s*false\b")
+_OPTION = re.compile(r"[ \t]*(?:#|//)\|")
+_UNREADABLE = (
+    InvalidData, TooLarge, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError,
+)  # fmt: skip
 
 
 class Quarto(Generator):
@@ -70,30 +74,71 @@ class Quarto(Generator):
 
     def body(self, place: str, body: str) -> tuple[str, list[str]]:
         """The text with what its code made, where that was kept; else without."""
-        path, needs = PurePosixPath(place), list[str]()
+        path, needs, made = PurePosixPath(place), list[str](), ""
         kept = f"_freeze/{path.with_suffix('').as_posix()}"
         name = f"{self.prefix}{kept}/execute-results/html.json"
         try:
             made = json.loads(self.folder.read(name, MAX_FILE_BYTES))["result"]["markdown"]
             body = split_front_matter(made.replace("\r\n", "\n"))[1]
-        except (InvalidData, TooLarge, OSError, ValueError, KeyError, TypeError, AttributeError):
-            if path.suffix.lower() == ".qmd" and _RUN.search(body):
-                needs.append("what its code prints and draws is not in the source")
+        except _UNREADABLE:
+            made = ""
+        body, runs = _shown(body)
+        if runs and not made and path.suffix.lower() == ".qmd":
+            needs.append("what its code prints and draws is not in the source")
         if re.search(r"\[-?@\w", body):
             needs.append("the list of the works that it cites is not made")
-        figures = f"{path.stem}_files/"
-        if any(self.below(f"{kept}/figure-")) and not any(
-            self.below(f"{path.parent.as_posix()}/{figures}")
-        ):
-            body = body.replace(f"]({figures}", f"]({'../' * (len(path.parts) - 1)}{kept}/")
-        body = _RUN.sub(_code, _RAW.sub(r"\3", body))
-        return _SHOWN.sub(r"\1\2", body), needs
+        figures = f"{path.stem}_files"
+        if kept in self._drawn and (path.parent / figures).as_posix() not in self._folders:
+            up = "../" * (len(path.parts) - 1)
+            body = body.replace(f"]({figures}/", f"]({up}{kept}/")
+        return body, needs
+
+    @cached_property
+    def _folders(self) -> set[str]:
+        """All folders of the site."""
+        return {
+            parent.as_posix() for name in self.below("") for parent in PurePosixPath(name).parents
+        }
+
+    @cached_property
+    def _drawn(self) -> set[str]:
+        """The folders in `_freeze` that have figures."""
+        return {
+            top for top, drawn, _ in (name.partition("/figure-") for name in self._folders) if drawn
+        }
 
 
-def _code(run: re.Match[str]) -> str:
-    """Code that is run when the site is built, as code that is shown; "" where it is hidden."""
-    options = "".join(re.findall(r"^[ \t]*(?:#|//)\|[^\n]*\n", run[5], re.MULTILINE))
-    if _HIDDEN.search(f"{run[4]}\n{options}"):
-        return ""
-    code = re.sub(r"^[ \t]*(?:#|//)\|[^\n]*\n", "", run[5], flags=re.MULTILINE)
-    return f"{run[1]}{run[2]}{run[3]}\n{code}{run[1]}{run[2]}"
+def _shown(body: str) -> tuple[str, bool]:
+    """A text whose code is all to be shown, without what is hidden and with the HTML that it has as
+    such, and whether some of it is run when the site is built."""
+    made, inside, runs = list[str](), list[str](), False
+    fence: re.Match[str] | None = None
+    for line in body.splitlines(keepends=True):
+        if fence is None:
+            fence = _FENCE.fullmatch(line)
+            made += [line] if fence is None else []
+            continue
+        mark = line.strip()
+        if not mark.startswith(fence[2]) or mark.strip(fence[2][0]):
+            inside.append(line)
+            continue
+        runs |= fence[3] == ""
+        made += _block(fence, inside, line)
+        inside, fence = [], None
+    return "".join([*made, *([_head(fence)] if fence else []), *inside]), runs
+
+
+def _head(fence: re.Match[str]) -> str:
+    return f"{fence[1]}{fence[2]}{fence[4]}\n" if fence[4] and fence[3] != "=" else fence[0]
+
+
+def _block(fence: re.Match[str], inside: list[str], end: str) -> list[str]:
+    """A block of code between its fences; nothing where it is hidden."""
+    if fence[3] == "=" and fence[4] == "html":
+        return inside
+    if fence[3] == "":
+        options = "".join(line for line in inside if _OPTION.match(line))
+        if _HIDDEN.search(f"{fence[5]}\n{options}"):
+            return ["\n"]
+        inside = [line for line in inside if not _OPTION.match(line)]
+    return [_head(fence), *inside, end]

@@ -27,12 +27,13 @@ def recognised(folder: Folder, prefix: str, zone: tzinfo) -> Generator:
     def has(wanted: Iterable[str]) -> bool:
         return not names.isdisjoint(wanted)
 
-    for made in (Astro, Docusaurus, Eleventy, Quarto, MkDocs, Quartz):
+    for made in (Astro, Docusaurus, Eleventy):
         if has(made.CONFIGS):
             return made(folder, prefix, zone)
     data = re.compile(r"(?:.*/)?([^/]+)/\1\.json|.*\.11tydata\.[cm]?js(?:on)?")
     package = config_files.text_in(folder, f"{prefix}package.json")
-    if "@11ty/eleventy" in package or any(data.fullmatch(name) for name in names):
+    others = has((*Quarto.CONFIGS, *MkDocs.CONFIGS, *Quartz.CONFIGS))
+    if "@11ty/eleventy" in package or (not others and any(map(data.fullmatch, names))):
         return Eleventy(folder, prefix, zone)
     if has(["pelicanconf.py", "publishconf.py"]):
         return Pelican(folder, prefix, zone)
@@ -47,4 +48,11 @@ def recognised(folder: Folder, prefix: str, zone: tzinfo) -> Generator:
         return Hugo(folder, prefix, zone)
     if has(["_config.yml", "_config.yaml", "_config.toml"]) or "_posts" in tops:
         return Jekyll(folder, prefix, zone)
+    # Last, as other sites have files of theirs, too: those of MkDocs for their documentation.
+    quarto = config_files.settings_in(folder, (prefix + name for name in Quarto.CONFIGS))
+    if config_files.string(quarto, "project", "type") in ("website", "blog"):
+        return Quarto(folder, prefix, zone)
+    for other in (MkDocs, Quartz):
+        if has(other.CONFIGS):
+            return other(folder, prefix, zone)
     return Generator(folder, prefix, zone)
