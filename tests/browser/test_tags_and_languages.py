@@ -32,12 +32,19 @@ def test_two_tags_become_one(live: Live, browse: Browse, log_in: Callable[[Page]
 def test_scripts_of_the_world(live: Live, browse: Browse) -> None:
     """Arabic runs from the right, a Japanese sentence is found by a word inside, dates speak."""
     set_settings(live.site, {"language": "ja"})
-    make_post(live.site, "مرحبا بالعالم، هذا نص.", title="عنوان بالعربية", slug="arabic")
+    words = "مرحبا بالعالم، هذا نص.\n\nA sentence of another language."
+    make_post(live.site, words, title="عنوان بالعربية", slug="arabic")
     make_post(live.site, "昨日は図書館で本を読みました。", title="読書", slug="reading")
     page = browse("/posts/arabic")
     direction = "element => getComputedStyle(element).direction"
     assert page.locator("h1").evaluate(direction) == "rtl"
     assert page.locator(".prose").evaluate(direction) == "rtl"
+    begins = """paragraph => { const words = document.createRange();
+        words.selectNodeContents(paragraph);
+        return words.getBoundingClientRect().left - paragraph.getBoundingClientRect().left }"""
+    assert (
+        page.locator(".prose p").last.evaluate(begins) < 50
+    )  # at the left, give or take an indent
     assert "2024年3月4日" in page.locator(".post-meta time").first.inner_text()
     page.goto("/search?q=図書館")
     page.get_by_role("link", name="読書").wait_for()
