@@ -92,7 +92,7 @@ def test_who_has_to_wait_is_told_how_long(site: Site, clock: FakeClock) -> None:
     """In seconds for a name; in minutes for an address, until its oldest failure is forgotten."""
     for name in ("ada", "ben", "cleo", "dora", "emil"):
         attempt(site, replace(VISITOR, name=name))
-    for seconds, words in ((60, "in 15 min"), (839 - 60, "in 2 min"), (20, "in 42 s")):
+    for seconds, words in ((60, "in 14 min"), (839 - 60, "in 2 min"), (20, "in 41 s")):
         clock.forward(seconds=seconds)
         with pytest.raises(TooMany, match=words):
             attempt(site, replace(VISITOR, name="fred"))

@@ -14,6 +14,7 @@ import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import ceil
 
 from sqlalchemy import delete, or_, select
 from sqlalchemy.orm import Session
@@ -77,7 +78,7 @@ def reserve(session: Session, purses: Sequence[Purse], now: datetime) -> list[in
     session.execute(delete(LoginFailure).where(forgotten))
     for purse in purses:
         if (wait := _wait(session, purse, now)) > timedelta(0):
-            seconds = int(wait.total_seconds()) + 1
+            seconds = ceil(wait.total_seconds())
             duration = f"{seconds} s" if seconds <= 60 else f"{-(-seconds // 60)} min"
             raise TooMany(f"too many failed logins; try again in {duration}", seconds)
     rows = [LoginFailure(subject=purse.subject, failed_at=now) for purse in purses]
