@@ -286,3 +286,32 @@ def test_fences_of_quarto_are_found_in_one_pass() -> None:
     started = process_time()
     one({**QUARTO, PLACE: HEAD + "".join(f"{' ' * n}```{{r}}\nx\n" for n in range(1, 400))})
     assert process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("files", "address"),
+    [
+        ({"_quarto.yml": QUARTO["_quarto.yml"], "posts/h-index.qmd": ""},
+         "https://old.example/posts/h-index.html"),
+        ({"quartz.config.ts": "", "content/h-index.md": ""}, "/h-index"),
+        ({"quartz.config.ts": "", "content/h/index.md": ""}, "/h/"),
+        ({"mkdocs.yml": "", "docs/h-index.md": ""}, "/h-index/"),
+        ({"_config.yml": "", "source/_posts/a.md": "x", "source/h-index.md": ""}, "/h-index.html"),
+        ({"_config.yml": "", "source/_posts/a.md": "x", "source/h/index.md": ""}, "/h/"),
+    ],
+)  # fmt: skip
+def test_a_name_that_ends_in_index(files: dict[str, str], address: str) -> None:
+    """Only the whole name `index` means its folder."""
+    place = [*files][-1]
+    posts = {post.where: post for post in read({**files, place: f"{HEAD}Hot."}).posts}
+    assert posts[place].address == address
+
+
+def test_settings_that_were_not_read() -> None:
+    """Posts of MkDocs beside the blog's page; dates of Quartz, and a pattern that is given."""
+    blog = "plugins: [{blog: {blog_dir: ., post_dir: '{blog}'}}]"
+    assert one({"mkdocs.yml": blog, "docs/a.md": f"{HEAD}Hot."}).address == "/2023/06/10/tea/"
+    files = {"quartz.config.ts": "", "content/a.md": "---\ncreated: 2023-06-10\n---\nHot."}
+    given = recognition.read(folder(files), None, UTC, "https://old.example/:year/:title")
+    (post,) = given.posts
+    assert (post.address, post.status) == ("https://old.example/2023/a", "published")

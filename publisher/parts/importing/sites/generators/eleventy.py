@@ -8,7 +8,7 @@ from typing import Any
 from publisher.exchange.front_matter import list_of
 from publisher.parts.importing.sites import config_files as config
 from publisher.parts.importing.sites import permalinks
-from publisher.parts.importing.sites.generators.generator import Generator, Text
+from publisher.parts.importing.sites.generators.generator import Generator, Text, path_of
 from publisher.parts.importing.sources import Folder
 from publisher.storage.tables.blog import PostKind
 
@@ -121,8 +121,7 @@ class Eleventy(Generator):
         inner = text.place.removeprefix(self.root).rpartition(".")[0]
         if own:
             return self._filled(own, text, inner)
-        is_index = inner == "index" or inner.endswith("/index")
-        return "/" + (inner.removesuffix("index") if is_index else f"{inner}/")
+        return path_of(inner, "/")
 
     def _filled(self, pattern: str, text: Text, inner: str) -> str:
         slug = text.path.parent.name if text.path.stem == "index" else text.dated_name[1]

@@ -220,6 +220,12 @@ class Generator:
                 self.feeds.append("/" + name)
 
 
+def path_of(inner: str, ending: str) -> str:
+    """The path of a text by that of its file without its suffix; `index` is its folder."""
+    top = re.sub(r"(^|/)index$", "", inner)
+    return f"/{top}{ending if top == inner else '/' if top else ''}"
+
+
 def hides(fields: dict[str, Any]) -> bool:
     """Whether fields say that a text was not public."""
     return (

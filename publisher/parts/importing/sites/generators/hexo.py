@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from publisher.parts.importing.sites import config_files as config
 from publisher.parts.importing.sites import permalinks
-from publisher.parts.importing.sites.generators.generator import Generator, ListKind, Text
+from publisher.parts.importing.sites.generators.generator import Generator, ListKind, Text, path_of
 from publisher.parts.importing.sources import Folder
 from publisher.storage.tables.blog import PostKind
 
@@ -43,8 +43,7 @@ class Hexo(Generator):
     def path(self, text: Text) -> str:
         """By its own permalink or the site's pattern."""
         if self.kind(text) == "page":
-            inner = text.place.removeprefix(self.root).rpartition(".")[0]
-            return "/" + inner.removesuffix("index") + ("" if inner.endswith("index") else ".html")
+            return path_of(text.place.removeprefix(self.root).rpartition(".")[0], ".html")
         if own := text.value("permalink"):
             return "/" + own.lstrip("/")
         return permalinks.filled(self.pattern or self.style, self.words(text), self._local(text))

@@ -9,7 +9,7 @@ from publisher.base.text import number_in
 from publisher.exchange.front_matter import list_of
 from publisher.parts.importing.sites import config_files as config
 from publisher.parts.importing.sites import permalinks
-from publisher.parts.importing.sites.generators.generator import Generator, ListKind, Text
+from publisher.parts.importing.sites.generators.generator import Generator, ListKind, Text, path_of
 from publisher.parts.importing.sources import Folder
 from publisher.storage.tables.blog import PostKind
 
@@ -45,7 +45,8 @@ class MkDocs(Generator):
         self.blog: dict[str, Any] = blogs[0] if blogs and isinstance(blogs[0], dict) else {}
         self.top = (config.string(self.blog, "blog_dir") or "blog").strip("./")
         posts = config.string(self.blog, "post_dir") or "{blog}/posts"
-        self.posts = posts.replace("{blog}", self.top).strip("./") + "/" if blogs else ""
+        posts = f"{self.root}{posts.replace('{blog}', self.top).strip('./')}"
+        self.posts = f"{posts.rstrip('/')}/" if blogs else ""
         folders = config.string(self.settings, "use_directory_urls").lower() != "false"
         self.ending = "/" if folders else ".html"
         kinds = ("rss_created.xml", "rss_updated.xml", "json_created.json", "json_updated.json")
@@ -68,7 +69,7 @@ class MkDocs(Generator):
     def kind(self, text: Text) -> PostKind:
         """What is in the blog's folder of posts is a post."""
         if self.posts:
-            return "post" if text.place.startswith(f"{self.root}{self.posts}") else "page"
+            return "post" if text.place.startswith(self.posts) else "page"
         return "post" if text.date else "page"
 
     def path(self, text: Text) -> str:
@@ -77,8 +78,7 @@ class MkDocs(Generator):
         if self.pattern and self.kind(text) == "post":
             return super().path(text)
         if not self.posts or self.kind(text) == "page":
-            top = re.sub(r"(^|/)(index|README)$", "", inner)
-            return f"/{top}{self.ending if top == inner else '/' if top else ''}"
+            return path_of(inner, self.ending)
         form = config.string(self.blog, "post_url_date_format") or "yyyy/MM/dd"
         date = re.sub(r"y+|M+|d+", lambda word: _DATE_WORDS.get(word[0], ":unknown"), form)
         pattern = config.string(self.blog, "post_url_format") or "{date}/{slug}"

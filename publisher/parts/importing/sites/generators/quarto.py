@@ -10,7 +10,7 @@ from typing import Any
 from publisher.base.errors import InvalidData, TooLarge
 from publisher.exchange.front_matter import MAX_FILE_BYTES, split_front_matter
 from publisher.parts.importing.sites import config_files as config
-from publisher.parts.importing.sites.generators.generator import Generator, Text
+from publisher.parts.importing.sites.generators.generator import Generator, Text, path_of
 from publisher.parts.importing.sources import Folder
 from publisher.storage.tables.blog import PostKind
 
@@ -65,8 +65,7 @@ class Quarto(Generator):
         """The path of the file."""
         if self.pattern:
             return super().path(text)
-        inner = text.path.with_suffix("").as_posix()
-        return f"/{inner.removesuffix('index')}" + ("" if inner.endswith("index") else ".html")
+        return path_of(text.path.with_suffix("").as_posix(), ".html")
 
     def also(self, address: str) -> tuple[str, ...]:
         """The file in the folder."""

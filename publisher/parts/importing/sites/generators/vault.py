@@ -4,7 +4,7 @@ import re
 from datetime import tzinfo
 
 from publisher.parts.importing.sites import config_files as config
-from publisher.parts.importing.sites.generators.generator import Generator, Text
+from publisher.parts.importing.sites.generators.generator import Generator, Text, path_of
 from publisher.parts.importing.sources import Folder
 
 
@@ -24,6 +24,7 @@ class Quartz(Generator):
         self.private = config.words_in(program, "ignorePatterns") or ["private", "templates"]
         self.explicit = bool(re.search(r"(?m)^(?!\s*//).*\bExplicitPublish\(", program))
         self._site(f"https://{base}" if base else "")
+        self.dates = ["created"]
         self.feeds = ["/index.xml"]
 
     def takes(self, place: str) -> bool:
@@ -40,6 +41,8 @@ class Quartz(Generator):
 
     def path(self, text: Text) -> str:
         """The path of the file, with hyphens for blanks."""
-        path = text.place.removeprefix(self.root).rpartition(".")[0].removesuffix("index")
+        if self.pattern:
+            return super().path(text)
+        path = path_of(text.place.removeprefix(self.root).rpartition(".")[0], "")
         path = re.sub(r"[?#]", "", re.sub(r"\s", "-", path))
-        return "/" + path.replace("&", "-and-").replace("%", "-percent")
+        return path.replace("&", "-and-").replace("%", "-percent")
