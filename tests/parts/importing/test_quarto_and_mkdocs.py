@@ -188,8 +188,32 @@ def test_links_of_a_vault() -> None:
         "![](<assets/pot.png>)\n"
     )
     assert post.needs == ("a link leads nowhere here: [[Green tea]]",)
-    plain = one({"a.md": "---\ndate: 2023-06-10\n---\nif [[ -f a ]] then [[1]]"})
-    assert plain.source == "if [[ -f a ]] then [[1]]"
+    body = "if [[ -f a ]] then [[1]] and df[[tea]]"
+    plain = one({"a.md": f"---\ndate: 2023-06-10\n---\n{body}", "tea.md/x.txt": ""})
+    assert plain.source == body
+
+
+def test_what_a_vault_embeds() -> None:
+    """The picture beside the text comes first; one that is not there keeps its words."""
+    head = "---\ndate: 2023-06-10\n---\n"
+    body = (
+        "![[in/gone.png]] ![[p.png]] ![[B]] [[B#Part two]]\n\n    if [[ -f x ]]; a[[1]]\n\n"
+        "- one\n\n    [[B]]\n    - [[B|b]]\n"
+    )
+    files = {"quartz.config.ts": "", "content/a/p.png": "", "content/b/p.png": "",
+             "content/c/A.md": f"{head}x", "content/b/A.md": head + body,
+             "content/B.md": f"{head}x"}  # fmt: skip
+    post = {post.where: post for post in read(files).posts}["content/b/A.md"]
+    assert post.source == (
+        "![[in/gone.png]] ![](<p.png>) [B](/B) [B > Part two](/B#part-two)\n\n"
+        "    if [[ -f x ]]; a[[1]]\n\n- one\n\n    [B](/B)\n    - [b](/B)\n"
+    )
+    assert post.needs == (
+        "the picture is not in the source: ![[in/gone.png]]",
+        "the text of another file is shown as a link: ![[B]]",
+    )
+    garden = one({".eleventy.js": "", "a.md": f"{head}![[gone.png]]"})
+    assert (garden.source, len(garden.needs)) == ("![[gone.png]]", 1)
 
 
 def test_authors_that_are_tables() -> None:
@@ -228,13 +252,19 @@ def test_a_link_to_a_post_beside() -> None:
 
 
 def test_attributes_behind_a_picture_or_a_link() -> None:
-    """Sizes go, the description stays; a caption may have a link."""
+    """Sizes go, the description, the caption and the id stay; a caption may have a link."""
     body = (
+        '![A caption](c.png){#fig-c fig-alt="What {they} hear" width=50%}\n\n'
+        "    ![](d.png){width=50%}\n\n![A](d.png){#fig-d width=50%}\n\n"
         "![](a.png){width=50% fig-alt='A [hot] cup'}\n\n![By [Bo](/bo)](b.png){width=9}\n\n"
         "[x](/x){target=_blank} [y](/y){.z}"
     )
     post = one({**QUARTO, PLACE: f"{HEAD[:-4]}image: t.jpg\nimage-alt: Leaves\n---\n{body}"})
-    assert post.source == "![A hot cup](a.png)\n\n![By [Bo](/bo)](b.png)\n\n[x](/x) [y](/y)"
+    assert post.source == (
+        '<a id="fig-c"></a>\n\n![What {they} hear](c.png "A caption")\n\n'
+        '    ![](d.png){width=50%}\n\n![A](d.png)<a id="fig-d"></a>\n\n'
+        "![A hot cup](a.png)\n\n![By [Bo](/bo)](b.png)\n\n[x](/x) [y](/y)"
+    )
     assert (post.image, post.image_alt) == ("t.jpg", "Leaves")
 
 

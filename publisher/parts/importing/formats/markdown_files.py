@@ -347,13 +347,14 @@ class TextFolder:
         return named
 
     def _beside(self, link: str, place: str) -> str:
-        """The file that `[[link]]` names, which may lie anywhere, by its path from a text; "" for
-        none."""
+        """The file that `[[link]]` names, by its path from a text; it may lie anywhere, the one in
+        the same folder comes first; "" for none."""
         ends = (f"/{link}", f"/{link}.md")
         names = (name for end in ends for name in self._named.get(end.rpartition("/")[2], ()))
         found = [name for name in names if f"/{name}".endswith(ends)]
         folder = PurePosixPath(f"/{self.prefix}{place}").parent
-        return posixpath.relpath(f"/{found[0]}", folder) if found else ""
+        near = next((name for name in found if PurePosixPath(f"/{name}").parent == folder), "")
+        return posixpath.relpath(f"/{near or found[0]}", folder) if found else ""
 
     def _all_addresses(self) -> dict[str, str]:
         """The path of every text, by each end of its file's path that names no other."""

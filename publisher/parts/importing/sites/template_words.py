@@ -4,8 +4,9 @@ between colons): replaced where the meaning is plain, else listed. Code stays as
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 from urllib.parse import urljoin
 
 from publisher.parts.importing.sites import permalinks
@@ -44,7 +45,10 @@ _WORD_OF_LINK = re.compile(r"[{|](filename|static|attach|category|tag|author|ind
 # `[[A text]]`, `[[A text#Part|words]]`, `![[picture.png|300]]`.
 _WIKI = re.compile(r"(!?)\[\[([^\[\]|#\n]*)(?:#([^\[\]|\n]*))?(?:\|([^\[\]\n]*))?\]\]")
 # `{width=50% fig-alt="words"}` behind a picture or a link.
-_SIZED = re.compile(r"(!\[)?(\]\([^()\n]*\))\{([^{}\n]{0,2000})\}")
+_SIZED = re.compile(
+    r"(?:!\[((?:[^\[\]\n]|\[[^\[\]\n]*\](?:\([^()\n]*\))?)*))?\]\(([^()\n]*)\)"
+    r"\{((?:[^{}\n\"]++|\"[^\"\n]{0,1000}\"){0,100})\}"
+)
 _ALT = re.compile(r"""\bfig-alt=(["'])(.*?)\1""")
 _JSX = re.compile(
     r"""(?<=\s)([A-Za-z][\w-]*)=\{\s*(?:["'`]([^"'`{}\n]*)["'`]|[^{}\n]*(?:\{[^{}\n]*\}[^{}\n]*)*)\s*\}"""
@@ -71,14 +75,16 @@ _SPLIT_CALL = re.compile(r"\{[{%]-?\s*(\w+)\([^{}]*\Z")  # by code in one of its
 _ENDED = re.compile(r"\{\{[<%]\s*/\s*([\w-]+)")
 _NOTES = {"notice", "alert", "admonition", "callout", "hint"}
 _FRAMES = {"gallery", "grid", "row", "columns", "column", "center"}  # about pictures or texts
-# Indented code and formulas, which stay; `[words]{#id .class}`; and at the end of a line
+# Formulas, which stay; `[words]{#id .class}`; and at the end of a line
 # `## Heading{#id}`, `![](a.png){.class}` and `words {#id}`. Without a blank it would be TeX.
 _ATTRIBUTES = re.compile(
-    r"^(?: {4}|\t)[^\n]*|\$\$(?:[^$\n]|\n(?!\n))*\$\$"
+    r"\$\$(?:[^$\n]|\n(?!\n))*\$\$"
     r"|(?:\[([^\[\]\n]+)\]|(^#+[ \t][^{}\n]*[^\]{}\s]|\]\([^()\n]*\))|(?<![:\s])[ \t]+|\A)"
     r"\{:?((?:[ \t]*[#.][^\W\d_][\w:-]*)+)[ \t]*\}(?(1)|[ \t#]*$)",
     re.MULTILINE,
 )
+_INDENTED = re.compile(r"(?:\A|\n[ \t]*\n)(?: {4}|\t)")  # what code may begin with
+_ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]")
 # The first line of a quotation.
 _CALLOUT = re.compile(r"^([ \t]*(?:>[ \t]*)+)\[!([A-Za-z]+)\][+-]?[ \t]*([^\n]*)$", re.MULTILINE)
 # A caption with words that are marked in Markdown, or with a link.
@@ -128,26 +134,57 @@ class Words:
     used: dict[str, None] = field(default_factory=dict)
     _with_end: set[str] = field(default_factory=set)  # Hugo's shortcodes around a text
     _has_calls: bool = False  # whether `{% end %}` ends one of Zola's, `{% x() %}`
-    _indented: bool = False  # whether a piece begins in a line of indented code
+    # Of indented code: whether there may be any, and the line that is read is some, begins, stands
+    # behind an empty line or in a list.
+    _indented: bool = False
+    _code: bool = False
+    _begins: bool = True
+    _after_empty: bool = True
+    _listed: bool = False
 
     def plain(self, text: str) -> str:
         """The text in plain Markdown."""
         self._with_end = {*_ENDED.findall(text)}
         self._has_calls = re.search(r"\{%-?\s*\w+\(", text) is not None
-        self._indented, made = False, list[str]()
+        self._indented = not self.jsx and _INDENTED.search(text) is not None
+        self._code, self._begins, self._after_empty, self._listed = False, True, True, False
+        made = list[str]()
         for kind, part in _pieces(text, self.tags, self.comments):
-            made.append(self._words(part) if kind == "text" else part)
-            if "\n" in part or len(made) == 1:
-                self._indented = part.rpartition("\n")[2].startswith(("    ", "\t"))
+            if kind == "text":
+                made += (self._words("".join(lines), code) for code, lines in self._runs(part))
+            else:
+                made.append(part)
+                self._is_code(part.partition("\n")[0])
         text = "".join(made)
         if self.shortcodes and "/*" in text:  # how Hugo shows a shortcode as text
             text = re.sub(r"\{\{([<%])/\*(.*?)\*/([>%])\}\}", r"{{\1\2\3}}", text)
         return self._quoted_blocks(text) if ":::" in text else text
 
-    def _words(self, text: str) -> str:
-        """A piece that is no code."""
+    def _runs(self, text: str) -> Iterable[tuple[bool, Iterable[str]]]:
+        """A piece in runs of lines, and whether they are indented code."""
+        lines = text.splitlines(keepends=True)
+        return groupby(lines, self._is_code) if self._indented else [(False, [text])]
+
+    def _is_code(self, line: str) -> bool:
+        """Whether a line, or the rest of one, is indented code: after an empty one, in no list."""
+        if self._begins and line.strip():
+            if line.startswith(("    ", "\t")):
+                self._code = not self._listed and (self._code or self._after_empty)
+            else:
+                self._code = False
+                if _ITEM.match(line) or (self._after_empty and line[0] != " "):
+                    self._listed = _ITEM.match(line) is not None
+        if self._begins:
+            self._after_empty = not line.strip()
+        self._begins = line.endswith("\n")
+        return self._code
+
+    def _words(self, text: str, code: bool) -> str:
+        """A piece that is no code, or indented code, of which templates are filled, too."""
         if self.jsx or "{" in text:
-            text = self._braces(text)
+            text = self._braces(text, code)
+        if code:
+            return text
         if self.jsx:
             for name in _COMPONENT.findall(text):
                 self.used[f"the component <{name}>"] = None
@@ -158,16 +195,15 @@ class Words:
         text = _WIKI.sub(self._wiki, text) if "[[" in text else text
         return _LINK.sub(self._link, text)
 
-    def _braces(self, text: str) -> str:
-        if self.kramdown:
+    def _braces(self, text: str, code: bool) -> str:
+        if self.kramdown and not code:
             text = _LIST_INSIDE.sub("", _LIST_LINE.sub("", _CONTENTS.sub("", text)))
         if self.jsx:
             text = _MDX_COMMENT.sub(
                 lambda c: c[0] if _MORE.match(c[0]) else "", _IMPORT.sub("", text)
             )
-        text = _SIZED.sub(_sized, text)
-        before = "    " if self._indented else ""
-        text = _ATTRIBUTES.sub(_anchor, before + text)[len(before) :]
+        if not code:
+            text = _ATTRIBUTES.sub(_anchor, _SIZED.sub(_sized, text))
         if "={" in text:
             text = _TAGS.sub(lambda tag: _JSX.sub(_attribute, tag[0]), text)
         if self.shortcodes and ("{{<" in text or "{{%" in text):
@@ -307,13 +343,22 @@ class Words:
         file = self.beside(name) if name else ""
         words = " ".join((words or name.rpartition("/")[2] or part).split())
         obsidian = link[2].endswith("\\") or self.known.get("generator") == "Quartz"
+        if shown and _PICTURE.search(name):
+            if not file:
+                self.used[f"the picture is not in the source: {link[0]}"] = None
+                return link[0]
+            return f"![{'' if words.isdigit() or words == name else words}](<{file}>)"
         if not file and not obsidian:
             return link[0]
-        if shown and _PICTURE.search(name):
-            return f"![{'' if words.isdigit() or words == name else words}](<{file}>)"
         address = self.addressed(name)
-        if shown or (name and not address):
+        if name and not address:
             self.used[f"a link leads nowhere here: {link[0]}"] = None
+            return words if obsidian else link[0]
+        if shown:
+            self.used[f"the text of another file is shown as a link: {link[0]}"] = None
+        if name and part and not part.startswith("^"):
+            address += "#" + re.sub(r"[^\w\- ]", "", part).strip().lower().replace(" ", "-")
+            words = words if link[4] else f"{words} > {part}"
         return f"[{words}]({address})" if address else words
 
     def _link(self, match: re.Match[str]) -> str:
@@ -482,12 +527,22 @@ def _note(name: str, named: Mapping[str, str], loose: list[str]) -> str:
 
 
 def _sized(match: re.Match[str]) -> str:
-    """A picture or a link without the attributes behind it, of which the description is kept."""
-    if "=" not in match[3]:
+    """A picture or a link without the attributes behind it, of which description and id are kept.
+
+    What stands between the brackets of a picture is its caption where it has a description, too.
+    """
+    caption, address, attributes = match[1], match[2], match[3]
+    if "=" not in attributes:
         return match[0]
-    alt = _ALT.search(match[3]) if match[1] else None
-    words = re.sub(r"[\[\]]", "", alt[2]) if alt else ""
-    return f"{match[1] or ''}{words}{match[2]}"
+    alt, name = _ALT.search(attributes), re.search(r"(?:^|\s)#([\w:-]+)", attributes)
+    place = f'<a id="{name[1]}"></a>' if name else ""
+    if caption is None or not alt:
+        return match[0][: -len(attributes) - 2] + place
+    if caption and not re.search(r"[\s<]", address):
+        begins = match.start() == 0 or match.string[match.start() - 1] == "\n"
+        picture = _picture(address, {"alt": alt[2], "caption": caption})
+        return f"{place}\n\n{picture}" if place and begins else picture + place
+    return f"![{caption or re.sub(r'[][]', '', alt[2])}]({address}){place}"
 
 
 def _anchor(match: re.Match[str]) -> str:
