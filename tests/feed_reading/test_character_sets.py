@@ -96,6 +96,12 @@ def test_a_guess_is_remarked() -> None:
     )  # fmt: skip
 
 
+def test_where_more_bytes_are_not_utf8_none_is() -> None:
+    """Two letters that happen to be UTF-8 make no document of it."""
+    text = "A long text of plain letters, with Ã©, café, naïve and déjà."
+    assert decoded(text.encode("cp1252")).text == text
+
+
 def test_a_few_bytes_that_are_not_utf8_are_guessed_and_the_rest_stays() -> None:
     """Somebody pasted a word in Windows-1252 into a text in UTF-8: that is remarked."""
     text = "“Quoted” – and more…"

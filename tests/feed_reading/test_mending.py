@@ -25,6 +25,10 @@ def titles(inside: str, end: str = "</channel></rss>") -> list[str]:
         ("&#55357;&#56842;", "😊"),
         ("&#xD83D;&#xDE0A; x", "😊 x"),
         ("&#55362;&#57271;", "𠮷"),
+        ("&#xD800;&#xDC00; first", "\U00010000 first"),
+        ("&#xDBFF;&#xDFFD; last", "\U0010fffd last"),
+        ("&#xD7FF;&#xDC00; none", "\ud7ff� none"),
+        ("&#xDC01;&#xDC00; none", "�� none"),
         ("a &#xD83D; b", "a � b"),
         ("a &#x110000; b", "a � b"),
         ("a&#0;b", "ab"),
@@ -51,6 +55,8 @@ def test_a_title_as_it_is_meant(title: str, meant: str) -> None:
         "<item><title>a</title><media:content url='https://a.example/a.mp3' x=1 x='2'/></item>",
         "<item><title>a</title><description><img src=x alt='a<b' <b></description></item>",
         "<item><title>a</title><link>https://a.example/?a=1&b=2</link></item>",
+        "<item><title>a</title><enclosure media:kind='x' url='https://a.example/a.mp3'></item>",
+        "<item xmlns:media='urn:x'><title>a</title><media:text x:y='1'>b<br></media:text></item>",
     ],
 )
 def test_the_next_item_is_read(inside: str) -> None:
