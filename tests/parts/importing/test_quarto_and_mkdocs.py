@@ -123,6 +123,60 @@ def test_notes_and_tabs_of_mkdocs() -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("!!! note\n    ```\n    a\nUnindented rest.\nMore.",
+         "> **Note**\n> ```\n> a\n> ```\nUnindented rest.\nMore."),
+        ("!!! note\n    ```py\n    ```sh\n    ```\n    b\nc",
+         "> **Note**\n> ```py\n> ```sh\n> ```\n> b\nc"),
+        ('!!! note "See [docs](/x) [1]"\n    a', "> **See [docs](/x) [1]**\n> a"),
+        ('??? "Click me"\n    a', "> **Click me**\n> a"),
+        ('!!! question ""\n    a', "> a"),
+        ("!!! tip inline end\n\ta\n\tb", "> **Tip**\n> a\n> b"),
+        ("!!! wow, how hot", "!!! wow, how hot"),
+    ],
+)  # fmt: skip
+def test_a_note_of_mkdocs_keeps_its_words(body: str, text: str) -> None:
+    """A line less indented ends it, and the code in it, too."""
+    post = one({**MKDOCS, POST: f"---\ndate: 2023-06-10\ntitle: Tea\n---\n{body}"})
+    assert [line for line in post.source.split("\n") if line.strip("> ")] == text.split("\n")
+    assert post.needs == ()
+
+
+def test_what_mkdocs_would_fill_is_told() -> None:
+    """A note in a list, and words of Jinja that are no code."""
+    body = "- a\n\n    !!! note\n        b\n\n`{{ a }}` {{ x }} {% include 'a' %}"
+    post = one({**MKDOCS, POST: f"---\ndate: 2023-06-10\ntitle: Tea\n---\n{body}"})
+    assert (post.source, len(post.needs)) == (body, 2)
+
+
+def test_callouts_of_quarto() -> None:
+    """Their kind and title stand anywhere between the braces."""
+    body = (
+        '::: {.callout-warning title="Never boil [it]"}\na\n:::\n\n'
+        "::: {#imp .callout-important}\nb\n:::\n"
+    )
+    lines = one({**QUARTO, PLACE: HEAD + body}).source.split("\n")
+    assert [line for line in lines if line.strip("> ")] == [
+        "> **Never boil [it]**", "> a", "> **Important**", "> b",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("body", "text", "needs"),
+    [
+        ("{{< include _x.qmd >}}", "{{< include _x.qmd >}}", ("the shortcode {{< include >}}",)),
+        ("{{< video https://youtu.be/x?t=1,2 >}}", "https://youtu.be/x?t=1,2", ()),
+        ("{{< youtube abcdef >}}", "https://www.youtube.com/watch?v=abcdef", ()),
+    ],
+)
+def test_shortcodes_of_quarto(body: str, text: str, needs: tuple[str, ...]) -> None:
+    """A film becomes its link; what another file has is told."""
+    post = one({**QUARTO, PLACE: HEAD + body})
+    assert (post.source.strip(), post.needs) == (text, needs)
+
+
+@pytest.mark.parametrize(
     ("body", "title", "text"),
     [
         ("# Tea\n\nHot.", "Tea", "Hot."),

@@ -317,7 +317,7 @@ class TextFolder:
             beside=lambda link: self._beside(link, text.place) if name in _VAULTS else "",
             liquid=generator.liquid or not name,
             tags=name in ("Jekyll", "Eleventy", "Hexo", ""),
-            shortcodes=name in ("Hugo", ""),
+            shortcodes=name in ("Hugo", "Quarto", ""),
             kramdown=name in ("Jekyll", ""),
             jsx=suffix == ".mdx",
             calls=name in ("Zola", ""),

@@ -28,7 +28,8 @@ _SHORTCODE = re.compile(
 )
 _HTML_SHORTCODE = re.compile(r"\{\{[<%]\s*/?\s*(?:rawhtml|raw_html|raw|html|unsafe)\s*[>%]\}\}")
 _ARGUMENT = re.compile(
-    r"""(?:([\w-]+)\s*[=:]\s*)?(?:"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'|`([^`]*)`|([^\s"'`=,]+)),?"""
+    r"""(?:([\w-]+)\s*(?:=|:(?!//))\s*)?(?:"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'|`([^`]*)`"""
+    r"""|(https?://[^\s"'`]*[^\s"'`,]|[^\s"'`=,]+)),?"""
 )
 _PICTURE = re.compile(r"\.(?:jpe?g|png|gif|webp|svg|avif|bmp)(?:\?\S*)?$", re.IGNORECASE)
 # kramdown: `{: .class}` on a line of its own, after a list that becomes the contents, or in a line.
@@ -93,8 +94,9 @@ _MARKED_LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
 _FILM = re.compile(r"\.(?:mp4|webm|ogv|mov|m4v)(?:\?\S*)?$", re.IGNORECASE)
 _SOUND = re.compile(r"\.(?:mp3|m4a|ogg|wav)(?:\?\S*)?$", re.IGNORECASE)
 _BLOCK = re.compile(
-    r"[ \t]*(:{3,})[ \t]*(\w[\w-]*)?(?:\[([^\]\n]*)\]|[ \t]+([^\n{]*))?(?:\{([^{}\n]*)\})?[ \t]*$"
+    r"[ \t]*(:{3,})[ \t]*(\w[\w-]*)?(?:\[([^\n]*)\]|[ \t]+([^\n{]*))?(?:\{([^{}\n]*)\})?[ \t]*$"
 )
+_OF_CALLOUT = re.compile(r"(\.callout-|\btitle=)\"?((?<=\")[^\"]*|\w+)")  # Quarto's
 _DEEPEST = 8  # each level makes every line longer
 _BLOCKS = {"note", "tip", "info", "warning", "caution", "danger", "important", "details", "success"}
 # What is shown from elsewhere: names of shortcodes, the form of their first argument, the address.
@@ -381,21 +383,20 @@ class Words:
         """`:::note` and its like as quotations that begin with their name; of others the text."""
         made, quoted, depth, fence = list[str](), list[bool](), 0, ""
         for line in text.split("\n"):
-            code = re.match(r" {0,3}(`{3,}|~{3,})", line)
-            if code and (not fence or line.strip().startswith(fence)):
-                fence = "" if fence else code[1]
+            fence = fence_after(line, fence)
             mark = _BLOCK.match(line) if ":::" in line and not fence else None
             deep = "> " * depth
             if mark and (mark[2] or mark[5]):
-                name = (mark[2] or mark[5].strip(" .#").partition(" ")[0]).lower()
-                name = name.removeprefix("callout-")
-                framed = name in _BLOCKS or bool(mark[3])
+                own = dict(_OF_CALLOUT.findall(mark[5] or ""))
+                name = mark[2] or own.get(".callout-") or mark[5].strip(" .#").partition(" ")[0]
+                name = name.lower().removeprefix("callout-")
+                framed = name in _BLOCKS or mark[3] is not None
                 quoted.append(framed and depth < _DEEPEST)
                 depth += quoted[-1]
                 if not framed and self.known.get("generator") != "Quarto":  # there it is layout
                     self.used[f"the block {name}"] = None
-                if quoted[-1]:
-                    title = (mark[3] or mark[4] or name.capitalize()).strip()
+                title = (mark[3] or mark[4] or own.get("title=") or name.capitalize()).strip()
+                if quoted[-1] and mark[3] != "":
                     made += [f"{deep}> **{title}**", f"{deep}> "]
             elif mark and quoted:
                 depth -= quoted.pop()
@@ -427,6 +428,15 @@ def _pieces(text: str, tags: bool, comments: bool = False) -> Iterator[tuple[str
 def without_code(text: str) -> str:
     """The text without what stands between fences or backticks."""
     return "".join(part for kind, part in _pieces(text, tags=False) if kind == "text")
+
+
+def fence_after(line: str, fence: str) -> str:
+    """The fence that is open below a line, if `fence` is above it; "" for none."""
+    if fence:
+        inner = line.strip()
+        return fence if not inner.startswith(fence) or inner.strip(fence[0]) else ""
+    begun = re.match(r"[ \t]*(`{3,}(?=[^`]*$)|~{3,})", line)
+    return begun[1] if begun else ""
 
 
 class _Marks:

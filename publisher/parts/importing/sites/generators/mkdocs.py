@@ -10,14 +10,15 @@ from publisher.exchange.front_matter import list_of
 from publisher.parts.importing.sites import config_files as config
 from publisher.parts.importing.sites import permalinks
 from publisher.parts.importing.sites.generators.generator import Generator, ListKind, Text, path_of
+from publisher.parts.importing.sites.template_words import fence_after, without_code
 from publisher.parts.importing.sources import Folder
 from publisher.storage.tables.blog import PostKind
 
 _DATE_WORDS = {"yyyy": ":year", "yy": ":short_year", "MM": ":month", "M": ":i_month",
                "dd": ":day", "d": ":i_day"}  # fmt: skip
 _NOTE = re.compile(
-    r"([ \t]*)(?:(?:!!!|\?\?\?\+?)[ \t]+([\w-]{1,40})[^\"\n]{0,200}|(===)[!+]*[ \t]*)"
-    r"(?:\"([^\"\n]*)\")?[ \t]*$"
+    r"([ \t]*)(?:(?:!!!|\?\?\?\+?)[ \t]*(?:([\w-]{1,40})(?:[ \t]+[\w-]{1,40}){0,9})?|(===)[!+]*)"
+    r"[ \t]*(?:\"([^\n]*)\")?[ \t]*$"
 )
 
 
@@ -104,28 +105,37 @@ class MkDocs(Generator):
 
     def body(self, place: str, body: str) -> tuple[str, list[str]]:
         """Notes (`!!! note "Title"`) and tabs (`=== "Title"`) with what is indented below them."""
-        made, open_, fence = list[str](), list[tuple[int, str]](), ""
+        made, open_, fence, needs = list[str](), list[tuple[int, str]](), "", list[str]()
         for line in body.split("\n"):
-            depth = len(line) - len(line.lstrip())
-            while open_ and line.strip() and depth < open_[-1][0] and not fence:
-                made.append(open_.pop()[1])
-            inner = line[open_[-1][0] :] if open_ else line
-            code = re.match(r"[ \t]*(`{3,}|~{3,})", inner)
-            if code and (not fence or inner.strip().startswith(fence)):
-                fence = "" if fence else code[1]
+            blank = line[: len(line) - len(line.lstrip())].expandtabs(4)
+            while open_ and line.strip() and len(blank) < open_[-1][0]:
+                made += [*([fence] if fence else []), open_.pop()[1]]
+                fence = ""
+            inner = blank[open_[-1][0] :] + line.lstrip() if open_ else line
             note = None if fence else _NOTE.match(inner)
-            if note is None or (not note[2] and note[4] is None) or len(note[1]) > 3:
+            fence = fence_after(inner, fence)
+            if note is None or (not note[2] and note[4] is None):
                 made.append(inner)
-                continue
-            if note[3]:
+            elif len(note[1].expandtabs(4)) > 3:
+                needs.append("a note or tab inside a list or code is shown as it is")
+                made.append(inner)
+            elif note[3]:
                 made += ["", f"**{note[4]}**", ""]
-                open_.append((depth + 4, ""))
+                open_.append((len(blank) + 4, ""))
             else:
-                made += ["", f":::{note[2].lower()}[{note[4] or note[2].capitalize()}]"]
-                open_.append((depth + 4, ":::\n"))
-        text = "\n".join([*made, *(end for _, end in reversed(open_))])
-        included = re.search(r"^[ \t]*-+8<-+", text, re.MULTILINE)
-        return text, ["another file is included with --8<--"] if included else []
+                kind, title = note[2] or "note", note[4]
+                title = kind.capitalize() if title is None else title
+                made += ["", f":::{kind.lower()}[{title}]"]
+                open_.append((len(blank) + 4, ":::\n"))
+        text = "\n".join(
+            [*made, *([fence] if fence and open_ else []), *(end for _, end in reversed(open_))]
+        )
+        words = without_code(text)
+        if re.search(r"^[ \t]*-+8<-+", text, re.MULTILINE):
+            needs.append("another file is included with --8<--")
+        if re.search(r"\{\{[^{}\n]+\}\}|\{%[^%\n]+%\}", words):
+            needs.append("words of Jinja are shown as they are")
+        return text, needs
 
 
 def _slug(text: str) -> str:
