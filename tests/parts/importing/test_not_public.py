@@ -84,3 +84,47 @@ def test_fields_that_keep_a_text_from_readers(field: str) -> None:
     assert read({"a.md": f"---\n{HEAD}{field}\n---\nHot.", "b/c.txt": ""})["a.md"].status == "draft"
     open_ = "private: false\nhidden: no\npassword: ''\npublish: true\nvisibility: public\n"
     assert read({"a.md": f"---\n{HEAD}{open_}---\n", "b/c.txt": ""})["a.md"].status == "published"
+
+
+@pytest.mark.parametrize(
+    ("settings", "shown", "hidden"),
+    [
+        ({"b/c.txt": ""}, "b/a.md", "Drafts/a.md private/b/a.md"),
+        ({"_config.yml": "exclude: [far]\ndefaults: [{scope: {path: _posts/x}, "
+         "values: {published: false}}]"}, "_posts/2023-06-10-a.md",
+         "far/_posts/2023-06-10-a.md _posts/x/2023-06-10-a.md"),
+        ({"hugo.toml": "ignoreFiles = ['content/far/.*', '(']",
+          "content/x/_index.md": "---\ncascade: [{build: {list: never}}]\n---"},
+         "content/b/a.md", "content/far/a.md content/x/b/a.md"),
+        ({"zola.toml": "base_url = 'https://old.example'\nignored_content = ['far/*']",
+          "content/x/_index.md": "+++\ndraft = true\n+++", "content/x/b/_index.md": ""},
+         "content/b/a.md", "content/far/a.md content/x/b/a.md"),
+        ({"_config.yml": "exclude: ['_posts/far/*']\nignore: _posts/x"},
+         "source/_posts/a.md", "source/_posts/far/a.md source/_posts/x/a.md"),
+        ({"pelicanconf.py": "ARTICLE_EXCLUDES = ['far']\nIGNORE_FILES = ['x*']"},
+         "content/a.md", "content/far/a.md content/b/x.md"),
+        ({"pelicanconf.py": "DEFAULT_METADATA = {'status': 'draft'}"}, "", "content/a.md"),
+        ({"eleventy.config.js": "c.ignores.add('./far/**')", "x/x.json": '{"draft": true}',
+          "y/y.11tydata.js": "export default { permalink: false }",
+          "z/z.json": '{"eleventyExcludeFromCollections": true}'},
+         "b/a.md", "far/a.md x/b/a.md y/a.md z/a.md"),
+        ({"docusaurus.config.js": "x = { blog: { exclude: ['far/**'] } }"},
+         "blog/a.md", "blog/far/a.md blog/_a.md blog/_x/a.md"),
+    ],
+)  # fmt: skip
+def test_what_settings_and_folders_keep_from_readers(
+    settings: dict[str, str], shown: str, hidden: str
+) -> None:
+    """By lists of files, and by fields that all texts of a folder have."""
+    posts = read(settings | dict.fromkeys([*shown.split(), *hidden.split()], TEXT))
+    assert {name for name, post in posts.items() if post.status == "published"} == {*shown.split()}
+    assert {name for name, post in posts.items() if post.status == "draft"} == {*hidden.split()}
+
+
+def test_a_text_says_more_than_its_folder() -> None:
+    """As Hugo and Pelican have it."""
+    own = f"---\n{HEAD}draft: false\nstatus: published\n---\n"
+    cascade = {"hugo.toml": "", "content/x/_index.md": "---\ncascade: {draft: true}\n---"}
+    default = {"pelicanconf.py": "DEFAULT_METADATA = {'status': 'draft'}"}
+    for files in (cascade, default):
+        assert read({**files, "content/x/a.md": own})["content/x/a.md"].status == "published"

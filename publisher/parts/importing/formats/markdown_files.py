@@ -190,7 +190,7 @@ class TextFolder:
         status: PostStatus = (
             "draft" if drafts and plain.status in ("published", "scheduled") else plain.status
         )
-        if page and undated and not drafts and not _hidden(place, fields):
+        if page and undated and not drafts:
             status = "published"
         shown = status in ("published", "scheduled")
         if shown:
@@ -509,15 +509,11 @@ def _plain_words(words: str) -> str:
     )
 
 
-def _hidden(place: str, fields: dict[str, Any]) -> bool:
-    return hides(fields) or "_drafts" in PurePosixPath(place).parts
-
-
 def _status(path: PurePosixPath, fields: dict[str, Any], undated: bool) -> PostStatus:
     if state := _state(text_of(fields, "state").lower()):
         return state
     undated = undated and kind_of(fields) == "post"
-    return "draft" if _hidden(path.as_posix(), fields) or undated else "published"
+    return "draft" if undated or hides(fields) or "_drafts" in path.parts else "published"
 
 
 def _state(word: str) -> PostStatus | None:

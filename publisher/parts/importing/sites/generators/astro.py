@@ -177,6 +177,8 @@ class Docusaurus(Generator):
         options = config.block_in(program, r"\bblog[\"']?\s*:\s*(?=\{)|content-blog[\"']\s*,")
         self.top = config.word_in(options, "path").strip("./") or "blog"
         route = re.search(r"""\brouteBasePath\s*:\s*["'`]([^"'`]*)["'`]""", options)
+        self.root = f"{self.top}/"
+        self.private = ["_*", *config.words_in(options, "exclude")]
         self.route = f"/{route[1].strip('/') if route else 'blog'}".rstrip("/")
         self.feeds = [f"{self.route}/rss.xml", f"{self.route}/atom.xml"]
         self.list_pages = [("tag", f"{self.route}/tags/:name")]

@@ -65,7 +65,8 @@ class Eleventy(Generator):
                 text = self._text(name)
                 if "pagination" in text and (list_page := _LIST_PAGE.search(text)):
                     self.list_pages.append((list_page[2], f"/{list_page[1].lstrip('/')}:name/"))
-        self._folders: dict[str, dict[str, Any]] = {}
+        ignored = re.findall(r"""\bignores\.add\(\s*["'`](?:\./)?([^"'`]+)""", program)
+        self.private = [glob.removeprefix(self.root) for glob in ignored]
 
     def takes(self, place: str) -> bool:
         """Texts in the input folder, but not in `_includes`, `_data` and their like."""
@@ -91,31 +92,24 @@ class Eleventy(Generator):
             return super().kind(text) if {"post", "posts", "blog"} & named else "page"
         return super().kind(text)
 
-    def _of_folder(self, folder: PurePosixPath) -> dict[str, Any]:
-        """The data of every text of a folder, with that of the folders above."""
-        key = folder.as_posix()
-        if key not in self._folders:
-            name = folder.name
-            above = self._of_folder(folder.parent) if name else {}
-            own = (
-                self._settings(f"{key}/{name}.json", f"{key}/{name}.11tydata.json") if name else {}
-            )
-            program = "".join(
-                self._text(f"{key}/{name}.11tydata.{kind}") for kind in ("js", "mjs", "cjs")
-            )
-            if name and (word := config.word_in(program, "permalink")):
-                own["permalink"] = word
-            self._folders[key] = above | own
-        return self._folders[key]
+    def of_folder(self, top: str) -> dict[str, Any]:
+        """Its data in JSON, and of a program what is plain."""
+        name = PurePosixPath(top).name
+        own = self._settings(f"{top}{name}.json", f"{top}{name}.11tydata.json")
+        programs = (f"{top}{name}.11tydata.{kind}" for kind in ("js", "mjs", "cjs"))
+        program = "".join(map(self._text, programs))
+        own |= re.findall(r"""\b(permalink|draft)["']?\s*:\s*(true|false)\b""", program)
+        if word := config.word_in(program, "permalink"):
+            own["permalink"] = word
+        return own
 
     def path(self, text: Text) -> str:
         """By its `permalink`, as far as its words are plain, or by its path."""
-        if "permalink" in text.fields:
-            own = str(text.fields["permalink"] or "")
+        own, data = "", self.above(text.place) | text.fields
+        if "permalink" in data:
+            own = str(data["permalink"] or "")
             if not own or own.lower() == "false":
                 return ""
-        else:
-            own = config.string(self._of_folder(text.path.parent), "permalink")
         if not own and self.pattern:
             return super().path(text)
         inner = text.place.removeprefix(self.root).rpartition(".")[0]
@@ -150,5 +144,5 @@ class Eleventy(Generator):
 
     def is_draft(self, text: Text) -> bool:
         """Also where it has no address of its own."""
-        hidden = str(text.fields.get("permalink", "")).lower() == "false"
-        return hidden or super().is_draft(text)
+        data = self.above(text.place) | text.fields
+        return str(data.get("permalink")).lower() == "false" or super().is_draft(text)

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from publisher.base.dates import zone_names
-from publisher.exchange.front_matter import list_of, text_of
+from publisher.base.errors import InvalidData
+from publisher.exchange.front_matter import list_of, split_front_matter, text_of
 from publisher.parts.importing.sites import config_files as config
 from publisher.parts.importing.sites import permalinks
 from publisher.parts.importing.sources import Folder
@@ -63,13 +64,14 @@ class Generator:
     liquid = False  # whether `{{ ... }}` in a text was replaced
     spaced_tags = True  # whether tags in one text are split at blanks
     guid_is_address = False
-    drafts = "_drafts"
 
     def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
         self.folder, self.prefix, self.zone = folder, prefix, zone
         self.settings: dict[str, Any] = {}
         self.root = ""  # the folder of the texts
-        self.private: list[str] = []  # patterns, as in `.gitignore`, of texts that were not public
+        # Patterns, as in `.gitignore`, of texts that were not public.
+        self.private = [] if self.name else ["[Dd]rafts", "[Pp]rivate"]
+        self._shared: dict[str, dict[str, Any]] = {}
         self.base = ""  # where the site was: its address, without a slash at the end
         self.feeds: list[str] = []
         self.pattern = ""
@@ -90,6 +92,12 @@ class Generator:
 
     def _text(self, name: str) -> str:
         return config.text_in(self.folder, self.prefix + name)
+
+    def _index(self, top: str) -> dict[str, Any]:
+        try:
+            return split_front_matter(self._text(f"{top}_index.md"))[0]
+        except InvalidData:
+            return {}
 
     def below(self, *tops: str) -> Iterator[str]:
         """The files of the site in these folders ("" for all), by their paths in it."""
@@ -131,9 +139,25 @@ class Generator:
         ) else "post"  # fmt: skip
 
     def is_draft(self, text: Text) -> bool:
-        """Whether its place says that it was not published."""
+        """Whether its place or its folders' fields say that it was not public."""
         place = PurePosixPath(text.place.removeprefix(self.root))
-        return self.drafts in text.path.parts or _fits(place, self.private)
+        hidden = "_drafts" in text.path.parts or _fits(place, self.private)
+        return hidden or hides(self.above(text.place) | text.fields)
+
+    def of_folder(self, top: str) -> dict[str, Any]:
+        """The fields that the site gives to all texts of a folder, which ends in a slash."""
+        return {}
+
+    def above(self, place: str) -> dict[str, Any]:
+        """The fields that a text has by its folders; the nearest folder counts."""
+        fields: dict[str, Any] = {}
+        for folder in reversed(PurePosixPath(place).parents):
+            top = f"{folder}/" if folder.name else ""
+            if top not in self._shared:
+                own = self.of_folder(top)
+                self._shared[top] = {str(name).lower(): value for name, value in own.items()}
+            fields |= self._shared[top]
+        return fields
 
     def slug(self, text: Text) -> str:
         """The name of a post by its file."""
@@ -227,20 +251,22 @@ def path_of(inner: str, ending: str) -> str:
 
 
 def hides(fields: dict[str, Any]) -> bool:
-    """Whether fields say that a text was not public."""
+    """Whether fields say that a text was not public, or not for good."""
+    build = str(fields.get("build", fields.get("_build")))  # of Hugo
     return (
         any(text_of(fields, name).lower() in TRUE for name in _HIDES)
         or any(text_of(fields, name).lower() in FALSE for name in _SHOWS)
         or any(text_of(fields, name).lower() in _STATES for name in ("status", "visibility"))
-        or text_of(fields, "password") != ""
+        or text_of(fields, "password", "expirydate") != ""
+        or re.search("never|'(render|list)': False", build) is not None
     )
 
 
 def _fits(place: PurePosixPath, patterns: Iterable[str]) -> bool:
     """Whether patterns as in `.gitignore` name a file or a folder above it; the last one counts."""
     paths, fits = [f"/{path}" for path in (place, *place.parents)], False
-    for pattern in patterns:
-        glob = re.sub(r"\{[^{}]*\}", "*", pattern.strip().removeprefix("!").removeprefix("./"))
+    for pattern in map(str.strip, patterns):
+        glob = re.sub(r"\{[^{}]*\}", "*", pattern.removeprefix("!").removeprefix("./"))
         top = "/" if "/" in glob.rstrip("/") and not glob.startswith("**/") else "*/"
         glob = top + glob.removeprefix("**/").strip("/")
         if any(fnmatchcase(path, glob) for path in paths):

@@ -22,6 +22,8 @@ class Hexo(Generator):
         super().__init__(folder, prefix, zone)
         self.settings = self._settings("_config.yml")
         self.root = (config.string(self.settings, "source_dir") or "source").strip("/") + "/"
+        for name in ("exclude", "ignore"):
+            self.private += config.strings(self.settings, name)
         self._zone(config.string(self.settings, "timezone"), zone)
         address, path = config.string(self.settings, "url"), config.string(self.settings, "root")
         self._site(address, "" if urlsplit(address).path.strip("/") else path)

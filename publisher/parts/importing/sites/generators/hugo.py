@@ -1,6 +1,7 @@
 """Hugo's sites."""
 
 import re
+from contextlib import suppress
 from datetime import UTC, tzinfo
 from pathlib import PurePosixPath
 from typing import Any
@@ -20,7 +21,6 @@ class Hugo(Generator):
     CONFIGS = tuple(f"{n}.{k}" for n in ("config", "hugo") for k in ("json", "yaml", "yml", "toml"))
     guid_is_address = True
     spaced_tags = False
-    drafts = ""
 
     def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
         super().__init__(folder, prefix, zone)
@@ -51,6 +51,20 @@ class Hugo(Generator):
     def takes(self, place: str) -> bool:
         """Texts in the content folder."""
         return place.startswith(self.root)
+
+    def of_folder(self, top: str) -> dict[str, Any]:
+        """What its section hands down."""
+        cascade = self._index(top).get("cascade")
+        tables = cascade if isinstance(cascade, list) else [cascade]
+        return {n: v for table in tables if isinstance(table, dict) for n, v in table.items()}
+
+    def is_draft(self, text: Text) -> bool:
+        """Also where the site's settings leave its file out."""
+        ignored = config.strings(self.settings, "ignorefiles")
+        with suppress(re.error):
+            if any(re.search(pattern, f"/{text.place}") for pattern in ignored):
+                return True
+        return super().is_draft(text)
 
     def kind(self, text: Text) -> PostKind:
         """Texts outside of a section are pages; on a site without sections, those without a

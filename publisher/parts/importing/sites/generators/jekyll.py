@@ -20,6 +20,7 @@ class Jekyll(Generator):
     def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
         super().__init__(folder, prefix, zone)
         self.settings = self._settings("_config.yml", "_config.yaml", "_config.toml")
+        self.private = config.strings(self.settings, "exclude")
         self._zone(config.string(self.settings, "timezone"), zone)
         self._site(config.string(self.settings, "url"), config.string(self.settings, "baseurl"))
         style = config.string(self.settings, "collections", "posts", "permalink")
@@ -75,6 +76,11 @@ class Jekyll(Generator):
             fits = scope in ("", kind) and (not path or text.place.startswith(path.strip("/")))
             value = config.string(rule, "values", name) or value if fits else value
         return value
+
+    def is_draft(self, text: Text) -> bool:
+        """Also where the defaults say so."""
+        published = text.value("published") or self.default(text, "published")
+        return published.lower() == "false" or super().is_draft(text)
 
     def categories(self, text: Text) -> list[str]:
         """The folders above `_posts`, then those of the front matter."""

@@ -35,9 +35,8 @@ class MkDocs(Generator):
         self.settings = self._settings(*self.CONFIGS)
         self.root = (config.string(self.settings, "docs_dir") or "docs").strip("./") + "/"
         self._site(config.string(self.settings, "site_url"))
-        for name in ("exclude_docs", "draft_docs"):
-            lines = config.string(self.settings, name).splitlines()
-            self.private += [line for line in lines if line.strip() and line[0] != "#"]
+        lists = (config.string(self.settings, n) for n in ("exclude_docs", "draft_docs"))
+        self.private = "\n".join(lists).splitlines()
         plugins = config.at(self.settings, "plugins")
         tables = plugins if isinstance(plugins, list) else [plugins]
         named = [one if isinstance(one, dict) else {str(one): None} for one in tables]

@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, tzinfo
+from typing import Any
 from urllib.parse import urlsplit
 
 from publisher.parts.importing.sites import config_files as config
@@ -23,7 +24,6 @@ class Pelican(Generator):
 
     name = "Pelican"
     spaced_tags = False
-    drafts = ""
 
     def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
         super().__init__(folder, prefix, zone)
@@ -32,6 +32,8 @@ class Pelican(Generator):
         self.root = f"{root or 'content'}/"
         if not any(self.below(self.root)):
             self.root = ""
+        for name in ("ARTICLE_EXCLUDES", "PAGE_EXCLUDES", "IGNORE_FILES"):
+            self.private += config.strings(self.settings, name)
         self._zone(config.string(self.settings, "TIMEZONE"), UTC)
         self._site(config.string(self.settings, "SITEURL"))
         self.pages = config.strings(self.settings, "PAGE_PATHS") or ["pages"]
@@ -50,6 +52,11 @@ class Pelican(Generator):
         """Texts in the content folder."""
         inside = place.startswith(self.root) and not place.startswith("output/")
         return inside and super().takes(place)
+
+    def of_folder(self, top: str) -> dict[str, Any]:
+        """For the whole site, the fields that a text has unless it says something else."""
+        default = config.at(self.settings, "DEFAULT_METADATA")
+        return default if isinstance(default, dict) and not top else {}
 
     def kind(self, text: Text) -> PostKind:
         """What is in the folder of pages is a page."""

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 
-from publisher.base.errors import InvalidData, TooLarge
+from publisher.base.errors import PublisherError
 from publisher.exchange.front_matter import MAX_FILE_BYTES, split_front_matter
 from publisher.parts.importing.sites import config_files as config
 from publisher.parts.importing.sites.generators.generator import Generator, Text, path_of
@@ -19,9 +19,6 @@ _FENCE = re.compile(
 )
 _HIDDEN = re.compile(r"\b(?:echo|include)\s*[=:]\s*F(?:ALSE)?\b|\b(?:echo|include):\s*false\b")
 _OPTION = re.compile(r"[ \t]*(?:#|//)\|")
-_UNREADABLE = (
-    InvalidData, TooLarge, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError,
-)  # fmt: skip
 
 
 class Quarto(Generator):
@@ -42,7 +39,6 @@ class Quarto(Generator):
         self.private = ["*", *(f"!{glob}" for glob in shown)] if shown else []
         self.private += [f"**/{glob[1:].lstrip('/')}" for glob in globs if glob[0] == "!"]
         self.private += config.strings(self.settings, "website", "drafts")
-        self._shared: dict[str, dict[str, Any]] = {}
 
     def takes(self, place: str) -> bool:
         """Texts that are not in folders of settings or of what was built."""
@@ -50,12 +46,11 @@ class Quarto(Generator):
 
     def fields(self, fields: dict[str, Any], place: str) -> dict[str, Any]:
         """With what `_metadata.yml` says for its folder, the nearest first."""
-        for folder in PurePosixPath(place).parents:
-            name = (folder / "_metadata.yml").as_posix()
-            if name not in self._shared:
-                self._shared[name] = self._settings(name)
-            fields = self._shared[name] | fields
-        return fields
+        return self.above(place) | fields
+
+    def of_folder(self, top: str) -> dict[str, Any]:
+        """What `_metadata.yml` says."""
+        return self._settings(f"{top}_metadata.yml")
 
     def kind(self, text: Text) -> PostKind:
         """Texts beside the settings are pages."""
@@ -78,8 +73,8 @@ class Quarto(Generator):
         name = f"{self.prefix}{kept}/execute-results/html.json"
         try:
             made = json.loads(self.folder.read(name, MAX_FILE_BYTES))["result"]["markdown"]
-            body = split_front_matter(made.replace("\r\n", "\n"))[1]
-        except _UNREADABLE:
+            body = split_front_matter(str(made).replace("\r\n", "\n"))[1]
+        except (PublisherError, OSError, ValueError, LookupError, TypeError, RecursionError):
             made = ""
         body, runs = _shown(body)
         if runs and not made and path.suffix.lower() == ".qmd":
@@ -87,7 +82,8 @@ class Quarto(Generator):
         if re.search(r"\[-?@\w", body):
             needs.append("the list of the works that it cites is not made")
         figures = f"{path.stem}_files"
-        if kept in self._drawn and (path.parent / figures).as_posix() not in self._folders:
+        beside = (path.parent / figures).as_posix() in self._folders
+        if f"{kept}/figure-html" in self._folders and not beside:
             up = "../" * (len(path.parts) - 1)
             body = body.replace(f"]({figures}/", f"]({up}{kept}/")
         return body, needs
@@ -97,13 +93,6 @@ class Quarto(Generator):
         """All folders of the site."""
         return {
             parent.as_posix() for name in self.below("") for parent in PurePosixPath(name).parents
-        }
-
-    @cached_property
-    def _drawn(self) -> set[str]:
-        """The folders in `_freeze` that have figures."""
-        return {
-            top for top, drawn, _ in (name.partition("/figure-") for name in self._folders) if drawn
         }
 
 

@@ -23,13 +23,13 @@ class Zola(Generator):
     name = "Zola"
     guid_is_address = True
     spaced_tags = False
-    drafts = ""
     CONFIGS = ("zola.toml", "config.toml")
 
     def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
         super().__init__(folder, prefix, zone)
         self.settings = self._settings(*self.CONFIGS)
-        self.zone = UTC
+        self.root, self.zone = "content/", UTC
+        self.private = config.strings(self.settings, "ignored_content")
         self._site(config.string(self.settings, "base_url"))
         names = [name for key in ("feed_filenames", "feed_filename")
                  for name in config.strings(self.settings, key)]  # fmt: skip
@@ -42,7 +42,11 @@ class Zola(Generator):
 
     def takes(self, place: str) -> bool:
         """Texts in the content folder."""
-        return place.startswith("content/")
+        return place.startswith(self.root)
+
+    def of_folder(self, top: str) -> dict[str, Any]:
+        """A section that is a draft has no other texts."""
+        return {n: draft for n, draft in self._index(top).items() if n == "draft" and draft}
 
     def fields(self, fields: dict[str, Any], place: str) -> dict[str, Any]:
         """Tags stand below `taxonomies`, what a theme reads below `extra`."""
