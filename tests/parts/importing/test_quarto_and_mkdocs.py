@@ -150,6 +150,16 @@ def test_what_mkdocs_would_fill_is_told() -> None:
     assert (post.source, len(post.needs)) == (body, 2)
 
 
+def test_markup_and_notes_below_have_no_indented_code() -> None:
+    """Links in them lead to the texts that they name."""
+    head = "---\ntitle: T\ndate: 2023-06-10\n---\n"
+    files = {"_config.yml": "", "_posts/2023-06-09-b.md": f"{head}x"}
+    for name, body in (("html", '<p>a</p>\n\n    <a href="2023-06-09-b.md">b</a>'),
+                       ("md", "[^1]: a\n\n    [b](2023-06-09-b.md)")):  # fmt: skip
+        posts = read({**files, f"_posts/2023-06-10-a.{name}": head + body}).posts
+        assert "2023-06-09-b" not in [*posts][1].source
+
+
 def test_callouts_of_quarto() -> None:
     """Their kind and title stand anywhere between the braces."""
     body = (

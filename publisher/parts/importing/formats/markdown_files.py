@@ -168,7 +168,7 @@ class TextFolder:
             needs += problems
         else:
             body, problems = generator.body(place, body)
-            body = words.plain(body)
+            body = words.plain(body, suffix not in (".mdx", *HTML))
             needs += [*problems, *(_used(word) for word in words.used)]
             heading, below = _heading(body) if suffix not in HTML else ("", body)
             if heading and values.title(text_of(fields, "title", "pagetitle")) in ("", heading):

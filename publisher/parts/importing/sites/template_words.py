@@ -85,7 +85,7 @@ _ATTRIBUTES = re.compile(
     re.MULTILINE,
 )
 _INDENTED = re.compile(r"(?:\A|\n[ \t]*\n)(?: {4}|\t)")  # what code may begin with
-_ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]")
+_ITEM = re.compile(r" {0,3}(?:[-*+:]|\d{1,9}[.)]|\[\^[^\]\s]+\]:)[ \t]")  # or note, definition
 # The first line of a quotation.
 _CALLOUT = re.compile(r"^([ \t]*(?:>[ \t]*)+)\[!([A-Za-z]+)\][+-]?[ \t]*([^\n]*)$", re.MULTILINE)
 # A caption with words that are marked in Markdown, or with a link.
@@ -136,19 +136,15 @@ class Words:
     used: dict[str, None] = field(default_factory=dict)
     _with_end: set[str] = field(default_factory=set)  # Hugo's shortcodes around a text
     _has_calls: bool = False  # whether `{% end %}` ends one of Zola's, `{% x() %}`
-    # Of indented code: whether there may be any, and the line that is read is some, begins, stands
-    # behind an empty line or in a list.
-    _indented: bool = False
-    _code: bool = False
-    _begins: bool = True
-    _after_empty: bool = True
-    _listed: bool = False
+    # Whether there may be indented code; and the line that is read: some of it, begins, stands
+    # behind an empty line, in a list.
+    _indented = _code = _begins = _after_empty = _listed = False
 
-    def plain(self, text: str) -> str:
-        """The text in plain Markdown."""
+    def plain(self, text: str, indented_code: bool = True) -> str:
+        """The text in plain Markdown; `indented_code`: whether blanks may make a line code."""
         self._with_end = {*_ENDED.findall(text)}
         self._has_calls = re.search(r"\{%-?\s*\w+\(", text) is not None
-        self._indented = not self.jsx and _INDENTED.search(text) is not None
+        self._indented = indented_code and _INDENTED.search(text) is not None
         self._code, self._begins, self._after_empty, self._listed = False, True, True, False
         made = list[str]()
         for kind, part in _pieces(text, self.tags, self.comments):
@@ -169,14 +165,12 @@ class Words:
 
     def _is_code(self, line: str) -> bool:
         """Whether a line, or the rest of one, is indented code: after an empty one, in no list."""
-        if self._begins and line.strip():
-            if line.startswith(("    ", "\t")):
-                self._code = not self._listed and (self._code or self._after_empty)
-            else:
-                self._code = False
-                if _ITEM.match(line) or (self._after_empty and line[0] != " "):
-                    self._listed = _ITEM.match(line) is not None
         if self._begins:
+            indented, item = line.startswith(("    ", "\t")), _ITEM.match(line) is not None
+            if line.strip():
+                self._code = indented and not self._listed and (self._code or self._after_empty)
+                if not indented and (item or (self._after_empty and line[0] != " ")):
+                    self._listed = item
             self._after_empty = not line.strip()
         self._begins = line.endswith("\n")
         return self._code
@@ -198,14 +192,14 @@ class Words:
         return _LINK.sub(self._link, text)
 
     def _braces(self, text: str, code: bool) -> str:
-        if self.kramdown and not code:
-            text = _LIST_INSIDE.sub("", _LIST_LINE.sub("", _CONTENTS.sub("", text)))
+        if not code:
+            if self.kramdown:
+                text = _LIST_INSIDE.sub("", _LIST_LINE.sub("", _CONTENTS.sub("", text)))
+            text = _ATTRIBUTES.sub(_anchor, _SIZED.sub(_sized, text))
         if self.jsx:
             text = _MDX_COMMENT.sub(
                 lambda c: c[0] if _MORE.match(c[0]) else "", _IMPORT.sub("", text)
             )
-        if not code:
-            text = _ATTRIBUTES.sub(_anchor, _SIZED.sub(_sized, text))
         if "={" in text:
             text = _TAGS.sub(lambda tag: _JSX.sub(_attribute, tag[0]), text)
         if self.shortcodes and ("{{<" in text or "{{%" in text):
@@ -485,8 +479,7 @@ class _Marks:
     def _fenced(self, number: int) -> tuple[int, str]:
         fence, end = self.all[number]["fence"], len(self.text)
         for later in range(number + 1, len(self.all)):
-            closing = self.all[later]["fence"] or ""
-            if closing.startswith(fence) and not self.all[later][0].strip().strip(fence[0]):
+            if self.all[later]["fence"] and not fence_after(self.all[later][0], fence):
                 end = self.all[later].end()
                 break
         whole = self.text[self.all[number].start() : end]
@@ -548,11 +541,11 @@ def _sized(match: re.Match[str]) -> str:
     place = f'<a id="{name[1]}"></a>' if name else ""
     if caption is None or not alt:
         return match[0][: -len(attributes) - 2] + place
-    if caption and not re.search(r"[\s<]", address):
-        begins = match.start() == 0 or match.string[match.start() - 1] == "\n"
-        picture = _picture(address, {"alt": alt[2], "caption": caption})
-        return f"{place}\n\n{picture}" if place and begins else picture + place
-    return f"![{caption or re.sub(r'[][]', '', alt[2])}]({address}){place}"
+    if not caption or re.search(r"[\s<]", address):
+        return f"![{caption or re.sub(r'[][]', '', alt[2])}]({address}){place}"
+    begins = match.string[max(0, match.start() - 1) : match.start()] in ("", "\n")
+    picture = _picture(address, {"alt": alt[2], "caption": caption})
+    return f"{place}\n\n{picture}" if place and begins else picture + place
 
 
 def _anchor(match: re.Match[str]) -> str:

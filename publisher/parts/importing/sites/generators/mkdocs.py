@@ -105,10 +105,11 @@ class MkDocs(Generator):
     def body(self, place: str, body: str) -> tuple[str, list[str]]:
         """Notes (`!!! note "Title"`) and tabs (`=== "Title"`) with what is indented below them."""
         made, open_, fence, needs = list[str](), list[tuple[int, str]](), "", list[str]()
-        for line in body.split("\n"):
+        for line in [*body.split("\n"), "the end"]:
             blank = line[: len(line) - len(line.lstrip())].expandtabs(4)
             while open_ and line.strip() and len(blank) < open_[-1][0]:
-                made += [*([fence] if fence else []), open_.pop()[1]]
+                made += [fence] if fence else []
+                made.append(open_.pop()[1])
                 fence = ""
             inner = blank[open_[-1][0] :] + line.lstrip() if open_ else line
             note = None if fence else _NOTE.match(inner)
@@ -118,21 +119,15 @@ class MkDocs(Generator):
             elif len(note[1].expandtabs(4)) > 3:
                 needs.append("a note or tab inside a list or code is shown as it is")
                 made.append(inner)
-            elif note[3]:
-                made += ["", f"**{note[4]}**", ""]
-                open_.append((len(blank) + 4, ""))
             else:
-                kind, title = note[2] or "note", note[4]
-                title = kind.capitalize() if title is None else title
-                made += ["", f":::{kind.lower()}[{title}]"]
-                open_.append((len(blank) + 4, ":::\n"))
-        text = "\n".join(
-            [*made, *([fence] if fence and open_ else []), *(end for _, end in reversed(open_))]
-        )
-        words = without_code(text)
+                kind = note[2] or "note"
+                title = kind.capitalize() if note[4] is None else note[4]
+                made += ["", f"**{title}**\n" if note[3] else f":::{kind.lower()}[{title}]"]
+                open_.append((len(blank) + 4, "" if note[3] else ":::\n"))
+        text = "\n".join(made[:-1])
         if re.search(r"^[ \t]*-+8<-+", text, re.MULTILINE):
             needs.append("another file is included with --8<--")
-        if re.search(r"\{\{[^{}\n]+\}\}|\{%[^%\n]+%\}", words):
+        if re.search(r"\{\{[^{}\n]+\}\}|\{%[^%\n]+%\}", without_code(text)):
             needs.append("words of Jinja are shown as they are")
         return text, needs
 
