@@ -62,6 +62,10 @@ def test_comments_of_obsidian(text: str, shown: str) -> None:
     for files in ({"b/c.txt": ""}, {"quartz.config.ts": ""}):
         post = read({**files, "content/a.md": f"---\n{HEAD}---\n{text}"})["content/a.md"]
         assert post.source == shown
+        post = read({**files, "content/a.md": "---\ndate: 2023-06-10\n---\n# Tea %%b%%"})[
+            "content/a.md"
+        ]
+        assert post.title == "Tea"
     assert (
         read({"hugo.toml": "", "content/p/a.md": f"---\n{HEAD}---\na %%b%%"})[
             "content/p/a.md"

@@ -36,7 +36,7 @@ from publisher.parts.importing.imported import Batch, ImportedPost
 from publisher.parts.importing.sites import config_files, permalinks, restructured_text, unfenced
 from publisher.parts.importing.sites.generators.generator import FALSE, TRUE, ListKind, Text, hides
 from publisher.parts.importing.sites.generators.recognised import recognised
-from publisher.parts.importing.sites.template_words import Words, without_code
+from publisher.parts.importing.sites.template_words import Words, uncommented, without_code
 from publisher.parts.importing.sources import Document, Folder
 from publisher.storage.tables.blog import STATUSES, PostStatus
 
@@ -259,6 +259,8 @@ class TextFolder:
             head = config_files.block_in(whole, r"(?m)^export\s+const\s+meta(?:data)?\b")
             words = {name: config_files.word_in(head, name) for name in _EXPORTED}
             fields = {name: word for name, word in words.items() if word}
+        if "%%" in body and self.generator.name in _VAULTS:
+            body = uncommented(body)
         fields = self.generator.fields(fields, place)
         titled = text_of(fields, "title", "pagetitle") or place.lower().endswith(HTML)
         if not titled:
@@ -321,7 +323,6 @@ class TextFolder:
             kramdown=name in ("Jekyll", ""),
             jsx=suffix == ".mdx",
             calls=name in ("Zola", ""),
-            comments=name in _VAULTS,
         )
 
     def addressed(self, link: str, place: str = "") -> str:

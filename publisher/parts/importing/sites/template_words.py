@@ -132,7 +132,6 @@ class Words:
     kramdown: bool = False
     jsx: bool = False
     calls: bool = False
-    comments: bool = False
     used: dict[str, None] = field(default_factory=dict)
     _with_end: set[str] = field(default_factory=set)  # Hugo's shortcodes around a text
     _has_calls: bool = False  # whether `{% end %}` ends one of Zola's, `{% x() %}`
@@ -147,7 +146,7 @@ class Words:
         self._indented = indented_code and _INDENTED.search(text) is not None
         self._code, self._begins, self._after_empty, self._listed = False, True, True, False
         made = list[str]()
-        for kind, part in _pieces(text, self.tags, self.comments):
+        for kind, part in _pieces(text, self.tags):
             if kind == "text":
                 made += (self._words("".join(lines), code) for code, lines in self._runs(part))
             else:
@@ -398,6 +397,11 @@ class Words:
             else:
                 made.append(deep + line)
         return "\n".join(made)
+
+
+def uncommented(text: str) -> str:
+    """A text without Obsidian's comments, but for what is in code."""
+    return "".join(part for _, part in _pieces(text, tags=False, comments=True))
 
 
 def _pieces(text: str, tags: bool, comments: bool = False) -> Iterator[tuple[str, str]]:

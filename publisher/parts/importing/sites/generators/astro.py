@@ -167,6 +167,7 @@ class Docusaurus(Generator):
     name = "Docusaurus"
     guid_is_address = True
     spaced_tags = False
+    no_posts = ()
     CONFIGS = tuple(pattern.format("docusaurus") for pattern in _CONFIGS)
 
     def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
@@ -175,18 +176,13 @@ class Docusaurus(Generator):
         self.zone = UTC
         self._site(_address(self, program, "url"), config.word_in(program, "baseUrl"))
         options = config.block_in(program, r"\bblog[\"']?\s*:\s*(?=\{)|content-blog[\"']\s*,")
-        self.top = config.word_in(options, "path").strip("./") or "blog"
+        self.root = f"{config.word_in(options, 'path').strip('./') or 'blog'}/"
         route = re.search(r"""\brouteBasePath\s*:\s*["'`]([^"'`]*)["'`]""", options)
-        self.root = f"{self.top}/"
         self.private = ["_*", *config.words_in(options, "exclude")]
         self.route = f"/{route[1].strip('/') if route else 'blog'}".rstrip("/")
         self.feeds = [f"{self.route}/rss.xml", f"{self.route}/atom.xml"]
         self.list_pages = [("tag", f"{self.route}/tags/:name")]
-        self.people = self._settings(*(f"{self.top}/authors.{kind}" for kind in ("yml", "json")))
-
-    def takes(self, place: str) -> bool:
-        """Texts in the blog's folder; the documentation stays."""
-        return place.startswith(f"{self.top}/")
+        self.people = self._settings(*(f"{self.root}authors.{kind}" for kind in ("yml", "json")))
 
     def path(self, text: Text) -> str:
         """Its `slug`, or the date and the name."""
@@ -194,7 +190,7 @@ class Docusaurus(Generator):
             return super().path(text)
         if own := text.value("slug"):
             return f"{self.route}/{own.strip('/')}"
-        inner = text.place.removeprefix(f"{self.top}/").rpartition(".")[0].removesuffix("/index")
+        inner = text.place.removeprefix(self.root).rpartition(".")[0].removesuffix("/index")
         return f"{self.route}/" + re.sub(r"^(\d{4})-(\d\d)-(\d\d)[-/]", r"\1/\2/\3/", inner)
 
     def lists(self, name: str, kind: ListKind) -> list[tuple[str, str]]:

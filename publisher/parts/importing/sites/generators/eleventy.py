@@ -72,7 +72,7 @@ class Eleventy(Generator):
         """Texts in the input folder, but not in `_includes`, `_data` and their like."""
         folders = PurePosixPath(place.removeprefix(self.root)).parts[:-1]
         hidden = {part for part in folders if part.startswith("_")} - _SHOWN
-        return place.startswith(self.root) and super().takes(place) and not hidden
+        return super().takes(place) and not hidden
 
     def fields(self, fields: dict[str, Any], place: str) -> dict[str, Any]:
         """With what the Digital Garden of Obsidian keeps of a note, which is called like its

@@ -19,8 +19,6 @@ from publisher.parts.importing.sites import permalinks
 from publisher.parts.importing.sources import Folder
 from publisher.storage.tables.blog import PostKind
 
-# Folders in which no generator has posts.
-_NO_POSTS = "archetypes layouts themes node_modules scaffolds _layouts _includes _site".split()  # noqa: SIM905
 DATED = re.compile(r"^(\d{4}-\d{1,2}-\d{1,2})[-_ ]+(.+)")
 TRUE = ("true", "yes", "1", "on")
 FALSE = ("false", "no", "0", "off")
@@ -64,6 +62,10 @@ class Generator:
     liquid = False  # whether `{{ ... }}` in a text was replaced
     spaced_tags = True  # whether tags in one text are split at blanks
     guid_is_address = False
+    no_posts: tuple[str, ...] = (  # folders in which it has none
+        "archetypes", "layouts", "themes", "node_modules", "scaffolds", "_layouts", "_includes",
+        "_site",
+    )  # fmt: skip
 
     def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
         self.folder, self.prefix, self.zone = folder, prefix, zone
@@ -118,8 +120,8 @@ class Generator:
 
     def takes(self, place: str) -> bool:
         """Whether a file may be a post or a page, by its path alone."""
-        parts = PurePosixPath(place).parts
-        return not (set(parts[:-1]) & set(_NO_POSTS))
+        folders = PurePosixPath(place).parts[:-1]
+        return place.startswith(self.root) and not set(folders) & {*self.no_posts}
 
     def fields(self, fields: dict[str, Any], place: str) -> dict[str, Any]:
         """The fields of a text, by the names that others use."""

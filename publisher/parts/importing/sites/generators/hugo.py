@@ -21,6 +21,7 @@ class Hugo(Generator):
     CONFIGS = tuple(f"{n}.{k}" for n in ("config", "hugo") for k in ("json", "yaml", "yml", "toml"))
     guid_is_address = True
     spaced_tags = False
+    no_posts = ()
 
     def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
         super().__init__(folder, prefix, zone)
@@ -47,10 +48,6 @@ class Hugo(Generator):
         self.languages = list(config.at(self.settings, "languages") or ())
         main = config.string(self.settings, "defaultcontentlanguage") or "en"
         self.main = "" if config.is_true(self.settings, "defaultcontentlanguageinsubdir") else main
-
-    def takes(self, place: str) -> bool:
-        """Texts in the content folder."""
-        return place.startswith(self.root)
 
     def of_folder(self, top: str) -> dict[str, Any]:
         """What its section hands down."""

@@ -50,8 +50,7 @@ class Pelican(Generator):
 
     def takes(self, place: str) -> bool:
         """Texts in the content folder."""
-        inside = place.startswith(self.root) and not place.startswith("output/")
-        return inside and super().takes(place)
+        return super().takes(place) and not place.startswith("output/")
 
     def of_folder(self, top: str) -> dict[str, Any]:
         """For the whole site, the fields that a text has unless it says something else."""

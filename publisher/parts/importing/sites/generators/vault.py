@@ -14,6 +14,7 @@ class Quartz(Generator):
     name = "Quartz"
     guid_is_address = True
     spaced_tags = False
+    no_posts = ()
     CONFIGS = ("quartz.config.ts",)
 
     def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
@@ -26,10 +27,6 @@ class Quartz(Generator):
         self._site(f"https://{base}" if base else "")
         self.dates = ["created"]
         self.feeds = ["/index.xml"]
-
-    def takes(self, place: str) -> bool:
-        """Texts in the content folder."""
-        return place.startswith(self.root)
 
     def is_draft(self, text: Text) -> bool:
         """Also where a filter shows only what says so."""

@@ -23,6 +23,7 @@ class Zola(Generator):
     name = "Zola"
     guid_is_address = True
     spaced_tags = False
+    no_posts = ()
     CONFIGS = ("zola.toml", "config.toml")
 
     def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
@@ -39,10 +40,6 @@ class Zola(Generator):
         self.taxonomies = [config.string(own, "name") for own in lists]
         main = config.string(self.settings, "default_language") or "en"
         self.languages = [n for n in config.at(self.settings, "languages") or () if n != main]
-
-    def takes(self, place: str) -> bool:
-        """Texts in the content folder."""
-        return place.startswith(self.root)
 
     def of_folder(self, top: str) -> dict[str, Any]:
         """A section that is a draft has no other texts."""
