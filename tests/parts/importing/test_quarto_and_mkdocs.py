@@ -177,6 +177,7 @@ def test_callouts_of_quarto() -> None:
     [
         ("{{< include _x.qmd >}}", "{{< include _x.qmd >}}", ("the shortcode {{< include >}}",)),
         ("{{< video https://youtu.be/x?t=1,2 >}}", "https://youtu.be/x?t=1,2", ()),
+        ("{{{< video https://a.example >}}}", "{{{< video https://a.example >}}}", ()),
         ("{{< youtube abcdef >}}", "https://www.youtube.com/watch?v=abcdef", ()),
     ],
 )

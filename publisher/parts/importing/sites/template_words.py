@@ -4,7 +4,7 @@ between colons): replaced where the meaning is plain, else listed. Code stays as
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from urllib.parse import urljoin
@@ -23,7 +23,7 @@ _TAG = re.compile(
     r"\{%-?@?[ \t]*([\w.#/-]+)[ \t]*((?:[^%{\n]|%(?!\})|\{(?!%)){0,1000}?)[ \t]*-?%\}"
 )
 _SHORTCODE = re.compile(
-    r"\{\{([<%])-?\s*(/?)\s*(\w[\w./-]*)((?:\"(?:\\.|[^\"\\]){0,2000}\"|`[^`]{0,2000}`|[^\"`{}<>%]|%(?!\}\})|"
+    r"(?<!\{)\{\{([<%])-?\s*(/?)\s*(\w[\w./-]*)((?:\"(?:\\.|[^\"\\]){0,2000}\"|`[^`]{0,2000}`|[^\"`{}<>%]|%(?!\}\})|"
     r"[<>](?!\}\})){0,2000}?)\s*/?-?[>%]\}\}"
 )
 _HTML_SHORTCODE = re.compile(r"\{\{[<%]\s*/?\s*(?:rawhtml|raw_html|raw|html|unsafe)\s*[>%]\}\}")
@@ -148,7 +148,9 @@ class Words:
         made = list[str]()
         for kind, part in _pieces(text, self.tags):
             if kind == "text":
-                made += (self._words("".join(lines), code) for code, lines in self._runs(part))
+                lines = part.splitlines(keepends=True) if self._indented else [part]
+                runs = groupby(lines, self._is_code)
+                made += (self._words("".join(run), code) for code, run in runs)
             else:
                 made.append(part)
                 self._is_code(part.partition("\n")[0])
@@ -157,14 +159,9 @@ class Words:
             text = re.sub(r"\{\{([<%])/\*(.*?)\*/([>%])\}\}", r"{{\1\2\3}}", text)
         return self._quoted_blocks(text) if ":::" in text else text
 
-    def _runs(self, text: str) -> Iterable[tuple[bool, Iterable[str]]]:
-        """A piece in runs of lines, and whether they are indented code."""
-        lines = text.splitlines(keepends=True)
-        return groupby(lines, self._is_code) if self._indented else [(False, [text])]
-
     def _is_code(self, line: str) -> bool:
         """Whether a line, or the rest of one, is indented code: after an empty one, in no list."""
-        if self._begins:
+        if self._begins and self._indented:
             indented, item = line.startswith(("    ", "\t")), _ITEM.match(line) is not None
             if line.strip():
                 self._code = indented and not self._listed and (self._code or self._after_empty)
