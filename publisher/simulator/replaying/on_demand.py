@@ -189,9 +189,10 @@ def moments(times: Sequence[int], whole: Part) -> list[int]:
 
 def turns(built: Sequence[int], whole: Part) -> list[int]:
     """When what the headers say changes: with each document, and each five minutes of the hour."""
-    changes: list[int] = []
-    for at, until in zip(built, (*built[1:], whole.end), strict=True):
-        into = (at - hour_start(whole.history.zone, at)) % STEP_SECONDS
+    zone, changes = whole.history.zone, list[int]()
+    last = [hour_end(zone, at) for at in built[-1:]]
+    for at, until in zip(built, [*built[1:], *last], strict=True):
+        into = (at - hour_start(zone, at)) % STEP_SECONDS
         changes += at, *range(at - into + STEP_SECONDS, until, STEP_SECONDS)
     return changes
 
