@@ -330,7 +330,8 @@ class TextFolder:
         if self._addresses is None:
             self._addresses = self._all_addresses()
         link = link.partition("#")[0].strip("@/ ")
-        link = re.sub(r"\.(md|mdx|markdown|qmd|html?|rst)$", "", link)
+        stem, dot, kind = link.rpartition(".")
+        link = stem if dot + kind in SUFFIXES else link
         link = re.sub(r"/(_?index)$", "", link)
         beside = PurePosixPath(place).parent
         while link.startswith(("./", "../")):

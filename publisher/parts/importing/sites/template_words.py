@@ -349,7 +349,7 @@ class Words:
         if shown:
             self.used[f"the text of another file is shown as a link: {link[0]}"] = None
         if name and part and not part.startswith("^"):
-            address += "#" + re.sub(r"[^\w\- ]", "", part).strip().lower().replace(" ", "-")
+            address += f"#{dashed(part)}"
             words = words if link[4] else f"{words} > {part}"
         return f"[{words}]({address})" if address else words
 
@@ -423,6 +423,11 @@ def _pieces(text: str, tags: bool, comments: bool = False) -> Iterator[tuple[str
 def without_code(text: str) -> str:
     """The text without what stands between fences or backticks."""
     return "".join(part for kind, part in _pieces(text, tags=False) if kind == "text")
+
+
+def dashed(words: str) -> str:
+    """Words as a part of an address or an id, as most generators make it."""
+    return re.sub(r"[^\w\- ]", "", words).strip().lower().replace(" ", "-")
 
 
 def fence_after(line: str, fence: str) -> str:

@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
-from fnmatch import fnmatchcase
+from fnmatch import translate
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -268,9 +269,13 @@ def _fits(place: PurePosixPath, patterns: Iterable[str]) -> bool:
     """Whether patterns as in `.gitignore` name a file or a folder above it; the last one counts."""
     paths, fits = [f"/{path}" for path in (place, *place.parents)], False
     for pattern in map(str.strip, patterns):
-        glob = re.sub(r"\{[^{}]*\}", "*", pattern.removeprefix("!").removeprefix("./"))
-        top = "/" if "/" in glob.rstrip("/") and not glob.startswith("**/") else "*/"
-        glob = top + glob.removeprefix("**/").strip("/")
-        if any(fnmatchcase(path, glob) for path in paths):
+        if any(map(_matcher(pattern.removeprefix("!")).match, paths)):
             fits = not pattern.startswith("!")
     return fits
+
+
+@lru_cache(2_000)  # the same for each text of a site
+def _matcher(pattern: str) -> re.Pattern[str]:
+    glob = re.sub(r"\{[^{}]*\}", "*", pattern.removeprefix("./"))
+    top = "/" if "/" in glob.rstrip("/") and not glob.startswith("**/") else "*/"
+    return re.compile(translate(top + glob.removeprefix("**/").strip("/")))

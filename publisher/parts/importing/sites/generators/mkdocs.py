@@ -2,7 +2,6 @@
 
 import re
 from datetime import tzinfo
-from pathlib import PurePosixPath
 from typing import Any
 
 from publisher.base.text import number_in
@@ -10,7 +9,7 @@ from publisher.exchange.front_matter import list_of
 from publisher.parts.importing.sites import config_files as config
 from publisher.parts.importing.sites import permalinks
 from publisher.parts.importing.sites.generators.generator import Generator, ListKind, Text, path_of
-from publisher.parts.importing.sites.template_words import fence_after, without_code
+from publisher.parts.importing.sites.template_words import dashed, fence_after, without_code
 from publisher.parts.importing.sources import Folder
 from publisher.storage.tables.blog import PostKind
 
@@ -28,6 +27,7 @@ class MkDocs(Generator):
     name = "MkDocs"
     guid_is_address = True
     spaced_tags = False
+    no_posts = ("overrides",)
     CONFIGS = ("mkdocs.yml", "mkdocs.yaml")
 
     def __init__(self, folder: Folder, prefix: str, zone: tzinfo) -> None:
@@ -54,10 +54,8 @@ class MkDocs(Generator):
 
     def takes(self, place: str) -> bool:
         """Texts in the folder of documents, but for templates and the blog's own page."""
-        inner = place.removeprefix(self.root)
-        return place.startswith(self.root) and not (
-            "overrides" in PurePosixPath(inner).parts or inner == f"{self.top}/index.md".lstrip("/")
-        )
+        own = f"{self.root}{self.top}/index.md" if self.top else f"{self.root}index.md"
+        return super().takes(place) and place != own
 
     def fields(self, fields: dict[str, Any], place: str) -> dict[str, Any]:
         """A date may have been given as when it was created and updated."""
@@ -134,4 +132,4 @@ class MkDocs(Generator):
 
 def _slug(text: str) -> str:
     """A word in an address, as Material for MkDocs makes it."""
-    return re.sub(r"[^\w\- ]", "", re.sub(r"<[^<>]*>", "", text)).strip().lower().replace(" ", "-")
+    return dashed(re.sub(r"<[^<>]*>", "", text))

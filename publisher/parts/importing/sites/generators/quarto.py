@@ -11,6 +11,7 @@ from publisher.base.errors import PublisherError
 from publisher.exchange.front_matter import MAX_FILE_BYTES, split_front_matter
 from publisher.parts.importing.sites import config_files as config
 from publisher.parts.importing.sites.generators.generator import Generator, Text, path_of
+from publisher.parts.importing.sites.template_words import fence_after
 from publisher.parts.importing.sources import Folder
 from publisher.storage.tables.blog import PostKind
 
@@ -106,8 +107,7 @@ def _shown(body: str) -> tuple[str, bool]:
             fence = _FENCE.fullmatch(line)
             made += [line] if fence is None else []
             continue
-        mark = line.strip()
-        if not mark.startswith(fence[2]) or mark.strip(fence[2][0]):
+        if fence_after(line, fence[2]):
             inside.append(line)
             continue
         runs |= fence[3] == ""
