@@ -1,11 +1,11 @@
 """Mutation testing of one room of `publisher`, by cosmic-ray's operators.
 
-`python scripts/mutants.py [COUNT] [SEED] [ROOM]` changes a copy of the committed code in COUNT
-(100) places, one at a time and drawn at random, and runs the quick tests that go through the
+`python scripts/mutants.py [COUNT] [SEED] [ROOM] [FILES]` changes a copy of the committed code in
+COUNT (100) places, one at a time and drawn at random, and runs the quick tests that go through the
 changed statement, those of the module's own test file first, until one fails. It prints each mutant
 that no test notices, and how many were noticed: a survivor is either no change of behaviour or a
 test that is missing. What cannot be imported (types, mostly) says nothing about tests and is not
-counted.
+counted. FILES, a part of a path, has only such files of the room changed.
 
 The tests are collected once; each mutant is a fork in which the changed functions have other code.
 """
@@ -86,8 +86,8 @@ class Known(NamedTuple):
         ))  # fmt: skip
 
 
-def main(count: int, seed: int, room: str) -> int:
-    """Print what became of so many mutants of a room."""
+def main(count: int, seed: int, room: str, part_of_path: str) -> int:
+    """Print what became of so many mutants of a room, in files whose path has a part."""
     folders, tests = (words.split() for words in ROOMS[room])
     os.environ["NUMBA_DISABLE_JIT"] = "1"  # compiled rules would not be the changed ones
     with tempfile.TemporaryDirectory() as folder:
@@ -99,21 +99,24 @@ def main(count: int, seed: int, room: str) -> int:
         # file anew would else compile all the others, too.
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         sys.dont_write_bytecode = False
-        plugin = Mutants(count, seed, [Path("publisher", folder) for folder in folders])
+        rooms = [Path("publisher", folder) for folder in folders]
+        plugin = Mutants(count, seed, rooms, part_of_path)
         return int(pytest.main([*OPTIONS, *(f"tests/{test}" for test in tests)], plugins=[plugin]))
 
 
 class Mutants:
     """Runs, in place of the collected tests, some of them for each mutant."""
 
-    def __init__(self, count: int, seed: int, folders: list[Path]) -> None:
+    def __init__(self, count: int, seed: int, folders: list[Path], part_of_path: str) -> None:
         self.count, self.seed, self.folders = count, seed, folders
+        self.part_of_path = part_of_path
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Draw the mutants and print what becomes of each."""
         known = _known(session, self.folders)
         files = sorted(file for folder in self.folders for file in folder.rglob("*.py"))
-        mutants = [mutant for file in files for mutant in _mutants(file)]
+        changed = [file for file in files if self.part_of_path in str(file)]
+        mutants = [mutant for file in changed for mutant in _mutants(file)]
         _say(f"{len(mutants)} places, {self.count} of them by seed {self.seed}")
         random.Random(self.seed).shuffle(mutants)  # noqa: S311
         noticed = counted = 0
@@ -393,5 +396,5 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 if __name__ == "__main__":
-    count, seed, room = [*sys.argv[1:], *("100", "1", "core")[len(sys.argv) - 1 :]]
-    sys.exit(main(int(count), int(seed), room))
+    count, seed, room, path = [*sys.argv[1:], *("100", "1", "core", "")[len(sys.argv) - 1 :]]
+    sys.exit(main(int(count), int(seed), room, path))
