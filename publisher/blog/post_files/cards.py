@@ -17,7 +17,8 @@ from publisher.base.text import shorten
 
 WIDTH, HEIGHT, MARGIN, PORTRAIT = 1200, 630, 90, 72
 LONGEST = 160  # characters of a title
-_SIZES, _LINES, _NAME_SIZE, _WORDS_SIZE = (92, 78, 66, 56, 46), 5, 36, 34
+_SIZES = ((92, 3), (78, 3), (66, 4), (56, 5), (46, 5))  # of a title, and how many lines have room
+_NAME_SIZE, _WORDS_SIZE = 36, 34
 _LONGEST_WORDS = 140  # characters of a description
 # Common fonts of Linux, macOS and Windows; the last resort comes with Pillow and has ASCII only.
 _FONTS = (
@@ -68,7 +69,7 @@ def draw(card: Card, portrait: bytes = b"") -> bytes:
     first = str(FONTS / card.font) if card.font else ""
     size, font, lines = _set(shorten(card.title, LONGEST), first)
     top = MARGIN - size // 5
-    for line in lines[:_LINES]:
+    for line in lines:
         pen.text((MARGIN, top), line, card.ink, font)
         top += round(size * 1.18)
     foot, top = HEIGHT - MARGIN, top + 16
@@ -95,12 +96,12 @@ def draw(card: Card, portrait: bytes = b"") -> bytes:
 
 def _set(title: str, first: str) -> tuple[int, Font, list[str]]:
     """The largest size in which the title fits, its font and its lines."""
-    for size in _SIZES:
+    for size, most in _SIZES:
         font = _font_for(title, size, first) or ImageFont.load_default(size)
         lines = _wrapped(title, font)
-        if len(lines) <= _LINES and len(lines) * size * 1.18 <= HEIGHT - 2 * MARGIN - 100:
+        if len(lines) <= most:
             break
-    return size, font, lines
+    return size, font, lines[:most]
 
 
 def _wrapped(text: str, font: Font) -> list[str]:
