@@ -1,5 +1,6 @@
 """Formulas in posts: kept as TeX, drawn on pages as MathML; what cannot be drawn stays as typed."""
 
+import re
 import time
 
 import pytest
@@ -89,6 +90,35 @@ def test_in_a_post() -> None:
         assert "<pre" not in html
     assert "<math" not in shown("`$$x$$` costs $5 or $10, $$ and $$$$.")
     assert "language-math" in html_of("$$x$$", "markdown"), "feeds have what was typed"
+
+
+@pytest.mark.parametrize(
+    ("source", "kinds"),
+    [
+        ("$$x$$", ["block"]), (" $$ x $$ ", ["block"]), ("- $$x$$", ["block"]),
+        ("# $$x$$", ["inline"]), ("$$x$$ $$y$$", ["inline", "inline"]), ("$$x$$.", ["inline"]),
+        ("A $$x$$\n$$y$$", ["inline", "inline"]), ("$$x$$y$$", ["inline"]),
+        ("A $$ x$$", []), ("A $$x $$", []), ("A $$x", []), ("$$ $$", []), ("$$$$", []),
+    ],
+)  # fmt: skip
+def test_a_formula_alone_is_a_block(source: str, kinds: list[str]) -> None:
+    """One among words has no space at its ends, which amounts of money have."""
+    made = [
+        "block" if "display" in tag else "inline"
+        for tag in re.findall("<math[^>]*>", shown(source))
+    ]
+    assert made == kinds
+    assert shown(source).count("tabindex") == kinds.count("block")
+
+
+@pytest.mark.parametrize(("most", "drawn_ones"), [(4, 2), (3, 1), (1, 0)])
+def test_the_formulas_of_a_post_count_together(
+    most: int, drawn_ones: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By their characters, short ones and long ones."""
+    monkeypatch.setattr(formulas, "MOST", most)
+    monkeypatch.setattr(formulas, "SHORT", 1)
+    assert shown("a $$xy$$ b $$yz$$").count("<math") == drawn_ones
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from publisher.base.errors import InvalidData
 from publisher.base.system.confined import Limits
 from publisher.blog.markup import markdown
 from publisher.blog.markup.markdown import LONGEST_HIGHLIGHTED, html_of, render
+from publisher.blog.markup.markdown_extras import divided
 from publisher.blog.markup.safe_html import sanitise
 
 pytestmark = pytest.mark.any_database
@@ -56,6 +57,14 @@ PICTURE = "/media/0123456789abcdef0123-1000x500.jpg"
             ),
         ),
         (
+            "###### a <b>b</b>\n\n```python\n\nNone\n```",
+            (
+                '<h6 id="a-b">a <b>b</b></h6>\n'
+                '<pre tabindex="0"><code class="highlight language-python">\n'
+                '<span class="kc">None</span>\n</code></pre>\n'
+            ),
+        ),
+        (
             "![a cat](cat.png)",
             '<p><img src="cat.png" alt="a cat" loading="lazy"></p>\n',
         ),
@@ -93,6 +102,36 @@ def test_golden_pairs(source: str, html: str) -> None:
         ('[![Sea](/media/1.jpg)](/media/0a.webm"x.webm)', (
             '<p><a href="/media/0a.webm%22x.webm"><img src="/media/1.jpg" alt="Sea" '
             'loading="lazy"></a></p>\n')),
+        ("1. [X] a\n\n   [ ] b\n2. *[x]* c\n3. # [ ]\td", (
+            '<ol>\n<li class="task">\n<p>☑ a</p>\n<p>[ ] b</p>\n</li>\n<li>\n'
+            '<p><em>[x]</em> c</p>\n</li>\n'
+            '<li class="task">\n<h1 id="d">☐ d</h1>\n</li>\n</ol>\n')),
+        ("[x] a\n\n- - [x]\n- `[x] b`", (
+            "<p>[x] a</p>\n<ul>\n<li>\n<ul>\n<li>[x]</li>\n</ul>\n</li>\n"
+            "<li><code>[x] b</code></li>\n</ul>\n")),
+        ("==a==, **==b==** (==c==)", (
+            "<p><mark>a</mark>, <strong><mark>b</mark></strong> (<mark>c</mark>)</p>\n")),
+        ("==a==b ==c == d==e== ==f ==g==", (
+            "<p>==a==b <mark>c == d==e</mark> ==f <mark>g</mark></p>\n")),
+        ("a ==== b ==c====", "<p>a ==== b <mark>c</mark>==</p>\n"),
+        (r"\==a== \=\=b\=\= c\-\-d e\...f", "<p>==a== ==b== c--d e...f</p>\n"),
+        ("*a/b--c* **d.e--f** [g--h](x) [i.j--k](x) [l--m n/o](x)", (
+            '<p><em>a/b–c</em> <strong>d.e–f</strong> <a href="x">g–h</a> '
+            '<a href="x">i.j--k</a> <a href="x">l–m n/o</a></p>\n')),
+        ("www.a.example", '<p class="card"><a href="http://www.a.example">www.a.example</a></p>\n'),
+        ("<mailto:a@b.example>", (
+            '<p><a href="mailto:a@b.example">mailto:a@b.example</a></p>\n')),
+        ("[a](https://a.example/)", '<p><a href="https://a.example/">a</a></p>\n'),
+        ("[`//a`](//a)", '<p><a href="//a"><code>//a</code></a></p>\n'),
+        ("# https://a.example/x", (
+            '<h1 id="https-a-example-x"><a href="https://a.example/x">https://a.example/x</a></h1>\n')),
+        ("[](/media/0a.pdf)", '<p><a href="/media/0a.pdf"></a></p>\n'),
+        ("[a](/media/0a.pdf) b", '<p><a href="/media/0a.pdf">a</a> b</p>\n'),
+        ("[a](/media/0a.mp3)", '<p><a href="/media/0a.mp3">a</a></p>\n'),
+        ("[a](https://a.example/a.pdf)", '<p><a href="https://a.example/a.pdf">a</a></p>\n'),
+        ('![a](b.png "c") d', '<p><img src="b.png" alt="a" title="c" loading="lazy"> d</p>\n'),
+        ('# ![a](b.png "c")', (
+            '<h1><img src="b.png" alt="a" title="c" loading="lazy"></h1>\n')),
         ("One.\n\n<!--more-->\n\nTwo.", (
             '<p>One.</p>\n<span class="more"></span>\n<p>Two.</p>\n')),
     ],
@@ -120,6 +159,10 @@ def test_a_pasted_frame_becomes_a_link(source_format: str) -> None:
     """What cannot be shown is linked, with nothing of theirs loaded."""
     frame = '<iframe width="560" src="https://www.youtube.com/embed/dQw4w9WgXcQ?si=x"></iframe>'
     assert 'href="https://www.youtube.com/watch?v=dQw4w9WgXcQ"' in html_of(frame, source_format)
+    frame = '<iframe src="https://player.vimeo.com/video/12345678">'
+    assert 'href="https://vimeo.com/12345678">▶ Watch the video on Vimeo<' in html_of(
+        frame, source_format
+    )
     frame = '<iframe src="https://maps.example/?a=1&amp;b=2&quot;onload=x"></iframe>after'
     html = html_of(frame, source_format)
     assert "Open what was embedded from maps.example" in html
@@ -159,8 +202,12 @@ def test_our_own_pictures_have_their_size() -> None:
     assert 'loading="lazy"' in html
 
 
-def test_a_huge_listing_stays_plain() -> None:
+def test_a_huge_listing_stays_plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """A listing beyond the limit is shown, without colours."""
+    for limit, coloured in ((5, True), (4, False)):
+        monkeypatch.setattr(markdown, "LONGEST_HIGHLIGHTED", limit)
+        assert ("<span" in render("```python\nNone\n```")) is coloured
+    monkeypatch.undo()
     listing = "x = 1\n" * (LONGEST_HIGHLIGHTED // 6 + 1)
     html = render(f"```python\n{listing}```")
     assert "<span" not in html
@@ -253,9 +300,22 @@ def test_pictures_on_neighbouring_lines() -> None:
     assert "gallery" not in markdown.html_of(source, "markdown")
     for single in (lines[0], f"{lines[0]} and {lines[1]}", f"- {lines[0]}\n  {lines[1]}", "![][a]"):
         assert "gallery" not in markdown.html_of(single, "markdown", rows=True)
-    for size in ((0, 0), (0, 99999), (99999, 0), (99999, 1)):
-        odd = f"![]({place.format(*size)})\n![]({place.format(*size)})"
-        assert re.search("ratio-(4|10|30)", markdown.html_of(odd, "markdown", rows=True))
+    for inside in ("`a` ![b](c.png)\n![d](e.png)", "![b](c.png)\n[a ![d](e.png)](f)"):
+        assert "gallery" not in markdown.html_of(inside, "markdown", rows=True)
+    for size, tenths in {
+        (0, 0): 10, (0, 99999): 4, (99999, 0): 30, (99999, 1): 30, (35, 100): 4, (46, 100): 5,
+        (2849, 1000): 28, (2951, 1000): 30, (100, 100): 10,
+    }.items():  # fmt: skip
+        odd = f"![]({place.format(*size)}) ![](a.png)"
+        html = markdown.html_of(odd, "markdown", rows=True)
+        assert re.findall(r"ratio-(\d+)", html) == [str(tenths), "10"]
+
+
+def test_the_rows_of_a_gallery_are_as_even_as_can_be() -> None:
+    """Of two or three pictures each, the longer ones last."""
+    rows = [[len(row) for row in divided(list(range(count)), 3)] for count in range(1, 9)]
+    assert rows == [[1], [2], [3], [2, 2], [2, 3], [3, 3], [2, 2, 3], [2, 3, 3]]
+    assert divided(list("abcde"), 3) == [["a", "b"], ["c", "d", "e"]]
 
 
 def test_a_picture_may_be_wider_than_the_text() -> None:
@@ -275,3 +335,11 @@ def test_a_picture_may_be_wider_than_the_text() -> None:
     place = "/media/" + "a" * 20 + "-1200x800.jpg"
     assert 'sizes="(min-width: 60rem) 58rem, 100vw"' in html_of(f'![]({place} "wide")', "markdown")
     assert 'sizes="100vw"' in html_of(f'![]({place} "full")', "markdown")
+    half = place.replace("1200", "600")
+    for width, sizes in (
+        ("", ["(min-width: 44rem) 28rem, 67vw", "(min-width: 44rem) 14rem, 33vw"]),
+        ("wide", ["(min-width: 60rem) 39rem, 67vw", "(min-width: 60rem) 19rem, 33vw"]),
+        ("full", ["67vw", "33vw"]),
+    ):
+        pair = html_of(f'![]({place})\n![]({half} "{width}")', "markdown", rows=True)
+        assert re.findall('sizes="(.*?)"', pair) == sizes

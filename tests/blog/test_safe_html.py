@@ -155,6 +155,31 @@ def test_our_own_names_cannot_be_taken() -> None:
     assert html == '<p id="p7-content" class="k"><a href="#p7-content">x</a></p>'
 
 
+@pytest.mark.parametrize(
+    ("html", "left"),
+    [
+        ('<a href="#">x</a><a href="#a">x</a>', '<a href="#">x</a><a href="#p1-a">x</a>'),
+        (f'<p id="{"x" * 100}">', f'<p id="p1-{"x" * 100}"></p>'),
+        (f'<p id="{"x" * 101}">', "<p></p>"),
+        ('<p id="a b">', "<p></p>"),
+        ('<p class="masthead zebra">', "<p></p>"),
+        ('<a href="https://[x/">x</a>', "<a>x</a>"),
+    ],
+)
+def test_ids_classes_and_addresses(html: str, left: str) -> None:
+    """Of the form that they have to have, or none."""
+    assert sanitise(html, "p1-") == left
+
+
+def test_the_sizes_of_a_picture() -> None:
+    """Each that is the address of a picture, with a width or a density or neither."""
+    kept = "a.png 1.5x, https://b.example/b.png 3w, http://b.example/c.png 10x, d.png"
+    dropped = "e.png 2y, ftp://f.example/f 1x, https://[x/ 1x, g.png 1 x, javascript:h 1x,"
+    html = sanitise(f'<img srcset="{kept},  {dropped}">')
+    assert html == f'<img srcset="{kept}" loading="lazy">'
+    assert sanitise(f'<img srcset="{dropped}">') == '<img loading="lazy">'
+
+
 def test_absolute_covers_every_address() -> None:
     """Links, pictures with all their sizes, media and quotations; fragments lead to the post."""
     html = (

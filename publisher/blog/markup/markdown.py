@@ -28,6 +28,7 @@ from publisher.blog.markup.markdown_extras import (
     formulas_alone,
     galleries,
     marks,
+    paragraphs,
     posters,
     quotes_of,
     tasks,
@@ -103,8 +104,10 @@ def _parser(quotes: tuple[str, ...], rows: bool) -> MarkdownIt:
     parser.enable(["table", "strikethrough", "smartquotes"])
     parser.use(footnote_plugin).use(gfm_autolink_plugin).use(deflist_plugin)
     parser.inline.ruler.before("escape", "formula", formula)
+    for sign in (marks, dashes):  # while what a backslash protects is apart
+        parser.core.ruler.before("text_join", sign.__name__, sign)
     pictures = (galleries,) if rows else ()
-    for rule in (formulas_alone, tasks, marks, videos, posters, files, *pictures, dashes):
+    for rule in (formulas_alone, tasks, videos, posters, files, *pictures):
         parser.core.ruler.push(rule.__name__, rule)
     parser.use(anchors_plugin, max_level=6, slug_func=slugify)
     parser.core.ruler.push("figures", _figures)
@@ -150,18 +153,16 @@ def _formatter() -> "HtmlFormatter[str]":
 
 def _figures(state: StateCore) -> None:
     """Make a paragraph that is one picture with a title a figure; the title is its caption."""
-    for place, token in enumerate(state.tokens):
-        if token.type != "inline" or state.tokens[place - 1].type != "paragraph_open":
-            continue
+    for opening, token, closing in paragraphs(state):
         children = token.children or []
-        if len(children) == 1 and children[0].type == "image" and children[0].attrGet("title"):
+        if [child.type for child in children] == ["image"] and children[0].attrGet("title"):
             image = children[0]
             width = width_of(image)
             caption = escape(str(image.attrs.pop("title", "")))
             below = f"<figcaption>{caption}</figcaption>" if caption else ""
             kind = f' class="{width}"' if width else ""
-            _replace_tag(state.tokens[place - 1], f"<figure{kind}>")
-            _replace_tag(state.tokens[place + 1], f"{below}</figure>\n")
+            _replace_tag(opening, f"<figure{kind}>")
+            _replace_tag(closing, f"{below}</figure>\n")
 
 
 def _replace_tag(token: Token, html: str) -> None:

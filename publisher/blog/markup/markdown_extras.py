@@ -24,6 +24,7 @@ MOST_IN_ROW = 3
 _LINKED_PICTURE = ["link_open", "image", "link_close"]
 _WIDTH = re.compile(r"(wide|full)(?::\s*|$)")
 _TASK = re.compile(r"\[([ xX])\]\s+")
+_FORMULA = re.compile(r"\$\$(.*?)\$\$", re.DOTALL)
 
 T = TypeVar("T")
 
@@ -37,46 +38,39 @@ def quotes_of(language: str) -> str | list[str]:
 def tasks(state: StateCore) -> None:
     """`- [x] done` and `- [ ] to do` become ☑ and ☐, which feed readers and screen readers know."""
     tokens = state.tokens
-    for place in range(2, len(tokens)):
-        if tokens[place].type != "inline" or tokens[place - 2].type != "list_item_open":
-            continue
-        children = tokens[place].children or []
-        match = (
-            _TASK.match(children[0].content) if children and children[0].type == "text" else None
-        )
-        if match:
-            sign = "☐" if match[1] == " " else "☑"
-            children[0].content = f"{sign} {children[0].content[match.end() :]}"
-            tokens[place - 2].attrSet("class", "task")
+    for item, _, token in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if item.type == "list_item_open" and token.children:
+            first = token.children[0]
+            if first.type == "text" and (match := _TASK.match(first.content)):
+                sign = "☐" if match[1].isspace() else "☑"
+                first.content = f"{sign} {first.content[match.end() :]}"
+                item.attrSet("class", "task")
 
 
 def formula(state: StateInline, silent: bool) -> bool:
     """`$$x^2$$` is a formula in TeX, kept as it was typed; `formulas.drawn` shows it."""
-    end = state.src.find("$$", state.pos + 2) if state.src.startswith("$$", state.pos) else -1
-    typed = state.src[state.pos + 2 : max(end, 0)]
-    tex = typed.strip()
-    alone = state.src.strip() == f"$${typed}$$"
-    if not tex or (not alone and (typed[0] == " " or typed[-1] == " ")):
+    match = _FORMULA.match(state.src, state.pos)
+    tex = match[1].strip() if match else ""
+    if not match or not tex:
         return False
+    if match[1].strip(" ") != match[1] and match[0] != state.src.strip():
+        return False  # amounts of money: a formula among words has no space at its ends
     if not silent:
         token = state.push("html_inline", "code", 0)
         token.content = f'<code class="language-math">{escape(tex)}</code>'
         token.meta["tex"] = tex
-    state.pos = end + 2
+    state.pos = match.end()
     return True
 
 
 def formulas_alone(state: StateCore) -> None:
     """A paragraph that is only a formula becomes a listing, which is drawn as a block."""
-    for place, token in enumerate(state.tokens):
+    for opening, token, closing in paragraphs(state):
         children = token.children or []
         if len(children) == 1 and "tex" in children[0].meta:
-            paragraph = state.tokens[place - 1], state.tokens[place + 1]
-            if paragraph[0].type == "paragraph_open":
-                token.type, token.tag, token.info = "fence", "code", "math"
-                token.content, token.children = children[0].meta["tex"], None
-                for part in paragraph:
-                    part.hidden = True
+            token.type, token.tag, token.info = "fence", "code", "math"
+            token.content, token.children = children[0].meta["tex"], None
+            opening.hidden = closing.hidden = True
 
 
 def dashes(state: StateCore) -> None:
@@ -102,14 +96,12 @@ def marks(state: StateCore) -> None:
 def videos(state: StateCore) -> None:
     """A paragraph that is only an address becomes a card: of a video at once, of another page when
     the part `link_cards` has fetched what it is called."""
-    for opening, token, closing in _paragraphs(state):
-        children = token.children or []
-        bare = len(children) == 3 and children[0].type == "link_open" and children[1].type == "text"
-        address = str(children[0].attrGet("href") or "") if bare else ""
-        words = children[1].content if bare else ""
-        alone = bool(address) and words in (address, address.partition("://")[2])
-        card = video_link(address) if alone else ""
-        if alone and not card and address.startswith(("http://", "https://")):
+    for opening, token, closing in paragraphs(state):
+        address, content = _only_link(token)
+        if content.type != "text" or content.content not in (address, address.partition("://")[2]):
+            continue
+        card = video_link(address)
+        if not card and address.startswith(("http://", "https://")):
             opening.attrSet("class", "card")
         if card:
             for part, html in ((opening, card), (closing, "\n")):
@@ -119,22 +111,31 @@ def videos(state: StateCore) -> None:
 
 def files(state: StateCore) -> None:
     """A paragraph that is only a link to a PDF file of ours becomes a card for it."""
-    for opening, token, _ in _paragraphs(state):
-        children = token.children or []
-        address = str(children[0].attrGet("href") or "") if len(children) == 3 else ""
+    for opening, token, _ in paragraphs(state):
+        address, _ = _only_link(token)
         if address.startswith("/media/") and address.endswith(".pdf"):
             opening.attrSet("class", "file")
 
 
+def _only_link(token: Token) -> tuple[str, Token]:
+    """Where the link that is all of a paragraph leads, and what is shown of it; "" for none."""
+    children = token.children or []
+    href = str(children[0].attrGet("href") or "") if len(children) == 3 else ""
+    return (href, children[1]) if href else ("", token)
+
+
 def galleries(state: StateCore) -> None:
     """A paragraph of several pictures becomes rows of figures; a picture's title is its caption."""
-    for opening, token, closing in _paragraphs(state):
+    for opening, token, closing in paragraphs(state):
         pictures = _pictures(token.children or [])
         if len(pictures) > 1 and not opening.hidden:
             opening.type = closing.type = "html_block"
             images = [part for picture in pictures for part in picture if part.type == "image"]
             widths = [width_of(image) for image in images]
-            kind = f"gallery {next(filter(None, widths), '')}".rstrip()
+            width = next(filter(None, widths), "")
+            for image in images:
+                image.meta["width"] = width
+            kind = f"gallery {width}".rstrip()
             opening.content, closing.content = f'<div class="{kind}">', "</div>\n"
             rows = [_row(row) for row in divided(pictures, MOST_IN_ROW)]
             between = _html(f'</div>\n<div class="{kind}">')
@@ -213,11 +214,11 @@ def _inlines(state: StateCore) -> list[Token]:
     return [token for token in state.tokens if token.type == "inline"]
 
 
-def _paragraphs(state: StateCore) -> Iterator[tuple[Token, Token, Token]]:
+def paragraphs(state: StateCore) -> Iterator[tuple[Token, Token, Token]]:
     """Each paragraph's opening, its text and its closing."""
     tokens = state.tokens
     for opening, token, closing in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        if opening.type == "paragraph_open" and token.type == "inline":
+        if opening.type == "paragraph_open":
             yield opening, token, closing
 
 
@@ -235,19 +236,20 @@ def _cut(children: list[Token]) -> list[Token]:
 
 def _paired(tokens: list[Token]) -> list[Token]:
     """Matching `==` become elements; those without a partner stay as they were typed."""
-    opened: dict[int, int] = {}
-    for place, token in enumerate(tokens):
+    opened: dict[int, Token] = {}
+    previous = [None, *tokens]
+    contents = ["", *(token.content for token in tokens), ""]
+    for token, last, left, right in zip(tokens, previous, contents, contents[2:], strict=False):
         if token.type != "text" or token.content != "==":
             continue
-        before = tokens[place - 1].content[-1:] if place else ""
-        after = tokens[place + 1].content[:1] if place + 1 < len(tokens) else ""
-        start = opened.get(token.level)
-        if start is not None and not before.isspace() and not after.isalnum():
-            _element(tokens[start], "<mark>")
+        before, after, start = left[-1:], right[:1], opened.get(token.level)
+        # Something is marked: what stands between is not nothing.
+        if start and start is not last and not before.isspace() and not after.isalnum():
+            _element(start, "<mark>")
             _element(token, "</mark>")
             del opened[token.level]
         elif not after.isspace() and not before.isalnum():
-            opened[token.level] = place
+            opened[token.level] = token
     return tokens
 
 
