@@ -89,7 +89,7 @@ def test_scripts_that_need_shaping(
     """Without the library for it their letters would stand apart, or the wrong way round."""
     monkeypatch.setattr(cards, "_has", lambda _name, _character: True)
     for there in (True, False):
-        monkeypatch.setattr(cards.features, "check", lambda _, there=there: there)
+        monkeypatch.setattr("PIL.features.check", lambda _, there=there: there)
         assert (cards._font_for(text, 20) is not None) is (there or not shaped)
 
 
