@@ -3,13 +3,16 @@
 import random
 import re
 import time
+from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from publisher.base.errors import InvalidData
-from publisher.feed_reading.feed_document import FeedItem
+from publisher.base.system import confined
+from publisher.feed_reading.feed_document import FeedDocument, FeedItem
 from publisher.feed_reading.feed_html import sanitised
 from publisher.feed_reading.parse import (
     UnreadableFeed,
@@ -191,10 +194,17 @@ def test_ordinary_markup_is_shown() -> None:
 
 def test_markup_is_cleaned_where_documents_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of it reaches the process that polls, which holds the database meanwhile."""
-    monkeypatch.setattr("publisher.feed_reading.feed_html._CLEANER", None)  # of this process
+    tasks = []
+
+    def noted(task: Callable[..., FeedDocument], *arguments: Any) -> FeedDocument:
+        tasks.append(task)
+        return confined.read(task, *arguments)
+
+    monkeypatch.setattr("publisher.feed_reading.parse.read", noted)
     document = rss("one").replace(b"About one", b"&lt;b onclick=a&gt;w")
     item = read_document(document, XML, "http://a.example/f").items[0]
     assert (item.html, item.words, item.markup) == ("<b>w</b>", "w", "")
+    assert tasks == [parse_sanitised]
 
 
 def test_half_a_character_in_json_is_left_out() -> None:
