@@ -61,6 +61,11 @@ def _refuse(*_: object) -> None:
     raise InvalidData("the XML declares entities or the like, which is not safe to read")
 
 
+def usual_tag(tag: str) -> str:
+    """A tag with the usual address of its namespace: some write `https` in it."""
+    return tag.replace("https:", "http:", 1)
+
+
 def tree(document: bytes) -> Element:
     """The document's first element, with all in it; as `first_element` for what is refused."""
     first_element(BytesIO(document))

@@ -13,6 +13,7 @@ from datetime import datetime
 from html.entities import html5
 from xml.etree.ElementTree import Element
 
+from publisher.base.safe_xml import usual_tag
 from publisher.base.text import clean, joined, number_in, plain_text, split_address
 from publisher.feed_reading.feed_document import (
     FeedFile,
@@ -30,7 +31,7 @@ _PREFIXES = {
     "http://example.com/dtds/podcast-1.0.dtd": "itunes",
 }
 _RSS = re.compile(
-    r"$|https?://purl\.org/rss/1\.0/?$|http://(my|channel)\.netscape\.com/rdf/simple/|"
+    r"$|http://purl\.org/rss/1\.0/?$|http://(my|channel)\.netscape\.com/rdf/simple/|"
     r"http://backend\.userland\.com/rss|http://blogs\.law\.harvard\.edu/tech/rss|"
     r"http://purl\.org/net/rss1\.1#|http://cyber\.law\.harvard\.edu/rss|urn:undeclared:rss",
     re.IGNORECASE,
@@ -67,6 +68,7 @@ _NAMES_OF_HTML = (
 _HTML = frozenset(_NAMES_OF_HTML.split())
 # Windows-1252 characters that were written as numbers.
 _C1 = {code: bytes([code]).decode("cp1252", "ignore") or None for code in range(0x80, 0xA0)}
+_Named = dict[str, list[Element]]
 _HAS_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 
 
@@ -103,10 +105,14 @@ class Place:
         return web_address(self.base, (link or "").strip())
 
 
-def _prefix(tag: str) -> str:
-    """The usual prefix of an element's namespace, "" for others; some write `https` in it."""
-    space = tag.rpartition("}")[0].removeprefix("{").lower().rstrip("/#")
-    return _PREFIXES.get(space) or _PREFIXES.get(space.replace("https:", "http:", 1), "")
+def _space(element: Element) -> str:
+    """The address of an element's namespace, "" for none."""
+    return usual_tag(element.tag).rpartition("}")[0].removeprefix("{")
+
+
+def _prefix(space: str) -> str:
+    """The usual prefix of a namespace, "" for others."""
+    return _PREFIXES.get(space.lower().rstrip("/#"), "")
 
 
 class Names:
@@ -114,59 +120,58 @@ class Names:
     vocabulary, `` for all others."""
 
     def __init__(self, root: Element) -> None:
-        self._own = root.tag.rpartition("}")[0].removeprefix("{")
+        self._own = _space(root)
         self._known: dict[str, str] = {}
 
     def of(self, element: Element) -> str:
         """The name of an element in small letters."""
         tag = element.tag
         if tag not in self._known:
-            space, _, local = tag.rpartition("}")
-            space = space.removeprefix("{")
-            prefix = _prefix(tag)
-            if space == self._own or (_RSS.match(space) and not prefix):
-                self._known[tag] = local.lower()
+            space, local = _space(element), tag.rpartition("}")[2].lower()
+            prefix = _prefix(space)
+            if space == self._own or _RSS.match(space):
+                self._known[tag] = local
             else:
-                self._known[tag] = f"{prefix}:{local.lower()}" if prefix else ""
+                self._known[tag] = f"{prefix}:{local}" if prefix else ""
         return self._known[tag]
 
-    def children(self, parent: Element) -> dict[str, list[Element]]:
-        """The elements in another one, in order, by name."""
-        elements: dict[str, list[Element]] = {}
-        for element in parent:
-            elements.setdefault(self.of(element), []).append(element)
-        return elements
+    def by_name(self, elements: Iterable[Element]) -> _Named:
+        """Some elements, such as those in another one, in order, by name."""
+        named: _Named = {}
+        for element in elements:
+            named.setdefault(self.of(element), []).append(element)
+        return named
 
 
 def read_head(root: Element, url: str, names: Names) -> Head | None:
     """What the document at `url` says of itself; None when it is no feed."""
-    if _prefix(root.tag) not in ("", "atom", "rdf"):
+    if _prefix(_space(root)) not in ("", "atom", "rdf"):
         return None  # the root of a feed by name, but of another vocabulary
-    kind = names.of(root).rpartition(":")[2]
-    place = Place(root, url, False).inside(root)
-    parent = place
-    if kind != "feed":
-        channels = [element for element in root if names.of(element) == "channel"]
-        if not channels and not any(names.of(element) == "item" for element in root):
+    atom = names.of(root).rpartition(":")[2] == "feed"
+    parent = place = Place(root, url, False).inside(root)
+    has = names.by_name(root)
+    if not atom:
+        if not has.keys() & {"channel", "item"}:
             return None
-        parent = place.inside(channels[0]) if channels else place
-    has = names.children(parent.element)
+        if "channel" in has:
+            parent = place.inside(has["channel"][0])
+            has = names.by_name(parent.element)
     links = [*has.get("atom:link", []), *has.get("link", [])]
     own_link = next((text for link in has.get("link", []) if (text := _text(link))), "")
-    alternate = _alternate(links) if kind == "feed" or not own_link else None
+    alternate = _alternate(links) if atom or not own_link else None
     head = Head(
-        title=_title(has.get("title", []), kind),
+        title=_title(has.get("title", []), atom=atom),
         site_url=parent.address(own_link if alternate is None else alternate.get("href")),
         self_url=_related(links, "self", parent.base),
         hub_url=_related(links, "hub", parent.base),
         language=_first_text([*has.get("language", []), *has.get("dc:language", [])])
         or root.get(f"{_XML}lang", ""),
     )
-    if kind != "feed" and head.site_url:  # what a link of RSS that begins with a slash means
+    if not atom and head.site_url:  # what a link of RSS that begins with a slash means
         place = place if place.stated else Place(root, head.site_url, False)
         parent = parent if parent.stated else Place(parent.element, head.site_url, False)
     head.items = list(_entries(place, parent))
-    head.base_unknown = kind != "feed" and not head.site_url
+    head.base_unknown = not atom and not head.site_url
     return head
 
 
@@ -192,7 +197,7 @@ def _is_entry(element: Element) -> bool:
 
 def has_relative_link(place: Place, names: Names) -> bool:
     """Whether an item has a link that only a base makes an address of."""
-    link = _first_text(names.children(place.element).get("link", []))
+    link = _first_text(names.by_name(place.element).get("link", []))
     return bool(link) and not place.stated and not split_address(link).scheme
 
 
@@ -201,27 +206,27 @@ def read_item(
 ) -> FeedItem:
     """The item at a place; `read_date` takes its dates, the best first."""
     item = place.element
-    has = names.children(item)
+    has = names.by_name(item)
     atom = names.of(item) != "item"
     markup, content = _body(has, place, atom)
-    media = list(_media(item, names))
+    media = names.by_name(_media(item, names))
     ids = [*has.get("guid", []), *has.get("id", []), *has.get("atom:id", [])]
     guid = next((_id(place.inside(e)) for e in ids if _text(e)), "")
     return FeedItem(
         guid=guid or (item.get(_ABOUT) or "").strip(),
         url=_link(has, place, atom),
         title=_title(has.get("title") or has.get("atom:title") or has.get("dc:title") or [],
-                     "feed" if atom else "rss")
-        or _title([e for e in media if names.of(e) == "media:title"][:1], "rss"),
-        markup=markup or _media_text(media, names),
+                     atom=atom)
+        or _title(media.get("media:title", []), atom=False),
+        markup=markup or _media_text(media.get("media:description", [])),
         author=_author(has, names),
         published_at=read_date(
             [text for name in _DATES for e in has.get(name, []) if (text := _text(e))]
         ),
-        enclosures=tuple(_files(has, media, place, names)),
+        enclosures=tuple(_files(has, media, place)),
         details=ItemDetails(
             categories=categories(_categories(has)),
-            image=_image(has, media, place, names),
+            image=_image(has, media, place),
             duration_seconds=_seconds(_first_text(has.get("itunes:duration", []))),
             season=number_in(_first_text(has.get("itunes:season", [])), 999_999),
             episode=number_in(_first_text(has.get("itunes:episode", [])), 999_999),
@@ -301,10 +306,10 @@ def _typed(element: Element) -> str:
     return _plain_as_html(element.text or "")
 
 
-def _title(elements: Iterable[Element], kind: str) -> str:
+def _title(elements: Iterable[Element], *, atom: bool) -> str:
     """A title as plain text on one line, whether it was sent as text or as HTML."""
     for element in elements:
-        if kind == "feed":
+        if atom:
             html_sent = len(element) or element.get("type", "text").lower().endswith("html")
             html_sent = html_sent or element.get("mode") == "escaped"
             text = _markup(element) if html_sent else (element.text or "").translate(_C1)
@@ -317,7 +322,7 @@ def _title(elements: Iterable[Element], kind: str) -> str:
     return ""
 
 
-def _body(has: dict[str, list[Element]], place: Place, atom: bool) -> tuple[str, Place]:
+def _body(has: _Named, place: Place, atom: bool) -> tuple[str, Place]:
     """The HTML of an item's text, and the place where it stands."""
     for name in ("content", "summary", *_BODIES) if atom else _BODIES:
         for element in has.get(name, []):
@@ -354,16 +359,14 @@ def _media(item: Element, names: Names) -> Iterator[Element]:
             yield from _media(element, names)
 
 
-def _media_text(media: list[Element], names: Names) -> str:
-    for element in media:
-        if names.of(element) == "media:description" and _text(element):
+def _media_text(descriptions: list[Element]) -> str:
+    for element in descriptions:
+        if _text(element):
             return _markup(element) if element.get("type") == "html" else _text_or_html(element)
     return ""
 
 
-def _files(
-    has: dict[str, list[Element]], media: list[Element], place: Place, names: Names
-) -> Iterator[FeedFile]:
+def _files(has: _Named, media: _Named, place: Place) -> Iterator[FeedFile]:
     """The item's enclosures, and the audio and video of Media RSS, each address once."""
     files: dict[str, FeedFile] = {}
 
@@ -378,21 +381,21 @@ def _files(
         if element.get("rel") == "enclosure":
             add(place.inside(element).address(element.get("href")), element.get("type", ""),
                 element.get("length"))  # fmt: skip
-    for element in media:
+    for element in media.get("media:content", []):
         about = f"{element.get('medium', '')} {element.get('type', '')}".lower()
-        if names.of(element) == "media:content" and ("audio" in about or "video" in about):
+        if "audio" in about or "video" in about:
             add(place.address(element.get("url")), element.get("type", ""),
-                element.get("filesize"))  # fmt: skip
+                element.get("fileSize"))  # fmt: skip
     yield from files.values()
 
 
-def _image(has: dict[str, list[Element]], media: list[Element], place: Place, names: Names) -> str:
+def _image(has: _Named, media: _Named, place: Place) -> str:
     """A picture of the item: from Media RSS a thumbnail or an image, else a podcast's image."""
-    thumbnails = (e.get("url") or _text(e) for e in media if names.of(e) == "media:thumbnail")
+    thumbnails = (e.get("url") or _text(e) for e in media.get("media:thumbnail", []))
     contents = (
         e.get("url")
-        for e in media
-        if names.of(e) == "media:content" and "image" in (e.get("medium") or e.get("type") or "")
+        for e in media.get("media:content", [])
+        if "image" in (e.get("medium") or e.get("type") or "")
     )
     podcast = (e.get("href") for e in has.get("itunes:image", []))
     return next((a for url in (*thumbnails, *contents, *podcast) if (a := place.address(url))), "")
@@ -404,12 +407,14 @@ def _image(has: dict[str, list[Element]], media: list[Element], place: Place, na
 def _id(place: Place) -> str:
     """An id; where the document states a base, a relative one that is an address is absolute."""
     text = _text(place.element)
-    if not place.stated or place.element.get("isPermaLink", "true").strip().lower() == "false":
-        return text
-    return joined(place.base, text) or text
+    return (place.stated and _may_be_address(place.element) and joined(place.base, text)) or text
 
 
-def _link(has: dict[str, list[Element]], place: Place, atom: bool) -> str:
+def _may_be_address(guid: Element) -> bool:
+    return guid.get("isPermaLink", "true").strip().lower() != "false"
+
+
+def _link(has: _Named, place: Place, atom: bool) -> str:
     """The address of an item: its own link before one of Atom, before an id that is an address."""
     texts = [] if atom else [(e, _text(e)) for e in has.get("link", [])]
     links = [*has.get("link", []), *has.get("atom:link", [])]
@@ -425,10 +430,9 @@ def _link(has: dict[str, list[Element]], place: Place, atom: bool) -> str:
         if address := place.inside(element).address(element.get("src")):
             return address
     ids = [*has.get("guid", []), *has.get("id", []), *has.get("atom:id", [])]
-    permalinks = [_text(e) for e in ids if e.get("isPermaLink", "true").strip().lower() != "false"]
+    permalinks = [_text(e) for e in ids if _may_be_address(e)]
     about = (place.element.get(_ABOUT) or "").strip()
-    original = [_text(e) for e in has.get("feedburner:origlink", [])]
-    for text in (*permalinks, about, *original):
+    for text in (*permalinks, about):
         if text.lower().startswith(("http://", "https://")):
             return web_address("", text)
     return ""
@@ -446,12 +450,12 @@ def _alternate(links: Iterable[Element]) -> Element | None:
     return next(iter(pages or alternates), None)
 
 
-def _author(has: dict[str, list[Element]], names: Names) -> str:
+def _author(has: _Named, names: Names) -> str:
     """Who wrote an item: of Atom the names, of RSS what stands there."""
     people = [*has.get("author", []), *has.get("atom:author", [])]
     written = []
     for person in people:
-        parts = names.children(person)
+        parts = names.by_name(person)
         named = [*parts.get("name", []), *parts.get("atom:name", [])]
         email = [*parts.get("email", []), *parts.get("atom:email", [])]
         own = "" if len(person) else " ".join(_text(person).split())
@@ -462,7 +466,7 @@ def _author(has: dict[str, list[Element]], names: Names) -> str:
     )
 
 
-def _categories(has: dict[str, list[Element]]) -> Iterator[str]:
+def _categories(has: _Named) -> Iterator[str]:
     for name in ("category", "atom:category", "dc:subject", "media:category"):
         for element in has.get(name, []):
             yield element.get("label") or element.get("term") or _text(element)

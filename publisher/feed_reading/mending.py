@@ -15,6 +15,7 @@ from publisher.feed_reading.remarks import Remark
 from publisher.feed_reading.scan import (
     MAX_ATTRIBUTES,
     MAX_DEPTH,
+    SYNDICATION,
     TOO_DEEP,
     TOO_MANY_ATTRIBUTES,
     UnsafeDocument,
@@ -28,7 +29,7 @@ NAMESPACES = {
     "itunes": "http://www.itunes.com/dtds/podcast-1.0.dtd",
     "media": "http://search.yahoo.com/mrss/",
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
-    "sy": "http://purl.org/rss/1.0/modules/syndication/",
+    "sy": SYNDICATION,
     "xhtml": "http://www.w3.org/1999/xhtml",
 }
 """The usual prefixes of feeds, and their namespaces."""

@@ -11,10 +11,10 @@ from typing import Any
 from xml.parsers.expat import ExpatError, ParserCreate
 
 from publisher.base.errors import InvalidData
+from publisher.base.safe_xml import usual_tag
 from publisher.base.text import whole_number
 
-_SYNDICATION = "http://purl.org/rss/1.0/modules/syndication/}"
-_SYNDICATIONS = (_SYNDICATION, _SYNDICATION.replace("http:", "https:"))
+SYNDICATION = "http://purl.org/rss/1.0/modules/syndication/"
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _PERIOD_MINUTES = {"hourly": 60, "daily": 1440, "weekly": 10080, "monthly": 43200, "yearly": 525600}
 _ROOTS = {"rss": "rss", "rdf": "rdf", "feed": "atom"}
@@ -103,8 +103,8 @@ class _Collector:
         if self.depth_in_item:
             self.depth_in_item += 1
         else:
-            space = _SYNDICATION if tag.startswith(_SYNDICATIONS) else ""
-            self.path.append(space + tag.rpartition("}")[2])
+            space, _, local = usual_tag(tag).rpartition("}")
+            self.path.append(f"sy:{local}" if space == SYNDICATION else local)
             self.text.clear()
             if self.path[-1] in ("item", "entry") and len(self.path) <= 3:
                 self.start_byte = self.parser.CurrentByteIndex
@@ -200,8 +200,8 @@ def _positive(texts: dict[str, list[str]], key: str) -> int | None:
 
 def _syndication(texts: dict[str, list[str]]) -> int | None:
     """Minutes between updates by mod_syndication (frequency by default 1); None without period."""
-    under = "" if f"{_SYNDICATION}updatePeriod" in texts else "channel/"
-    period = texts.get(f"{under}{_SYNDICATION}updatePeriod", [""])[0].lower()
-    often = whole_number(texts.get(f"{under}{_SYNDICATION}updateFrequency", ["1"])[0]) or 1
+    under = "" if "sy:updatePeriod" in texts else "channel/"
+    period = texts.get(f"{under}sy:updatePeriod", [""])[0].lower()
+    often = whole_number(texts.get(f"{under}sy:updateFrequency", ["1"])[0]) or 1
     minutes = _PERIOD_MINUTES.get(period)
     return max(1, minutes // often) if minutes else None

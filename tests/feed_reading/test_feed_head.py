@@ -213,8 +213,8 @@ def test_the_title_of_a_channel(title: str, shown: str) -> None:
         ("<title mode='escaped'>A &amp;amp; B</title>", "A & B"),
         ("<title type='text'>&lt;b>B&lt;/b></title>", "<b>B</b>"),
         (
-            "<title type='xhtml'><div xmlns='http://www.w3.org/1999/xhtml'>A <b>B</b> C</div></title>",
-            "A B C",
+            "<title><h:i xmlns:h='http://www.w3.org/1999/xhtml'>A <h:b>B</h:b></h:i></title>",
+            "A B",
         ),
         ("<title>&#150; \n x</title>", "– x"),
     ],

@@ -224,17 +224,11 @@ def parts(stream: BinaryIO, container: str, notes: Counter[str]) -> Iterator[Ele
         raise InvalidData("the XML is in an encoding that cannot be read") from error
 
 
-# Namespaces in which some write `https`, as nothing is there under that name.
-_SECURE = re.compile(
-    r"\{https:(?=//(?:www\.w3\.org|purl\.org|www\.itunes\.com|search\.yahoo\.com)/)"
-)
-
-
 def _children(stream: BinaryIO, container: str) -> Iterator[Element]:
     parents: list[Element] = []
     for event, element in safe_xml.elements(stream):
         if event == "start":
-            element.tag = _SECURE.sub("{http:", element.tag)
+            element.tag = safe_xml.usual_tag(element.tag)
             parents.append(element)
             if len(parents) > MAX_DEPTH:
                 raise InvalidData("the XML is nested too deeply")
