@@ -7,8 +7,9 @@ twice, a missing end, junk behind the end. The time is linear in the length of t
 
 import re
 from dataclasses import dataclass, field
+from html import unescape
 from html.entities import html5
-from xml.sax.saxutils import escape, quoteattr, unescape
+from xml.sax.saxutils import escape, quoteattr
 
 from publisher.base.text import clean
 from publisher.feed_reading.remarks import Remark
@@ -68,7 +69,6 @@ class _Mender:
     begun: list[int] = field(default_factory=list)
     declared: set[str] = field(default_factory=lambda: {"xml", "xmlns"})
     used: set[str] = field(default_factory=set)
-    root_at: int | None = None
     references: int = 0
 
     def text(self, text: str) -> None:
@@ -106,8 +106,6 @@ class _Mender:
 
     def start(self, name: str, attributes: str) -> None:
         """Open an element; an item that stands in an item closes that one."""
-        if self.root_at is not None and not self.open:
-            return
         if name in _ENTRIES and name in self.open:
             self.end(name)
         own: dict[str, str] = {}
@@ -123,12 +121,10 @@ class _Mender:
             )
         self.used.add(name.rpartition(":")[0])
         values = "".join(
-            f" {key}={quoteattr(_unescaped(self.sound(value)))}" for key, value in own.items()
+            f" {key}={quoteattr(unescape(self.sound(value)))}" for key, value in own.items()
         )
         closed = attributes.rstrip().endswith("/") or name.lower() in _NOT_CLOSED
         self.pieces.append(f"<{name}{values}{'/' if closed else ''}>")
-        if self.root_at is None:
-            self.root_at = len(self.pieces) - 1
         if len(self.open) >= MAX_DEPTH:
             raise UnsafeDocument(TOO_DEEP)
         if not closed:
@@ -137,22 +133,20 @@ class _Mender:
 
     def end(self, name: str) -> None:
         """Close an element and what is open in it; nothing where it is not open."""
-        if name not in self.open:
-            return
-        while self.open:
-            last = self.open.pop()
-            self.begun.pop()
-            self.pieces.append(f"</{last}>")
-            if last == name:
-                return
+        if name in self.open:
+            self.close(len(self.open) - 1 - self.open[::-1].index(name))
+
+    def close(self, depth: int) -> None:
+        """Close the elements from this depth on."""
+        self.pieces += [f"</{name}>" for name in reversed(self.open[depth:])]
+        del self.open[depth:], self.begun[depth:]
 
     def finish(self) -> None:
         """Close all, without the part of an item in which the document breaks off."""
         first = next((at for at, name in enumerate(self.open, 1) if name in _ENTRIES), 0)
         if first and self.open[first:]:
             del self.pieces[self.begun[first] :], self.open[first:], self.begun[first:]
-        if self.open:
-            self.end(self.open[0])
+        self.close(0)
 
 
 def mended(text: str) -> tuple[str, tuple[Remark, ...]]:
@@ -172,20 +166,20 @@ def mended(text: str) -> tuple[str, tuple[Remark, ...]]:
                 mender.start(tag["name"], tag["attributes"])
         elif tag["data"] and mender.open:
             mender.pieces.append(escape(clean(_CONTROL_BLANKS.sub(" ", tag["data"]))))
-        if mender.root_at is not None and not mender.open:
+        if mender.pieces and not mender.open:
             break  # what stands behind the end
     else:
         mender.text(text[at:])
     mender.finish()
     missing = sorted(mender.used - mender.declared - {""})
-    if missing and mender.root_at is not None:
+    if missing:
         declarations = "".join(
             f' xmlns:{prefix}="{NAMESPACES.get(prefix, f"urn:undeclared:{prefix}")}"'
             for prefix in missing
         )
-        root = mender.pieces[mender.root_at]
+        root = mender.pieces[0]
         end = len(root) - (2 if root.endswith("/>") else 1)
-        mender.pieces[mender.root_at] = root[:end] + declarations + root[end:]
+        mender.pieces[0] = root[:end] + declarations + root[end:]
     return "".join(mender.pieces), _remarks(mender)
 
 
@@ -204,11 +198,3 @@ def _remarks(mender: _Mender) -> tuple[Remark, ...]:
 def _number(digits: str) -> int:
     """The number of a character reference, without its `&#`."""
     return int(digits[1:], 16) if digits[0] in "xX" else int(digits)
-
-
-def _unescaped(value: str) -> str:
-    """The text of a sound attribute value, which is then written anew."""
-    numbered = re.sub(
-        r"&#(\d+|x[0-9A-Fa-f]+);", lambda match: chr(_number(match[1])), value, flags=re.IGNORECASE
-    )
-    return unescape(numbered, {"&quot;": '"', "&apos;": "'"})

@@ -138,7 +138,7 @@ class _Collector:
             if self.depth_in_item:
                 return
             self.items.append((self.start_byte, self.parser.CurrentByteIndex))
-        elif len(self.path) <= 4 and self.text:
+        elif self.text:
             key = "/".join(self.path[1:])
             self.texts_by_path.setdefault(key, []).append("".join(self.text).strip())
         self.text.clear()

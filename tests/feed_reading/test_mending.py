@@ -1,7 +1,7 @@
 """Documents that are not well-formed, mended: what is damaged costs what is damaged."""
 
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from xml.etree.ElementTree import fromstring
 
 import pytest
@@ -92,6 +92,55 @@ def test_what_breaks_off_is_left_out() -> None:
     assert parsed == ["a", "b"]
 
 
+@pytest.mark.parametrize(
+    ("text", "sound"),
+    [
+        # Elements that are not closed, or closed where they are not open.
+        ("<a><b><a>x", "<a><b><a>x</a></b></a>"),
+        ("<a>a<b>b</c></b>c</a>d</a>", "<a>a<b>b</b>c</a>"),
+        ("<a><b><c><b>x</b>y</b>z", "<a><b><c><b>x</b>y</c></b>z</a>"),
+        ("<a><BR>x<hr >y<img src=q />z", '<a><BR/>x<hr/>y<img src="q"/>z</a>'),
+        ("<a><item>x<item>y</item></item></a>", "<a><item>x</item><item>y</item></a>"),
+        ("<a><item><b><item>y</a>", "<a><item><b></b></item><item>y</item></a>"),
+        ("<a><entry>t<b>u<c>v", "<a><entry>t</entry></a>"),
+        ("<a><entry>t", "<a><entry>t</entry></a>"),
+        ("<a><b>t", "<a><b>t</b></a>"),
+        # What is no element.
+        ("text <a/> tail", "<a/>"),
+        ("<a/><a/>", "<a/>"),
+        ("<!DOCTYPE a [<!ELEMENT b>]><a>x", "<a>x</a>"),
+        ("<a><?php x ?>b<!-- c -->d", "<a>bd</a>"),
+        ("<![CDATA[x]]><a><![CDATA[x & \x0b<b>]]>&", "<a>x &amp;  &lt;b&gt;&amp;</a>"),
+        ("<a><![CDATA[x", "<a>x</a>"),
+        ("<a>x<!-- y", "<a>x</a>"),
+        ("<!-- a", ""),
+        ("", ""),
+        # Attributes.
+        ("<a b=1 b=2 c='' d>", '<a b="1" c=""></a>'),
+        ("<a x='1'y=\"2\">", '<a x="1" y="2"></a>'),
+        ("<a x='&#60;&#38;lt;&copy;&copy &#150;'>", '<a x="&lt;&amp;lt;©&amp;copy –"></a>'),
+        ("<a x='\"' y=''>", "<a x='\"' y=\"\"></a>"),
+        # Prefixes.
+        ("<a:b/>&", '<a:b xmlns:a="urn:undeclared:a"/>'),
+        ("<a:b xmlns:a='u'>", '<a:b xmlns:a="u"></a:b>'),
+        ("<a xml:base='/'>", '<a xml:base="/"></a>'),
+        ("<a c:d='1'>x", '<a c:d="1" xmlns:c="urn:undeclared:c">x</a>'),
+        ("<a><z:c/><b:c/></a>",
+         '<a xmlns:b="urn:undeclared:b" xmlns:z="urn:undeclared:z"><z:c/><b:c/></a>'),
+        ("<dc:a/>", '<dc:a xmlns:dc="http://purl.org/dc/elements/1.1/"/>'),
+        # References.
+        ("<a>&#x1F;&#31;&#32;&#9;</a>", "<a>&#32;&#9;</a>"),
+        ("<a>&#1114111;&#x10FFFF;&#xFFFD;</a>", "<a>&#1114111;&#x10FFFF;&#xFFFD;</a>"),
+        ("<a>&#1114112;&#x110000;&#xFFFE;&#999999999;</a>", "<a>����</a>"),
+        ("<a>&#9999999999;</a>", "<a>&amp;#9999999999;</a>"),
+        ("<a>&AMP;&lt;&apos;&hellip;&no;</a>", "<a>&amp;&lt;&apos;…&amp;no;</a>"),
+        ("<a>&#xd83d;x&#xDE0A;</a>", "<a>�x�</a>"),
+    ],
+)  # fmt: skip
+def test_mended(text: str, sound: str) -> None:
+    assert mended(text)[0] == sound
+
+
 def test_what_was_done_is_remarked() -> None:
     _, remarks = mended("<a>&#xD800; & b</a>")
     assert [(remark.kind, remark.count, remark.is_loss) for remark in remarks] == [
@@ -113,7 +162,23 @@ def test_mending_takes_linear_time_and_is_well_formed(piece: str) -> None:
     fromstring(text or "<refused/>")  # noqa: S314
 
 
-@pytest.mark.parametrize("part", ["<a>" * 300, "<a " + "b='1' " * 300 + "/>"])
-def test_what_is_unsafe_behind_an_error_is_refused(part: str) -> None:
-    with pytest.raises(UnsafeDocument):
-        mended(f"<rss><channel><title>a & b</title>{part}</channel></rss>")
+@pytest.mark.parametrize(
+    ("part", "refused"),
+    [
+        ("<a>" * 199, None),
+        ("<a>" * 200, "too deeply"),
+        ("<a>" * 199 + "<br>", "too deeply"),
+        ("<a " + "b='1' " * 256 + ">", None),
+        ("<a " + "b='1' " * 257 + ">", "more than 256 attributes"),
+    ],
+)
+def test_what_is_unsafe_behind_an_error_is_refused(part: str, refused: str | None) -> None:
+    with pytest.raises(UnsafeDocument, match=refused) if refused else nullcontext():
+        mended(f"<rss>& {part}")
+
+
+@pytest.mark.parametrize(
+    ("text", "count"), [("<a>&</a>", 0), ("<a>&#0;&#1;</a>", 0), ("<a>&#xFFFE;&#xD800;</a>", 2)]
+)
+def test_characters_that_do_not_exist_are_counted(text: str, count: int) -> None:
+    assert [remark.count for remark in mended(text)[1][1:]] == ([count] if count else [])
