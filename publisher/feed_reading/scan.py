@@ -25,6 +25,8 @@ _FIRST_TAG = re.compile(
 )
 _LAST_TAG = re.compile(rb"</(?:[\w.-]+:)?(?:rss|RDF|feed)\s*>", re.IGNORECASE)
 _END_BYTES = 4_096
+# Of an item; for the parser `<item/>` ends behind its tag, other items before their end tag.
+_END_TAG = re.compile(rb"</(?:[^\s:>]+:)?(?:item|entry)\s*>")
 _FIRST_TAG_WITHIN = 65_536
 MAX_DEPTH = 200
 MAX_ATTRIBUTES = 256
@@ -170,7 +172,10 @@ def scan(document: bytes) -> Scan:
         collector.parser.Parse(document, True)
     except ExpatError:
         broken = True
-    spans = tuple((start, document.find(b">", end) + 1) for start, end in collector.items)
+    spans = tuple(
+        (start, tag.end() if (tag := _END_TAG.match(document, end)) else end)
+        for start, end in collector.items
+    )
     cut_off = broken and not _LAST_TAG.search(document[-_END_BYTES:])
     return Scan(kind, _hints(collector.texts_by_path), spans, broken, cut_off, collector.entities)
 

@@ -274,6 +274,14 @@ def test_only_new_items_are_parsed() -> None:
     assert (third.items, third.window) == ((), second.window)
 
 
+def test_a_known_item_without_content_is_left_out_alone() -> None:
+    """Not with the end of the channel, which stands behind it."""
+    document = rss("a").replace(b"</channel>", b"<item/></channel>")
+    first = parse_document(document, XML, URL)
+    assert [item.guid for item in first.items] == ["a", ""]
+    assert parse_document(document, XML, URL, dict(first.window)).items == ()
+
+
 def test_known_items_of_json_feeds_are_skipped() -> None:
     """The same holds for JSON Feed."""
     first = parse_document(JSON, XML, URL)
