@@ -121,6 +121,10 @@ def test_what_stands_between_braces(text: str, inside: str) -> None:
     assert config.block_in(text, "x") == inside
 
 
+def test_a_text_that_begins_with_its_braces() -> None:
+    assert config.block_in("{ a } b", "") == " a "
+
+
 VALUES = {"a": {"b": {"c": " x "}}, "n": 3, "t": True, "l": ["x", "", 1], "s": "x", "f": 1.5,
           "no": "True "}  # fmt: skip
 

@@ -18,7 +18,6 @@ MAX_BYTES = 500_000
 _TAGGED = re.compile(
     r"(^[ \t]*(?:-[ \t]+|[\w.-]+:[ \t]+))!{1,2}[\w/.:]+", re.MULTILINE
 )  # for a program
-DEEPEST = 50
 
 
 def text_in(folder: Folder, name: str) -> str:
