@@ -223,21 +223,15 @@ def _sign(element: Any, special: re.Pattern[str]) -> str:
         return "<!--more-->"
     inside = _inline(element, special)
     if tag == "a" and "href" in attributes and not attributes - {"href", "title"}:
-        return _apart(element, f"[{inside}]({_target(element, 'href')})")
+        return f"[{inside}]({_target(element, 'href')})"
     if tag == "code" and not attributes and not len(element):
         code = element.text or ""
         fence = "`" * (1 + max(map(len, re.findall("`+", code)), default=0))
         space = " " if code[:1] == "`" or code[-1:] == "`" else ""
         return f"{fence}{space}{code}{space}{fence}"
     if tag in _SIGNS and not attributes and inside:
-        return _apart(element, f"{_SIGNS[tag]}{inside}{_SIGNS[tag]}")
+        return f"{_SIGNS[tag]}{inside}{_SIGNS[tag]}"
     return _flat(_html(element))
-
-
-def _apart(element: Any, text: str) -> str:
-    """A sign's text with the white space outside that was inside at its edges."""
-    words = element.text_content()
-    return f"{' ' * words[:1].isspace()}{text}{' ' * words[-1:].isspace()}"
 
 
 def _target(element: Any, name: str) -> str:
