@@ -213,7 +213,7 @@ class TextFolder:
             by=tuple(generator.authors(text)),
             address=address if shown else "",
             aliases=(*generator.also(address), *(generator.alias(text, a) for a in plain.aliases)),
-            needs=(*needs, *plain.needs),
+            needs=tuple(dict.fromkeys((*needs, *plain.needs))),
         )
 
     def _lists(self, text: Text) -> None:
@@ -332,7 +332,7 @@ class TextFolder:
         link = link.partition("#")[0].strip("@/ ")
         stem, dot, kind = link.rpartition(".")
         link = stem if dot + kind in SUFFIXES else link
-        link = re.sub(r"/(_?index)$", "", link)
+        link = re.sub(r"/(_?index)$", "", re.sub("(^|/)_posts/", r"\1", link))
         beside = PurePosixPath(place).parent
         while link.startswith(("./", "../")):
             dots, _, link = link.partition("/")
