@@ -374,7 +374,7 @@ def test_the_folder_that_all_lies_in(names: list[str], top: str) -> None:
 # -- links and words
 
 
-SITE = {
+SITE: dict[str, str | bytes] = {
     "_config.yml": "permalink: /:title/\nbaseurl: /blog\nurl: https://old.example",
     "_posts/2020-03-04-tea.md": UNDATED, "_posts/2020-3-5-pot.md": UNDATED,
     "trips/_posts/2020-03-06-north.md": UNDATED, "a/same.md": f"{UNDATED}x",

@@ -388,7 +388,7 @@ def test_what_a_report_says_of_a_source() -> None:
 
 def test_what_a_report_says_of_an_export_of_ours() -> None:
     """Its log instead of dates; it has no old addresses to lose."""
-    batch = Batch(site=ImportedSite(updates=[(PAST, "published", "1")]))
+    batch = Batch(site=ImportedSite(updates=[(PAST, "publish", "1")]))
     found = plan(span=(PAST, PAST), updates=1, lost=3)
     assert [*planning.sentences(found, batch)] == [
         "0 new posts",
