@@ -93,9 +93,8 @@ A, B = "https://a.example/1", "https://a.example/2"
 def test_posts_with_the_same_guid(second: dict[str, Any], guids: list[str]) -> None:
     """The same address or the same text is the same post; another one gets a guid of its own."""
     first = post(address=A, guid_is_permalink=True)
-    found, batch = prepared(
-        first, post(**{"guid_is_permalink": True, "source": "<p>x</p>"} | second)
-    )
+    again: dict[str, Any] = {"guid_is_permalink": True, **second}
+    found, batch = prepared(first, post(**again))
     assert [one.post.guid.partition(":sha")[0] for one in found] == guids
     assert [one.post.guid_is_permalink for one in found] == [
         one.post.guid in ("1", "2") for one in found
