@@ -277,12 +277,13 @@ def parse_json_feed(text: str, url: str, last_window: Mapping[bytes, bytes]) -> 
 def _item(entry: dict[str, Any], base: str, published_at: datetime | None) -> FeedItem:
     plain = html.escape(as_text(entry.get("content_text")) or as_text(entry.get("summary")))
     authors = as_list(entry.get("authors")) or [entry.get("author")]
+    names = (as_text(author.get("name")) for author in authors if isinstance(author, dict))
     return FeedItem(
         guid=as_text(entry.get("id")),
         url=web_address(base, as_text(entry.get("url")) or as_text(entry.get("external_url"))),
         title=as_text(entry.get("title")),
         markup=as_text(entry.get("content_html")) or plain.replace("\n", "<br>\n"),
-        author=", ".join(as_text(a.get("name")) for a in authors if isinstance(a, dict)),
+        author=", ".join(filter(None, names)),
         published_at=published_at,
         enclosures=tuple(
             FeedFile(address, as_text(file.get("mime_type")), _count(file.get("size_in_bytes")))

@@ -133,6 +133,7 @@ def test_the_site_of_a_feed_of_atom(feed: str, root: str, site: str) -> None:
         ("", "xml:base=' https://b.example/c/ '", "<link>https://s.example/a/</link>",
          "https://b.example/c/i"),
         ("xml:base='https://b.example/r/'", "xml:base='c/'", "", "https://b.example/r/c/i"),
+        ("", "xml:base='c/'", "<link>https://s.example/a/</link>", "https://feeds.example/x/c/i"),
         ("xml:base='http://[bad'", "", "", "https://feeds.example/x/i"),
     ],
 )  # fmt: skip

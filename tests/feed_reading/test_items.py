@@ -95,6 +95,7 @@ def test_what_stands_in_for_a_missing_text() -> None:
         ("<summary>S</summary><content type='html'>W</content>", "W"),
         ("<content type='text/plain' mode='escaped'>&lt;b&gt;</content>", "<b>"),
         ("<content src='https://a.example/a.mp3' type='audio/mpeg'/><summary>S</summary>", "S"),
+        ("<content src='a' type='audio/mpeg'/><content>W</content><summary>S</summary>", "W"),
         ("<content/><summary>S</summary>", "S"),
         (("<content type='xhtml'><div xmlns='http://www.w3.org/1999/xhtml'>a &lt;b&gt; <i>c</i>"
          "<br/></div></content>"), "a &lt;b&gt; <i>c</i><br>"),
