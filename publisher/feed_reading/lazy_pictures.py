@@ -22,7 +22,8 @@ _PLACEHOLDER = re.compile(
 )
 _WIDTH = re.compile(r"\d+")
 _SHOWN = re.compile(r"<(?:img|iframe|video|audio|picture|a)\b", re.IGNORECASE)
-_LAST_CHARACTERS = 2_000
+_NEXT_PICTURE = re.compile(r",\s+|,(?=https?:|/)")
+_LOOKED_AT = 2_000  # characters at the start or the end of a piece
 
 
 def loading_at_once(markup: str) -> str:
@@ -33,13 +34,13 @@ def loading_at_once(markup: str) -> str:
     """
     pieces = _NOSCRIPT.split(markup)
     written = [_TAG.sub(_with_address, pieces[0])]
-    for at in range(1, len(pieces), 2):
-        is_end, piece = pieces[at] == "/", _TAG.sub(_with_address, pieces[at + 1])
-        if is_end and written and _TAG.search(written[-1]):
+    for slash, text in zip(pieces[1::2], pieces[2::2], strict=True):
+        piece = _TAG.sub(_with_address, text)
+        if slash and _TAG.search(written[-1]):
             piece = _without_copy(piece, written[-1], first=True)
-        elif not is_end and _SHOWN.search(piece):
+        elif not slash and _SHOWN.search(piece):
             written[-1] = _without_copy(written[-1], piece, first=False)
-        elif not is_end and at + 2 < len(pieces):
+        elif not slash and len(written) < len(pieces) // 2:
             piece = ""  # words for those who have scripts off
         written.append(piece)
     return "".join(written)
@@ -71,27 +72,28 @@ def _with_address(tag: re.Match[str]) -> str:
 
 def _largest(candidates: str) -> str:
     """The address of the largest picture of a `srcset`."""
-    largest, best = -1, ""
-    for candidate in re.split(r",\s+|,(?=https?:|/)", candidates.strip(" ,")):
-        address, _, size = candidate.strip().partition(" ")
-        width = int((_WIDTH.search(size) or ["0"])[0][:6])
-        if address and width > largest:
-            largest, best = width, address
-    return best
+
+    def width(candidate: str) -> int:
+        number = _WIDTH.search(candidate.partition(" ")[2])
+        return int(number[0][:6]) if number else 0
+
+    pictures = [each.strip() for each in _NEXT_PICTURE.split(candidates.strip(" ,"))]
+    return max(pictures, key=width).partition(" ")[0]
 
 
 def _without_copy(piece: str, shown: str, *, first: bool) -> str:
     """A piece without its first or last picture, if it stands beside `shown`, which has it too or
     shows one where that has no address."""
-    tags = list(_TAG.finditer(piece[:_LAST_CHARACTERS] if first else piece[-_LAST_CHARACTERS:]))
+    begin, end = (0, _LOOKED_AT) if first else (len(piece) - _LOOKED_AT, len(piece))
+    tags = list(_TAG.finditer(piece, begin, end))
     if not tags:
         return piece
     tag = tags[0 if first else -1]
-    start = tag.start() + (0 if first else max(len(piece) - _LAST_CHARACTERS, 0))
-    end = start + len(tag[0])
-    between = piece[:start] if first else piece[end:]
+    before, behind = piece[: tag.start()], piece[tag.end() :]
     source = attributes_of(tag[0]).get("src", "")
     same = any(attributes_of(match[0]).get("src") == source for match in _TAG.finditer(shown))
-    if between.strip() or not (same or not source or _PLACEHOLDER.match(source)):
+    if (before if first else behind).strip() or not (
+        same or not source or _PLACEHOLDER.match(source)
+    ):
         return piece
-    return piece[:start] + piece[end:]
+    return before + behind

@@ -7,7 +7,7 @@ import pytest
 
 from publisher.feed_reading.feed_document import FeedItem
 from publisher.feed_reading.feed_html import sanitised
-from publisher.feed_reading.lazy_pictures import loading_at_once
+from publisher.feed_reading.lazy_pictures import attributes_of, loading_at_once
 
 ADDRESS = "https://a.example/p.jpg"
 SHOWN = f'<img src="{ADDRESS}"'
@@ -49,6 +49,82 @@ def test_a_copy_at_the_end_of_a_long_text_is_left_out() -> None:
     assert html.startswith(f"{text}<img")
     assert html.count("<img") == 1
     assert SHOWN in html
+
+
+PICTURE = '<img src="a">'
+
+
+@pytest.mark.parametrize("wide", [0, 1])
+def test_copies_are_looked_for_in_two_thousand_characters(wide: int) -> None:
+    """Up to there nothing but blanks may stand between a picture and its copy."""
+    blanks = " " * (2_000 - len(PICTURE) + wide)
+    noscript = f"<noscript>{PICTURE}</noscript>"
+    kept = PICTURE * wide
+    assert loading_at_once(PICTURE + blanks + noscript) == kept + blanks + PICTURE
+    assert loading_at_once(noscript + blanks + PICTURE) == PICTURE + blanks + kept
+
+
+@pytest.mark.parametrize(
+    ("markup", "shown"),
+    [
+        # Beside a copy: of several pictures the next one is meant, and only the same one goes.
+        ("<img src=a><img src=b><noscript><img src=b></noscript>", "<img src=a><img src=b>"),
+        ("<noscript><img src=a></noscript><img src=a><img src=b>", "<img src=a><img src=b>"),
+        ("<img src=a><noscript><img src=c></noscript>", "<img src=a><img src=c>"),
+        ("<img alt=x><noscript><img src=c></noscript>", "<img src=c>"),
+        ("<img src=s.gif><noscript><img src=c></noscript>", "<img src=c>"),
+        ("<img src=a>x<noscript><img src=a></noscript>", "<img src=a>x<img src=a>"),
+        ("<noscript><img src=a></noscript>x<img src=a>", "<img src=a>x<img src=a>"),
+        ("<img src=a><noscript><a href=b>c</a></noscript>d", "<img src=a><a href=b>c</a>d"),
+        # What shows nothing is left out; text that is in no closed element is not.
+        ("a<noscript>b</noscript>c<noscript>d</noscript>e", "ace"),
+        ("a<NOSCRIPT class=x>b</noscript >c<noscript>d", "acd"),
+        ("a</noscript>b", "ab"),
+        ("<noscript>a</noscript><img src=b>", "<img src=b>"),
+        ("a<noscript><video></noscript>b", "a<video>b"),
+    ],
+)
+def test_what_stands_for_those_without_scripts(markup: str, shown: str) -> None:
+    assert loading_at_once(markup) == shown
+
+
+@pytest.mark.parametrize(
+    ("attributes", "address"),
+    [
+        ("data-src='a' data-echo='b'", "a"),
+        ("data-src='' data-echo='b' data-url='c'", "c"),
+        ("data-lazy='a' data-srcset='b'", "a"),
+        ("src='about:blank' data-src='a'", "a"),
+        ("src='/x/pixel.png?1' data-src='a'", "a"),
+        ("data-src='a&amp;b&quot;c&lt;'", "a&amp;b%22c%3C"),
+        ("srcset='a'", "a"),
+        ("srcset='a 300w, b'", "a"),
+        ("srcset='a, b 1x, c 2x'", "c"),
+        ("srcset='a 300w,https://b 301w,/c 200w'", "https://b"),
+        ("srcset=', a 2x, , b 2x, '", "a"),
+        ("srcset='a,b 1w, c 0w'", "a,b"),
+        ("srcset='a 999999w, b 9999999w'", "a"),
+        ("srcset='a 99999w, b 100000w'", "b"),
+        ("data-srcset=' ' data-lazy-srcset='a'", "a"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["img", "iframe"])
+def test_the_address_that_a_script_would_give(attributes: str, address: str, kind: str) -> None:
+    """The first of the usual attributes, else the largest of several pictures."""
+    tag = f"<{kind.upper()} {attributes}>"
+    assert loading_at_once(tag) == f'<{kind} src="{address}" {attributes}>'
+
+
+@pytest.mark.parametrize("late", ["data:image/png;base64,x", "{{ address }}", "", "&#32;"])
+def test_what_no_script_would_load(late: str) -> None:
+    tag = f"<img data-src='{late}' alt='a'>"
+    assert loading_at_once(tag) == tag
+
+
+def test_attributes_of_a_tag() -> None:
+    """Of two with one name the first counts, as for browsers; those without a value are none."""
+    tag = """<a b='1' B="2" c=3 d e=" &amp; " data-f:g='4'>"""
+    assert attributes_of(tag) == {"b": "1", "c": "3", "e": "&", "data-f:g": "4"}
 
 
 def test_a_noscript_that_is_not_closed_hides_nothing() -> None:
