@@ -18,7 +18,7 @@ _LEFT_OUT = (
     "<p>This entry is too long or nested too deeply to be shown: read it on its own site.</p>"
 )
 
-_TAGS = nh3.ALLOWED_TAGS | {"audio", "video", "source", "picture"} - {"map", "area"}
+_TAGS = (nh3.ALLOWED_TAGS | {"audio", "video", "source", "picture"}) - {"map", "area"}
 _ATTRIBUTES = {
     **nh3.ALLOWED_ATTRIBUTES,
     "*": {"dir", "lang", "title"},

@@ -6,7 +6,12 @@ import time
 import pytest
 
 from publisher.feed_reading.feed_document import FeedItem
-from publisher.feed_reading.feed_html import sanitised
+from publisher.feed_reading.feed_html import (
+    clean_html,
+    has_remote_media,
+    sanitised,
+    without_remote_media,
+)
 from publisher.feed_reading.lazy_pictures import attributes_of, loading_at_once
 
 ADDRESS = "https://a.example/p.jpg"
@@ -166,3 +171,100 @@ def test_hostile_markup_takes_linear_time(piece: str) -> None:
     begun = time.process_time()
     loading_at_once(piece * (200_000 // len(piece)))
     assert time.process_time() - begun < 5.0
+
+
+LINKED = ' rel="nofollow noopener noreferrer"'
+
+
+@pytest.mark.parametrize(
+    ("markup", "clean"),
+    [
+        ("<img src=b width='1' height=' 0 '>", '<img src="https://a.example/d/b">'),
+        ("<img src=b width=2 height=10 alt=1>",
+         '<img src="https://a.example/d/b" width="2" height="10" alt="1">'),
+        ("<video src=b width=1 controls>",
+         '<video src="https://a.example/d/b" width="1" controls=""></video>'),
+        ("<picture><source src=b type=1></picture>",
+         '<picture><source src="https://a.example/d/b" type="1"></picture>'),
+        ("<a href=' b '>x</a>", f'<a href="https://a.example/d/b"{LINKED}>x</a>'),
+        ("<a href='MAILTO:a@b'>x</a>", f'<a href="MAILTO:a@b"{LINKED}>x</a>'),
+        ("<a href='ftp://x'>x</a>", f"<a{LINKED}>x</a>"),
+        ("<a href='http://['>x</a>", f"<a{LINKED}>x</a>"),
+        ("<blockquote cite=b>x</blockquote>",
+         '<blockquote cite="https://a.example/d/b">x</blockquote>'),
+        ("<p dir=RTL title=t class=c style=s>x</p>", '<p dir="RTL" title="t">x</p>'),
+        ("<p dir=auto>x</p><p dir=up>y</p>", '<p dir="auto">x</p><p>y</p>'),
+        ("<script>a</script><style>b</style><iframe>c</iframe>d", "d"),
+        ("<form><input>a</form><map><area href=x></map>", "a"),
+    ],
+)  # fmt: skip
+def test_clean_html(markup: str, clean: str) -> None:
+    """Links are absolute, none is a script; pictures of one pixel, which count, have no size."""
+    assert clean_html(markup, "https://a.example/d/e") == clean
+
+
+@pytest.mark.parametrize(
+    ("markup", "still"),
+    [
+        ('<img src="a" alt="b">', '<img alt="b">'),
+        ('<audio src="a" controls=""></audio>', '<audio controls=""></audio>'),
+        ('<video src="a" width="2"></video>', '<video width="2"></video>'),
+        ('<p><source src="a" type="b"></p>', '<p><source type="b"></p>'),
+        (f'<a href="a"{LINKED}>img </a>', None),
+    ],
+)
+def test_media_of_other_sites_are_left_out_until_they_are_wanted(
+    markup: str, still: str | None
+) -> None:
+    assert without_remote_media(markup) == (still or markup)
+    assert has_remote_media(markup) == (still is not None)
+
+
+@pytest.mark.parametrize(
+    ("base", "url", "address"),
+    [
+        ("https://base.example/", "https://item.example/", "https://base.example/x"),
+        ("", "https://item.example/", "https://item.example/x"),
+        ("", "", "https://feed.example/x"),
+    ],
+)
+def test_what_links_in_a_text_start_from(base: str, url: str, address: str) -> None:
+    item = FeedItem("1", url, "", "<img src=x>", base=base)
+    read = sanitised(item, "https://feed.example/f")
+    assert (read.html, read.base, read.markup) == (f'<img src="{address}">', "", "")
+
+
+FRAME = "<iframe src='https://v.example/1?a=1&amp;b=2'></iframe>"
+TO_FRAME = f'<p><a href="https://v.example/1?a=1&amp;b=2"{LINKED}>v.example</a></p>'
+
+
+@pytest.mark.parametrize(
+    ("markup", "html"),
+    [
+        (FRAME, TO_FRAME),
+        (FRAME.replace("></", " allowFullScreen></"), TO_FRAME),
+        (f"<p>a</p>{FRAME.replace('></', ' allowfullscreen></')}", f"<p>a</p>{TO_FRAME}"),
+        (FRAME.replace("></", " title='T &lt;'></"), TO_FRAME.replace(">v.example", ">T &lt;")),
+        ("<embed src='/1'>", f'<p><a href="https://a.example/1"{LINKED}>/1</a></p>'),
+        (f"<picture></picture>{FRAME}", f"<picture></picture>{TO_FRAME}"),
+        (f"<img src='/1'>{FRAME}", '<img src="https://a.example/1">'),
+        (f"<audio></audio>{FRAME}", "<audio></audio>"),
+        (f"<video></video>{FRAME}", "<video></video>"),
+        ("<iframe></iframe>", ""),
+        ("a<iframe allowfullscreen></iframe>", "a"),
+    ],
+)
+def test_frames(markup: str, html: str) -> None:
+    """A link where there is nothing else, and for a video."""
+    assert html_of(markup) == html
+
+
+@pytest.mark.parametrize(("longer", "shown"), [(0, True), (1, False)])
+def test_a_text_that_grows_or_is_too_long_is_left_out(longer: int, shown: bool) -> None:
+    """Ten times what was sent and 10,000 characters is the most, and a million in all."""
+    base = f"https://a.example/{'b' * (10_078 + longer)}/"
+    grown = sanitised(FeedItem("1", "", "", "<img src=a>", base=base), "").html
+    assert len(f'<img src="{base}a">') == 10 * len("<img src=a>") + 10_000 + longer
+    assert (grown == f'<img src="{base}a">') == shown
+    long = sanitised(FeedItem("1", "", "", "x" * (1_000_000 + longer)), "").html
+    assert (len(long) == 1_000_000) == shown
