@@ -140,29 +140,22 @@ def decoded(body: bytes, content_type: str = "") -> Decoded:
             return Decoded(body.decode(name))
         except (UnicodeError, ValueError):
             continue
-    if names[0] == "utf-8" and _mostly_utf8(body):
-        return Decoded(
-            body.decode("utf-8", _ONE_BYTE),
-            (
-                Remark(
-                    "characters-guessed",
-                    "Some bytes are not UTF-8, which the rest is: they were read as Windows-1252.",
-                ),
-            ),
-        )
-    for name in names:
+    mostly_utf8 = _mostly_utf8(body)
+    for name in [] if mostly_utf8 and names[0] == "utf-8" else names:
         if name != "utf-8":
             candidate = _replaced(body, name)
             if candidate.text.count(_DAMAGED) <= 1 + _FEW * _beyond_ascii(candidate.text):
                 return candidate
-    if _mostly_utf8(body):
-        return Decoded(body.decode("utf-8", _ONE_BYTE))
-    guess = Remark(
-        "characters-guessed",
-        "The document is not in the character set that it names, or in UTF-8 if it names none: it "
-        "was read as Windows-1252.",
-    )
-    return Decoded(body.decode("cp1252", "replace"), (guess,))
+    if mostly_utf8:
+        text = body.decode("utf-8", _ONE_BYTE)
+        guess = "Some bytes are not UTF-8, which the rest is: they were read as Windows-1252."
+    else:
+        text = body.decode("cp1252", "replace")
+        guess = (
+            "The document is not in the character set that it names, or in UTF-8 if it names none: "
+            "it was read as Windows-1252."
+        )
+    return Decoded(text, (Remark("characters-guessed", guess),))
 
 
 def _replaced(body: bytes, name: str) -> Decoded:

@@ -218,11 +218,8 @@ def assemble(
 
 def unpack(window: bytes) -> Mapping[bytes, bytes]:
     """A stored window as the mapping from an item's bytes to its key."""
-    pair = 2 * _MARK_BYTES
-    return {
-        window[at : at + _MARK_BYTES]: window[at + _MARK_BYTES : at + pair]
-        for at in range(0, len(window), pair)
-    }
+    parts = [window[at : at + _MARK_BYTES] for at in range(0, len(window), _MARK_BYTES)]
+    return dict(zip(parts[::2], parts[1::2], strict=False))
 
 
 def shared_keys(last_window: Mapping[bytes, bytes]) -> Mapping[bytes, bytes]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from publisher.feed_reading.character_sets import codec_of, decoded
+from publisher.feed_reading.character_sets import as_utf8, codec_of, decoded, header_charset
 from publisher.feed_reading.parse import parse_document
 
 SAMPLES = [  # a label, the text, the codec in which it was written
@@ -19,6 +19,7 @@ SAMPLES = [  # a label, the text, the codec in which it was written
     ("euc-kr", "똠방각하", "cp949"),
     ("ks_c_5601-1987", "한국어 똠", "cp949"),
     ("big5", "中文測試", "big5"),
+    ("x-x-big5", "中文測試", "big5"),
     ("Big5-HKSCS", "嘅啲", "big5hkscs"),
     ("windows-874", "ภาษาไทย", "cp874"),
     ("tis-620", "ภาษาไทย", "tis_620"),
@@ -116,3 +117,139 @@ def test_a_few_bytes_that_are_not_utf8_are_guessed_and_the_rest_stays() -> None:
 )
 def test_what_is_no_character_set(label: str) -> None:
     assert codec_of(label) == ""
+
+
+@pytest.mark.parametrize(
+    ("label", "codec"),
+    [
+        ("windows-1250", "cp1250"), ("win1258", "cp1258"), ("ms-1251", "cp1251"),
+        ("ansi1252", "cp1252"), ("windows-1259", ""), ("US-ASCII", "cp1252"),
+        ("UTF8", "utf-8"), ("utf-16", ""), ("utf-32-le", ""), ("iso_8859-15", "iso8859-15"),
+        ("base64", ""), ("a\0b", ""),
+    ],
+)  # fmt: skip
+def test_the_codec_of_a_label(label: str, codec: str) -> None:
+    assert codec_of(label) == codec
+
+
+@pytest.mark.parametrize(
+    ("content_type", "charset"),
+    [
+        ("text/xml; Charset='A-b'", "'a-b'"),
+        ('a/b; x=y; charset="C"', "c"),
+        ("a/b", None),
+        ("", None),
+    ],
+)
+def test_the_charset_of_a_header(content_type: str, charset: str | None) -> None:
+    assert header_charset(content_type) == charset
+
+
+@pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16", "utf-32"])
+def test_a_mark_says_what_a_document_is(codec: str) -> None:
+    """Whatever the document and the header say."""
+    body = "<?xml version='1.0' encoding='koi8-r'?><a>é</a>".encode(codec)
+    assert decoded(body, "text/xml; charset=big5").text.endswith("<a>é</a>")
+    assert as_utf8(body)[0] == '<?xml version="1.0" encoding="utf-8"?><a>é</a>'.encode()
+
+
+@pytest.mark.parametrize(("blanks", "read"), [(62, True), (63, False)])
+def test_utf16_without_a_mark_begins_soon(blanks: int, read: bool) -> None:
+    """Four bytes of a tag in the first 64."""
+    body = b" " * (blanks - 2) + "<é".encode("utf-16-le")
+    assert decoded(body).text.endswith("<é") == read
+
+
+@pytest.mark.parametrize(
+    ("text", "codec"),
+    [("äöüß", "utf-8"), ("äöü", "gbk")],
+)
+def test_four_characters_are_no_chance(text: str, codec: str) -> None:
+    """A document that names a set in which any bytes are characters, and is UTF-8."""
+    body = document("gbk", text, "utf-8")
+    assert decoded(body).text == body.decode(codec)
+
+
+def test_sets_of_ascii_bytes_are_believed() -> None:
+    body = document("iso-2022-jp", "日本語日本語", "iso2022_jp")
+    assert "日本語日本語" in decoded(body).text
+    assert (
+        "日本語"
+        in as_utf8(document("", "日本語", "iso2022_jp"), "a/b; charset=iso-2022-jp")[0].decode()
+    )
+
+
+@pytest.mark.parametrize(
+    ("letters", "bad", "read"),
+    [("При", 2, "При��"), ("Пр", 2, "Ïð˜˜"), ("а", 1, "а�"), ("", 1, "�"), ("", 2, "˜˜")],
+)
+def test_how_many_characters_may_be_damaged(letters: str, bad: int, read: str) -> None:
+    """One, and a fifth of those beyond ASCII."""
+    body = f"<{letters}".encode("cp1251") + b"\x98" * bad
+    assert decoded(body, "a/b; charset=windows-1251").text == f"<{read}"
+
+
+@pytest.mark.parametrize(
+    ("body", "text", "guess"),
+    [
+        ("<éé".encode() + b"\xe9", "<ééé", "the rest is"),
+        ("<é".encode() + b"\xe9", "<Ã©é", "names none"),
+        (b"<\xe9", "<é", "names none"),
+    ],
+)
+def test_a_guess_without_a_label(body: bytes, text: str, guess: str) -> None:
+    """Windows-1252, for all unless most characters are UTF-8."""
+    read = decoded(body)
+    assert read.text == text
+    assert [remark.sentence.count(guess) for remark in read.remarks] == [1]
+
+
+def test_a_wrong_label_on_utf8_with_a_bad_byte_is_a_guess_too() -> None:
+    read = decoded("Größe, naïve, été ".encode() + b"\xff", "text/xml; charset=iso-8859-8")
+    assert read.text == "Größe, naïve, été ÿ"
+    assert [remark.kind for remark in read.remarks] == ["characters-guessed"]
+
+
+def test_damaged_characters_are_counted() -> None:
+    """Those that the document has as such are not."""
+    read = decoded("<ПриветПривет".encode("cp1251") + b"\x98\x98", "a/b; charset=windows-1251")
+    assert [(remark.count, remark.is_loss) for remark in read.remarks] == [(2, True)]
+    assert decoded("\ufeff<�".encode("utf-16-le")).remarks == ()
+
+
+AS_UTF8 = b'<?xml version="1.0" encoding="utf-8"?>'
+
+
+@pytest.mark.parametrize(
+    ("body", "utf8"),
+    [
+        (b"<a/>", b"<a/>"),
+        (b" <a/>", b" <a/>"),
+        (b"<?xml version='1.0'?><a/>", b"<?xml version='1.0'?><a/>"),
+        (b"\n<?xml version='1.0'?><a/>", AS_UTF8 + b"<a/>"),
+        (b"<?xml version='1.0' encoding='ascii'?><a/>", AS_UTF8 + b"<a/>"),
+        (b" " * 63 + b"\0", AS_UTF8 + b" " * 63 + b"\0"),
+        (b" " * 64 + b"\0", b" " * 64 + b"\0"),
+        (b"<a>\x1b</a>", AS_UTF8 + b"<a>\x1b</a>"),
+        ("<a>é".encode(), AS_UTF8 + "<a>é".encode()),
+        (b"Warning\n<?xml version='1.0'?>\n<rss/>", AS_UTF8 + b"\n<rss/>"),
+        (b"<rss><?xml version='1.0'?></rss>", b"<rss><?xml version='1.0'?></rss>"),
+    ],
+)  # fmt: skip
+def test_documents_as_utf8(body: bytes, utf8: bytes) -> None:
+    """As they are if they are ASCII and name no set; their own declaration is the first thing."""
+    assert as_utf8(body)[0] == utf8
+
+
+@pytest.mark.parametrize(("blanks", "read"), [(1_024, True), (1_025, False)])
+def test_where_a_declaration_may_begin(blanks: int, read: bool) -> None:
+    declaration = b"<?xml version='1.0' encoding='koi8-r'?>"
+    body = b" " * (blanks - len(declaration)) + declaration + "<a>Да".encode("koi8-r")
+    assert ("Да" in decoded(body).text) == read
+
+
+@pytest.mark.parametrize(("length", "read"), [(16_384, True), (16_385, False)])
+def test_how_long_warnings_before_a_document_may_be(length: int, read: bool) -> None:
+    start = b"<?xml version='1.0' encoding='koi8-r'?><rss"
+    body = b"a" * (length - len(start)) + start + ">Да</rss>".encode("koi8-r")
+    assert as_utf8(body)[0].startswith(AS_UTF8 + "<rss>Да".encode()) == read
