@@ -138,7 +138,7 @@ def decoded(body: bytes, content_type: str = "") -> Decoded:
     for name in names:
         try:
             return Decoded(body.decode(name))
-        except (UnicodeError, ValueError):
+        except ValueError:
             continue
     mostly_utf8 = _mostly_utf8(body)
     for name in [] if mostly_utf8 and names[0] == "utf-8" else names:

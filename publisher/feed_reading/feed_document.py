@@ -105,7 +105,7 @@ class FeedItem:
             object.__setattr__(self, "fingerprint", digest(f"{self.url}\n{content}"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FeedDocument:
     """A parsed feed. `items` leaves out those whose bytes were known; `window` has them all.
 

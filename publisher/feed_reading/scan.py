@@ -41,7 +41,7 @@ class UnsafeDocument(InvalidData):
     """The document declares entities, is nested too deeply, or has too many attributes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DocumentHints:
     """What the document itself says about when to come back (RSS 2.0, mod_syndication).
 
@@ -59,7 +59,7 @@ class DocumentHints:
         return max(self.ttl_minutes or 0, self.syndication_minutes or 0) * 60
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scan:
     """`kind` is rss, rdf or atom, or "" for something else.
 
@@ -75,7 +75,7 @@ class Scan:
     entities: Mapping[bytes, bytes] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@dataclass
 class _Collector:
     """Handlers for the parser. Keeps only short texts near the root, none inside items."""
 

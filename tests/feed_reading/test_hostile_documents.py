@@ -207,6 +207,15 @@ def test_markup_is_cleaned_where_documents_are_read(monkeypatch: pytest.MonkeyPa
     assert tasks == [parse_sanitised]
 
 
+def test_what_takes_too_long_is_a_feed_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def give_up(_task: object, limits: confined.Limits, *_: object) -> None:
+        raise confined.Unreadable(f"took longer than {limits.seconds:.0f} seconds")
+
+    monkeypatch.setattr("publisher.feed_reading.parse.read", give_up)
+    with pytest.raises(UnreadableFeed, match="the document took longer than 5 seconds"):
+        read_document(b"<rss/>", XML, "http://a.example/f")
+
+
 def test_half_a_character_in_json_is_left_out() -> None:
     """An escape can name what no database stores: it refused the whole feed."""
     body = (
