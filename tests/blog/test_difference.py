@@ -1,8 +1,10 @@
 """What changed between two texts."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from publisher.blog.writing import revisions
 from publisher.blog.writing.revisions import GONE, NEW, SAME, Piece, difference, shortened
 
 TEXTS = st.text(alphabet="ab \n.é", max_size=60)
@@ -59,3 +61,49 @@ def test_hostile_texts_do_not_take_for_ever() -> None:
     different = "".join(f"{number}\n" for number in range(20_000))
     assert NEW in {piece.kind for piece in difference(same, different)}
     assert difference(same, same + "b") == [Piece(SAME, same), Piece(NEW, "b")]
+
+
+def test_lines_that_are_the_same_stand_between_changed_ones() -> None:
+    """Each changed one by its words."""
+    assert difference("a b\nsame\nc d\n", "a x\nsame\ny d\n") == [
+        Piece(SAME, "a "), Piece(GONE, "b"), Piece(NEW, "x"), Piece(SAME, "\nsame\n"),
+        Piece(GONE, "c"), Piece(NEW, "y"), Piece(SAME, " d\n"),
+    ]  # fmt: skip
+    assert difference("a\nb", "b") == [Piece(GONE, "a\n"), Piece(SAME, "b")]
+    assert difference("", "a\n") == [Piece(NEW, "a\n")]
+
+
+@pytest.mark.parametrize(
+    ("most", "pieces"),
+    [
+        # Three lines with three are 9 pairs, then six words with six, and three with three.
+        (45, ["a-", "b", "x", "-c\nsame\np ", "q", "r"]),
+        (44, ["a-", "b", "x", "-c\nsame\n", "p q", "p r"]),
+        (35, ["a-b-c\n", "a-x-c\n", "same\n", "p q", "p r"]),
+        (9, ["a-b-c\n", "a-x-c\n", "same\n", "p q", "p r"]),
+        (8, ["a-b-c\nsame\np q", "a-x-c\nsame\np r"]),
+    ],
+)
+def test_what_is_too_much_is_not_compared(
+    most: int, pieces: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither line by line nor word by word."""
+    monkeypatch.setattr(revisions, "_MOST_PAIRS", most)
+    assert [p.text for p in difference("a-b-c\nsame\np q", "a-x-c\nsame\np r")] == pieces
+
+
+@pytest.mark.parametrize(
+    ("lines", "first", "middle", "last"),
+    [(5, "5", "5", "5"), (6, "4 unchanged lines,2", "2,2 unchanged lines,2", "2,4 unchanged lines"),
+     (7, "5 unchanged lines,2", "2,3 unchanged lines,2", "2,5 unchanged lines")],
+)  # fmt: skip
+def test_two_lines_stay_beside_a_change(lines: int, first: str, middle: str, last: str) -> None:
+    """More than five that did not change are left out, at the ends of the text all but two."""
+    same, new = Piece(SAME, "x\n" * lines), Piece(NEW, "y\n" * 9)
+
+    def shown(*pieces: Piece) -> str:
+        whole = [p for p in shortened(pieces) if p != new]
+        return ",".join(p.text if "line" in p.text else str(p.text.count("x")) for p in whole)
+
+    assert [shown(same, new), shown(new, same, new), shown(new, same)] == [first, middle, last]
+    assert shortened([new, new]) == [new, new]

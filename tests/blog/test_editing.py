@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import delete, select
 
+from publisher.base.dates import format_rfc3339
 from publisher.base.errors import (
     Conflict,
     FieldErrors,
@@ -17,7 +18,7 @@ from publisher.blog import post_addresses
 from publisher.blog.writing import autosave, editing, posts, revisions
 from publisher.blog.writing.editing import Intent
 from publisher.installation import Site
-from publisher.storage.tables.blog import Post, Revision, UnsavedText, Update
+from publisher.storage.tables.blog import Attempt, Post, Revision, UnsavedText, Update
 from publisher.storage.tables.credentials import Author
 from tests.conftest import FakeClock
 from tests.factories import content, delete_post, make_author, make_post
@@ -362,3 +363,230 @@ def test_what_is_already_out_is_changed_only_on_purpose(site: Site, clock: FakeC
     with site.database.read() as db:
         kinds = db.scalars(select(Update.kind).order_by(Update.id)).all()
     assert kinds == ["publish", "edit", "edit"]
+
+
+def logged(site: Site) -> list[str]:
+    """The kinds of the updates that readers got."""
+    with site.database.read() as db:
+        return list(db.scalars(select(Update.kind).order_by(Update.id)))
+
+
+def test_a_text_and_another_date_are_one_update(site: Site, clock: FakeClock) -> None:
+    """So is either alone; the same date again is none, nor is anything minor."""
+    ada = make_author(site)
+    post = make_post(site, author_id=ada.id)
+    at, expected = clock(), ["publish"]
+    for intent, source, updates in (
+        (Intent(at=at - timedelta(days=1)), "One.", 1), (Intent(at=at), "One.", 1),
+        (Intent(at=at), "One.", 0), (Intent(at=at), "Two.", 1),
+        (Intent(at=at - timedelta(days=2), minor=True), "Two.", 0),
+        (Intent(at=at - timedelta(days=1), minor=True), "Three.", 0), (Intent(), "Four.", 1),
+    ):  # fmt: skip
+        post = submit(site, ada, intent, source, post)
+        expected += ["edit"] * updates
+        assert logged(site) == expected
+        assert post.published_at == intent.at or intent.at is None
+
+
+def test_where_the_calendar_ends(site: Site, clock: FakeClock) -> None:
+    """The last moment that can be scheduled, and what was scheduled goes back to the drafts."""
+    ada = make_author(site)
+    post = submit(site, ada, Intent("later", posts.LATEST_SCHEDULE))
+    assert post.scheduled_at == posts.LATEST_SCHEDULE
+    with pytest.raises(FieldErrors):
+        submit(site, ada, Intent("later", posts.LATEST_SCHEDULE + timedelta(seconds=1)))
+    late = posts.LATEST_SCHEDULE + timedelta(seconds=1)
+    with site.database.write() as db, pytest.raises(InvalidInput):
+        posts.publish_or_schedule(db, posts.get(db, post.id), late, clock())
+    post = submit(site, ada, Intent("back"), post=post)
+    assert (post.status, post.scheduled_at) == ("draft", None)
+    post = submit(site, ada, Intent("later", clock()), post=post)
+    assert (post.status, post.published_at) == ("published", clock())
+
+
+@pytest.mark.parametrize(("undo", "soon"), [(60, 60), (0, 1)])
+def test_the_undo_window_is_ones_own(site: Site, clock: FakeClock, undo: int, soon: int) -> None:
+    """A post in it can still be held back, for a second at least; not those of others, nor what is
+    scheduled for later."""
+    for name in ("ada", "ben", "cleo"):
+        author = make_author(site, name)
+        for seconds in (soon, soon + 1):
+            make_post(site, at=clock() + timedelta(seconds=seconds), author_id=author.id)
+    with site.database.read() as db:
+        shown = [
+            [post.id for post in editing.in_undo_window(db, author, clock(), undo)]
+            for author in db.scalars(select(Author).order_by(Author.id))
+        ]
+    assert shown == [[1], [3], [5]]
+
+
+@pytest.mark.parametrize(
+    ("action", "origin", "source", "number"),
+    [("now", "", "One.", 1), ("now", "", "Two.", 2), ("now", "tab", "Two.", 1),
+     ("draft", "", "Two.", 1)],
+)  # fmt: skip
+def test_a_form_that_back_has_brought(
+    site: Site,
+    clock: FakeClock,
+    action: editing.PublishAction,
+    origin: str,
+    source: str,
+    number: int,
+) -> None:
+    """Without our script it has the name of what it made already: another text is another post,
+    unless that one is a draft still."""
+    ada = make_author(site)
+    for text in ("One.", source):
+        with site.database.write() as db:
+            sent = autosave.Sent({"source": text}, origin)
+            post = editing.submit(
+                db, ada, 0, content(text), 0, Intent(action), clock(), 60, sent, attempt="a"
+            )
+    assert (post.id, post.source) == (number, source)
+
+
+@pytest.mark.parametrize(("seconds", "same"), [(86_399, True), (86_400, False)])
+def test_a_request_is_known_for_a_day(
+    site: Site, clock: FakeClock, seconds: int, same: bool
+) -> None:
+    """By its name and its author: others may use the name."""
+    for name in ("ada", "ben", "cleo"):
+        author = make_author(site, name)
+        with site.database.write() as db:
+            editing.submit(
+                db, author, 0, content(name), 0, Intent("draft"), clock(), 60, attempt="a"
+            )
+    clock.forward(seconds=seconds)
+    with site.database.write() as db:
+        found = [editing.earlier_attempt(db, n, "a", clock()) for n in (1, 2, 3)]
+        assert [row and row.post_id for row in found] == ([1, 2, 3] if same else [None] * 3)
+        editing.note_attempt(db, 2, "b", posts.get(db, 2), clock())
+        rows = db.scalars(select(Attempt.post_id).order_by(Attempt.made_at, Attempt.post_id)).all()
+    assert rows == ([1, 2, 3, 2] if same else [2])
+
+
+def test_each_unsaved_text_belongs_to_one_author_and_one_post(site: Site, clock: FakeClock) -> None:
+    """What happens to one happens to no other, of the people and posts before and after."""
+    for name in ("ada", "ben", "cleo"):
+        make_author(site, name)
+    for _ in range(3):
+        make_post(site)
+    places = [(author, post) for author in (1, 2, 3) for post in (0, 1, 2, 3)]
+    with site.database.write() as db:
+        kept = {
+            place: autosave.keep(
+                db, *place, 1, autosave.Sent({"source": f"text {place}"}, "tab"), clock()
+            )
+            for place in places
+        }
+        for place, row in kept.items():
+            assert autosave.current(db, *place, 1) is row
+            assert autosave.other_texts(db, *place, {"source": ""}) == [row]
+            assert autosave.current(db, *place, 0) is autosave.current(db, *place, 2) is None
+        assert list(autosave.everything(db, 2)) == [kept[2, post] for post in (3, 2, 1, 0)]
+        assert autosave.unsaved(db, 2, [1, 2, 9]) == {1: kept[2, 1], 2: kept[2, 2]}
+        for stranger in (1, 3):
+            with pytest.raises(NotFound):
+                autosave.get(db, stranger, kept[2, 2].id)
+        assert autosave.get(db, 2, kept[2, 2].id) is kept[2, 2]
+        autosave.saved(db, 2, 2, autosave.Sent(kept[2, 2].fields, "tab"))
+        autosave.forget(db, 2, 1, autosave.stamp(kept[2, 1]))
+        db.flush()
+        del kept[2, 2], kept[2, 1]
+        left = db.scalars(select(UnsavedText).order_by(UnsavedText.id)).all()
+        assert left == list(kept.values())
+        assert {row.state for row in left} == {"current"}
+        own = autosave.keep(db, 2, 2, 1, autosave.Sent({"source": "x"}, "tab"), clock())
+        assert own.state == "current"
+
+
+def test_a_save_makes_only_its_own_texts_superfluous(site: Site) -> None:
+    """Not those that are older or newer than the one that it was typed on, which is kept as one
+    that was replaced, if it came from another tab."""
+    make_post(site, author_id=make_author(site).id)
+    rows = [
+        keep(site, text, tab, autosave.APART) for text, tab in (("a", "1"), ("b", "2"), ("c", "3"))
+    ]
+
+    def save(text: str, tab: str, seen: UnsavedText | None) -> dict[str, str]:
+        with site.database.write() as db:
+            autosave.saved(db, 1, 1, autosave.Sent({"source": text}, tab, autosave.stamp(seen)))
+        return unsaved_sources(site)
+
+    assert save("other", "2", None) == {"a": "apart", "b": "apart", "c": "apart"}
+    assert save("other", "desk", rows[1]) == {"a": "apart", "b": "replaced", "c": "apart"}
+    assert save("abc", "desk", None) == {"a": "apart", "c": "apart"}  # it is within
+    assert save("other", "1", rows[0]) == {"c": "apart"}  # the tab's own
+    assert save("c", "desk", None) == {}  # the same text
+
+
+def test_what_was_typed_where_nothing_is_current(site: Site) -> None:
+    """The first text is current; one that was typed on what is gone is not, and offered."""
+    make_post(site, author_id=make_author(site).id)
+
+    def forget(row: UnsavedText) -> None:
+        with site.database.write() as db:
+            autosave.forget(db, 1, 1, autosave.stamp(row))
+
+    lost = keep(site, "lost", "tab", "7 2024-01-01T00:00:00Z")
+    assert lost.state == "apart"
+    assert keep(site, "lost", "other tab", autosave.APART).id == lost.id  # its answer was lost
+    assert keep(site, "lost, found", "tab", autosave.stamp(lost)).state == "current"
+    forget(lost)
+    first = keep(site, "one")
+    second = keep(site, "quite different", "phone", autosave.stamp(first))
+    forget(second)
+    assert keep(site, "one and more", seen=autosave.stamp(first)).state == "apart"
+    with site.database.write() as db:
+        sent = autosave.Sent({"source": "x"}, "device", device="\x00" + "y" * 301)
+        row = autosave.keep(db, 1, 2, 1, sent, site.clock())
+        assert row.device == "y" * 300
+        long = autosave.Sent({"source": "x" * 1_999_999, "title": "y"}, "long")
+        assert autosave.keep(db, 1, 3, 1, long, site.clock()).state == "current"
+
+
+def test_what_is_offered_is_kept_for_thirty_days(site: Site, clock: FakeClock) -> None:
+    """To the second: what was replaced or is apart, and what was typed on another version."""
+    make_author(site)
+    for _ in range(3):
+        make_post(site)
+    with site.database.write() as db:
+        for post in (1, 2, 3):
+            posts.save(db, post, content(f"Text {post}."), 1, None, clock())
+            sent = autosave.Sent({"source": f"on version {post}"}, "tab")
+            autosave.keep(db, 1, post, post, sent, clock())  # all three posts have version 2
+        assert list(autosave.unsaved(db, 1, [1, 2, 3])) == [2]
+        sent = autosave.Sent({"source": "apart"}, "phone", autosave.APART)
+        autosave.keep(db, 1, 2, 2, sent, clock())
+        clock.forward(hours=24 * 30)
+        autosave.prune(db, clock())
+        assert len(autosave.everything(db, 1)) == 4
+        autosave.prune(db, clock.forward(seconds=1))
+        assert [row.fields["source"] for row in autosave.everything(db, 1)] == ["on version 2"]
+
+
+def test_each_post_has_versions_of_its_own(site: Site, clock: FakeClock) -> None:
+    """Those of the posts before and after it, and the other ones of its own, are others."""
+    for number in (1, 2, 3):
+        make_post(site, f"Text {number}.1", slug=f"post-{number}")
+    for version in (2, 3):
+        for number in (1, 2, 3):
+            with site.database.write() as db:
+                text = content(f"Text {number}.{version}", slug=f"post-{number}")
+                posts.save(db, number, text, version - 1, None, clock.forward(minutes=1))
+    with site.database.write() as db:
+        post = posts.get(db, 2)
+        rows = {version: revisions.get(db, post, version) for version in (1, 2, 3)}
+        sources = [row.content["source"] for row in rows.values()]
+        assert sources == ["Text 2.1", "Text 2.2", "Text 2.3"]
+        assert revisions.before(db, rows[3]) is rows[2]
+        assert revisions.before(db, rows[1]) is None
+        assert [row.version for row in revisions.history(db, post)] == [3, 2, 1]
+        assert [row.version for row in revisions.history(db, post, 2)] == [3, 2]
+        mark = revisions.mark(db, post)
+        assert mark == f"3 {format_rfc3339(rows[3].saved_at)}"
+        for text, number in (
+            (mark, 3), ("3 2020-01-01T00:00:00Z", 0), ("3 2030-01-01T00:00:00Z", 0),
+            ("2 2020-01-01T00:00:00Z", 2), ("4 2020-01-01T00:00:00Z", 4), ("3", 3),
+        ):  # fmt: skip
+            assert revisions.marked(db, post, text) == number

@@ -1,7 +1,9 @@
 """Tags: one for each slug, renamed, merged and removed, and where their former names lead."""
 
+from datetime import timedelta
+
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from publisher.base.errors import FieldErrors, NotFound
 from publisher.blog import published
@@ -89,3 +91,77 @@ def test_a_name_that_is_none(tagged: Site, clock: FakeClock, name: str) -> None:
     assert list(refused.value.fields) == ["name"]
     with tagged.database.write() as db:
         assert tags.rename(db, published.tag_called(db, "walks"), "x" * 60, clock()) is None
+
+
+def test_each_of_three_tags_is_itself(site: Site, clock: FakeClock) -> None:
+    """Whatever becomes of one, those before and after it keep their posts, dates and names."""
+    began = clock()
+    for number in (1, 2, 3):
+        make_post(site, f"Post {number}.", tags=["a", "b", "c"])
+
+    def tagged_posts(name: str) -> list[int]:
+        with site.database.read() as db:
+            tag = published.tag_called(db, name)
+            return sorted(post.id for post in published.with_tag(db, tag, 9))
+
+    clock.forward(minutes=1)
+    with site.database.write() as db:
+        posts.save(db, 2, content("Post 2.", tags=["b", "d"]), 1, None, clock())
+        assert [tags.names_of(db, number) for number in (1, 2, 3)] == [
+            ("a", "b", "c"), ("b", "d"), ("a", "b", "c"),
+        ]  # fmt: skip
+    assert [tagged_posts(name) for name in "abcd"] == [[1, 3], [1, 2, 3], [1, 3], [2]]
+    with site.database.write() as db:
+        for name in "cba":
+            tags.rename(db, published.tag_called(db, name), f"new {name}", clock())
+        assert [published.tag_called(db, name).name for name in "abc"] == [
+            "new a",
+            "new b",
+            "new c",
+        ]
+    with site.database.write() as db:
+        db.execute(update(Tag).values(changed_at=began))
+        posts.delete(db, posts.get(db, 2), clock())
+    with site.database.read() as db:
+        changed = {tag.name: tag.changed_at - began for tag in db.scalars(select(Tag))}
+        minute = timedelta(minutes=1)
+        assert changed == {
+            "new a": timedelta(0), "new b": minute, "new c": timedelta(0), "d": minute,
+        }  # fmt: skip
+    assert [tagged_posts(name) for name in "abcd"] == [[1, 3], [1, 3], [1, 3], []]
+    with site.database.write() as db:
+        into, tag = (published.tag_called(db, name) for name in "cb")
+        tags.merge(db, tag, into, clock())
+        names = {name: published.tag_called(db, name).name for name in ("a", "b", "c", "new b")}
+        assert names == {"a": "new a", "b": "new c", "c": "new c", "new b": "new c"}
+    assert [tagged_posts(name) for name in "acd"] == [[1, 3], [1, 3], []]
+    with site.database.write() as db:
+        tags.remove(db, published.tag_called(db, "c"), clock())
+        assert published.tag_called(db, "a").name == "new a"
+    assert [tagged_posts(name) for name in "ad"] == [[1, 3], []]
+    assert counts(site) == {"d": (0, 0), "new a": (2, 2)}
+
+
+def test_a_tag_of_the_middle_goes(site: Site, clock: FakeClock) -> None:
+    """With its former names; those of the others lead on."""
+    make_post(site, tags=["a", "b", "c"])
+    with site.database.write() as db:
+        for name in "abc":
+            tags.rename(db, published.tag_called(db, name), f"{name} too", clock())
+        tags.remove(db, published.tag_called(db, "b"), clock())
+        assert [published.tag_called(db, name).name for name in "ac"] == ["a too", "c too"]
+        assert tags.names_of(db, 1) == ("a too", "c too")
+
+
+def test_a_save_leaves_a_post_in_the_lists_it_is_in(tagged: Site, clock: FakeClock) -> None:
+    """A published one in those of its tags, a draft in none; a clock put back changes no date."""
+    before = clock()
+    with tagged.database.write() as db:
+        posts.save(db, 2, content("Two!", tags=["walks", "hills"]), 1, None, clock())
+        posts.save(db, 3, content("Three!", tags=["hills"]), 1, None, clock())
+    assert counts(tagged) == {"hills": (1, 2), "Walks": (2, 2)}
+    clock.forward(minutes=-30)
+    with tagged.database.write() as db:
+        posts.save(db, 2, content("Two.", tags=["walks"]), 2, None, clock())
+        tags.rename(db, published.tag_called(db, "hills"), "Hills!", clock())
+        assert {tag.changed_at for tag in db.scalars(select(Tag))} == {before}

@@ -105,11 +105,10 @@ def walk(session: Session, wanted: Filter, limit: int | None = None) -> Iterator
 
 
 def _all_rows(session: Session, wanted: Filter) -> Iterator[Row]:
-    page = rows(session, wanted, NOBODY)
-    yield from page
-    while len(page) == PAGE:
-        page = rows(session, wanted, NOBODY, after=(page[-1].when, page[-1].id))
+    after = None
+    while page := rows(session, wanted, NOBODY, PAGE, after):
         yield from page
+        after = page[-1].when, page[-1].id
 
 
 def _filtered(session: Session, wanted: Filter, viewer_id: int) -> Select[tuple[object, ...]]:
