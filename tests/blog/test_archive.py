@@ -5,6 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from publisher.base.dates import EARLIEST_YEAR, LATEST_YEAR
 from publisher.base.errors import NotFound
 from publisher.blog import archive
 from publisher.blog.writing import posts
@@ -49,6 +50,26 @@ def test_there_is_no_such_month(year: int, month: int) -> None:
     """Whatever numbers an address has."""
     with pytest.raises(NotFound):
         archive.month_of(year, month, UTC)
+
+
+def test_months_follow_each_other(years: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each ends where the next one begins, to the last one of the calendar; a list has an end."""
+    begin = archive.month_of(EARLIEST_YEAR, 1, UTC).start
+    for year in (EARLIEST_YEAR, 2024, LATEST_YEAR):
+        months = [archive.month_of(year, month, UTC) for month in range(1, 13)]
+        assert [(month.year, month.month) for month in months] == [(year, m) for m in range(1, 13)]
+        assert [(month.start.year, month.start.month) for month in months] == [
+            (year, number) for number in range(1, 13)
+        ]
+        assert [month.end for month in months[:-1]] == [month.start for month in months[1:]]
+        assert months[-1].end == begin.replace(year=year + 1)
+    for year in (EARLIEST_YEAR - 1, LATEST_YEAR + 1):
+        with pytest.raises(NotFound):
+            archive.month_of(year, 1, UTC)
+    monkeypatch.setattr(archive, "PAGE", 1)
+    with years.database.read() as db:
+        both = archive.month_of(2024, 1, UTC)
+        assert [line.id for line in archive.lines(db, both)] == [4]
 
 
 def test_a_sitemap_goes_on_after_the_last_address(

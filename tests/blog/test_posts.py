@@ -189,3 +189,120 @@ def test_neighbouring_pictures_are_a_gallery_unless_the_author_does_not_want_one
     pictures = "![a](/media/a.png)\n![b](/media/b.png)"
     assert '<div class="gallery">' in make_post(site, pictures).html
     assert "gallery" not in make_post(site, pictures, gallery="off").html
+
+
+@pytest.mark.parametrize(
+    ("seconds", "first", "again"),
+    [(0, "publish", "publish"), (59, "publish", "publish"), (60, "backdate", "restore"),
+     (61, "backdate", "restore")],
+)  # fmt: skip
+def test_a_minute_ago_is_an_old_date(
+    site: Site, clock: FakeClock, seconds: int, first: str, again: str
+) -> None:
+    """For a new post and for one that returns, which is news now."""
+    at = clock() - timedelta(seconds=seconds)
+    post = make_post(site, at=at)
+    with site.database.write() as db:
+        post = posts.get(db, post.id)
+        posts.unpublish(db, post, clock())
+        posts.publish_or_schedule(db, post, at, clock())
+        assert (post.former_date, post.published_at) == (None, at)
+        rows = db.execute(select(Update.kind, Update.at).order_by(Update.id)).all()
+    counted = clock() if again == "restore" else at
+    assert [tuple(row) for row in rows] == [(first, at), (again, counted)]
+
+
+def test_what_is_due(site: Site, clock: FakeClock) -> None:
+    """Each at its own moment, soonest first, and nothing that is not scheduled any more."""
+    for minutes in (3, 1, 2, 2):
+        make_post(site, at=clock() + timedelta(minutes=minutes))
+    with site.database.write() as db:
+        for minutes, due in ((0, []), (1, [2]), (2, [2, 3, 4]), (3, [2, 3, 4, 1])):
+            moment = clock() + timedelta(minutes=minutes)
+            assert [post.id for post in posts.due_until(db, moment)] == due
+        assert posts.next_due(db) == clock() + timedelta(minutes=1)
+        posts.delete(db, posts.get(db, 2), clock())
+        assert posts.get(db, 2).scheduled_at is None
+        third = posts.unschedule(db, posts.get(db, 3))
+        assert (third.status, third.scheduled_at) == ("draft", None)
+        with pytest.raises(Conflict, match="too late"):
+            posts.unschedule(db, third)
+        assert posts.next_due(db) == clock() + timedelta(minutes=2)
+        out = posts.publish_due(db, clock.forward(minutes=5))
+        assert [(post.id, post.published_at) for post in out] == [
+            (4, clock() - timedelta(minutes=3)), (1, clock() - timedelta(minutes=2)),
+        ]  # fmt: skip
+        assert posts.next_due(db) is None
+        waiting = posts.create(db, content("x"), None, clock())
+        posts.publish_or_schedule(db, waiting, clock() + timedelta(seconds=1), clock())
+        posts.unpublish(db, waiting, clock())
+        assert (waiting.status, waiting.scheduled_at, waiting.former_date) == ("draft", None, None)
+        posts.delete(db, waiting, clock())
+        with pytest.raises(Conflict, match="deleted"):
+            posts.unpublish(db, waiting, clock(), as_if_never=True)
+
+
+@pytest.mark.parametrize("base", [0, 2, 9])
+def test_a_save_from_another_version_is_refused(site: Site, clock: FakeClock, base: int) -> None:
+    """From an earlier one or one that is not there; and changes nothing."""
+    make_post(site)
+    with site.database.write() as db, pytest.raises(Conflict, match="another tab"):
+        posts.save(db, 1, content("x"), base, None, clock())
+    with site.database.read() as db:
+        assert posts.get(db, 1).version == 1
+
+
+def test_parts_are_told_of_what_readers_see(
+    site: Site, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the text of before: changes of a public text, not a minor one, a title or a draft."""
+    told: list[tuple[str, ...]] = []
+    monkeypatch.setattr(published, "tell_parts", lambda _db, _post, *words: told.append(words))
+    make_post(site, "One.", slug="one")
+    path, now = "/posts/one", clock()
+    with site.database.write() as db:
+        post = posts.get(db, 1)
+
+        def save(source: str, minor: bool = False, **fields: str) -> None:
+            value = content(source, slug="one", **fields)
+            posts.save(db, 1, value, post.version, None, clock(), minor)
+
+        assert told == [(path, now)]
+        save("Two.", minor=True)
+        save("Two.", title="A title")
+        assert told == [(path, now)]
+        save("Three.")
+        assert told[1:] == [(path, now, "<p>Two.</p>\n")]
+        posts.unpublish(db, post, now)
+        save("Four.")
+        assert told[2:] == [(path, now)]
+        posts.publish_or_schedule(db, post, now, now)
+        posts.delete(db, post, now)
+        posts.delete(db, post, now)
+        posts.restore(db, post, now)
+        posts.restore(db, post, now)
+        assert told[3:] == [(path, now)] * 3
+        draft = posts.create(db, content("x"), None, now)
+        posts.delete(db, draft, now)
+        posts.restore(db, draft, now)
+        assert len(told) == 6
+
+
+def test_a_page_has_another_address_than_a_post(site: Site, clock: FakeClock) -> None:
+    """The old one leads there, if readers had it; a note without words keeps its name."""
+    make_post(site, "One.", slug="one")
+    with site.database.write() as db:
+        posts.save(db, 1, content("One.", slug="one", kind="page"), 1, None, clock())
+        assert posts.path(posts.get(db, 1)) == "/one"
+        assert published.moved(db, "/posts/one") is posts.get(db, 1)
+        draft = posts.create(db, content("Two."), None, clock())
+        posts.save(db, 2, content("Three."), 1, None, clock())
+        assert draft.slug == "three"
+        assert published.moved(db, "/posts/two") is None
+        note = posts.create(db, content("<https://a.example/>"), None, clock())
+        before = note.slug
+        posts.save(db, 3, content("<https://b.example/>"), 1, None, clock())
+        assert note.slug == before
+        assert before.startswith("note-")
+        posts.save(db, 3, content("Some words."), 2, None, clock())
+        assert note.slug == "some-words"

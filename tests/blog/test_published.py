@@ -81,11 +81,12 @@ ListOf = Callable[[Session, int, Post | None], Sequence[Post]]
     ],
     ids=["all", "of a tag", "of an author"],
 )
-def test_page_by_page_each_post_once(shelf: Site, list_of: ListOf) -> None:
+@pytest.mark.parametrize("size", [2, 3])
+def test_page_by_page_each_post_once(shelf: Site, list_of: ListOf, size: int) -> None:
     """Newest first, also where two have one moment; nothing that is no published post."""
     seen, last = list[int](), None
     with shelf.database.read() as db:
-        while page := list_of(db, 2, last):
+        while page := list_of(db, size, last):
             seen += [post.id for post in page]
             last = published.shown(db, page[-1].id)
         for nowhere in (9, 99):  # the draft's number, and nobody's
@@ -170,7 +171,9 @@ def test_an_address_leads_to_the_post_or_says_that_it_is_gone(site: Site, clock:
         assert published.moved_list(db, "/old/feed/", "/old/feed") == "/rss.xml"
         assert published.moved_list(db, "/old") is None
         assert published.at_path(db, "about", "page").id == 2
-        for slug, kind in (("about", "post"), ("draft", "post"), ("one", "post")):
+        for slug, kind in (
+            ("about", "post"), ("draft", "post"), ("one", "post"), ("two", "page"), ("x", "page"),
+        ):  # fmt: skip
             with pytest.raises(NotFound):
                 published.at_path(db, slug, kind)
         posts.unpublish(db, post, clock())
@@ -180,3 +183,44 @@ def test_an_address_leads_to_the_post_or_says_that_it_is_gone(site: Site, clock:
             with pytest.raises(Gone, match=words):
                 published.moved(db, "/posts/one")
             posts.delete(db, post, clock())
+
+
+def test_deletions_of_late(site: Site, clock: FakeClock) -> None:
+    """The latest first, of posts that readers had; as many as are asked for."""
+    for number in range(1, 5):
+        make_post(site, f"Post {number}.")
+    make_post(site, "A page.", kind="page")
+    with site.database.write() as db:
+        posts.create(db, content("A draft."), None, clock())
+        for minutes, number in ((0, 3), (1, 1), (1, 2), (1, 5), (1, 6)):
+            moment = clock() + timedelta(minutes=minutes)
+            posts.delete(db, posts.get(db, number), moment)
+        guids = [posts.get(db, number).guid for number in (2, 1, 3)]
+        later = clock.forward(minutes=1)
+        gone = published.deleted_lately(db, later, 9)
+        assert [guid for guid, _ in gone] == guids
+        assert published.deleted_lately(db, later, 2) == gone[:2]
+        assert published.deleted_lately(db, later - timedelta(seconds=1), 9) == gone[2:]
+
+
+def test_pages_are_in_the_order_of_their_titles(site: Site) -> None:
+    """Those that are out."""
+    for title in ("B", "C", "A"):
+        make_post(site, "x", title=title, kind="page")
+    make_post(site, "x", title="A post")
+    delete_post(site, make_post(site, "x", title="Gone", kind="page").id)
+    with site.database.read() as db:
+        assert [page.title for page in published.pages(db)] == ["A", "B", "C"]
+
+
+@pytest.mark.parametrize("kind", ["card", "video", "file"])
+def test_addresses_that_stand_alone_are_shown_by_parts(
+    site: Site, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One after the other; a text without one is left alone."""
+    shows = [lambda _, html: html + "1", lambda _, html: html + "2"]
+    monkeypatch.setattr(published, "hooked", lambda _, name: shows if name == "show_links" else [])
+    html = f'<p>a</p><p class="{kind}"><a href="https://a.example/">b</a></p>'
+    with site.database.read() as db:
+        shown = published.with_links_shown(db, html)
+    assert shown == (html if kind == "file" else html + "12")

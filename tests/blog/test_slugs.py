@@ -2,7 +2,7 @@
 
 import pytest
 
-from publisher.blog.slugs import SlugPool, slug_from, slugify
+from publisher.blog.slugs import SlugPool, slug_from, slugify, tag_slug
 from publisher.blog.writing import posts
 from publisher.installation import Site
 from tests.conftest import FakeClock
@@ -37,6 +37,27 @@ def test_a_slug_is_in_lower_case_whatever_the_letters_look_like(title: str, slug
     """Mathematical and other letters that lower case does not know: `RSS` was not reserved, and
     two tags had one name."""
     assert slugify(title) == slugify(slugify(title)) == slug
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [("C++", "c-plus-plus"), ("C+", "c-plus"), ("C#", "c-sharp"), (".NET", "dot-net"),
+     ("a .net", "a-dot-net"), ("a.net", "a-net"), ("#rss", "rss"), ("a #b", "a-b"), ("a#b", "a-b"),
+     ("+1", "1"), ("", "")],
+)  # fmt: skip
+def test_signs_tell_tags_apart(name: str, slug: str) -> None:
+    """At the end of a word, or before it; elsewhere they are none of it."""
+    assert tag_slug(name) == slug
+
+
+@pytest.mark.parametrize(
+    ("words", "length"),
+    [("x" * 80, 80), ("x" * 81, 80), ("x" * 40 + " " + "y" * 39, 80),
+     ("x" * 40 + " " + "y" * 40, 40), ("x" * 40 + " " + "y" * 40 + " z", 40)],
+)  # fmt: skip
+def test_a_slug_ends_with_a_word(words: str, length: int) -> None:
+    """Eighty characters at most; only a word without end is cut."""
+    assert len(slugify(words)) == length
 
 
 def test_a_note_that_is_only_a_link(site: Site) -> None:
