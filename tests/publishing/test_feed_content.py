@@ -1,6 +1,7 @@
 """What settings and posts put into the feed beside titles and texts."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -8,14 +9,17 @@ from flask.testing import FlaskClient
 
 from publisher.base.errors import FieldErrors
 from publisher.base.media_files import Attachment
+from publisher.blog import published, update_log
 from publisher.blog.writing import posts
-from publisher.feeds.channel import guid_of
+from publisher.feeds.channel import Item, guid_of
 from publisher.installation import Site
 from publisher.installation.podcast_categories import CATEGORIES
-from publisher.installation.settings import store_settings
+from publisher.installation.settings import Settings, store_settings
 from publisher.parts.river.following import subscriptions
+from publisher.publishing import feed_content
 from publisher.publishing.feed_content import accounts
 from publisher.publishing.rebuild import rebuild
+from publisher.storage.tables.blog import Tag
 from publisher.storage.tables.publishing import Snapshot
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import content, make_author, make_post, set_settings
@@ -35,11 +39,93 @@ EPISODE = Attachment("/episode.mp3", "audio/mpeg", 1_000_000, 600)
         ("https://github.com/", None),
         ("https://example.org/about", None),
         ("mailto:ada@example.org", None),
+        ("http://x.com/ada/", ("twitter", "ada")),
+        ("https://bsky.app/ada.example", None),
+        ("https://threads.net/@ada", ("threads", "ada")),
+        ("https://social.example/@ada/1", None),
+        ("https://social.example/@", None),
+        ("https://social.example/ada", None),
+        ("ftp://github.com/ada", None),
+        ("https:///@ada", None),
+        ("https://github.com/a\u200bb", None),
     ],
 )
 def test_accounts_are_read_from_addresses(address: str, expected: tuple[str, str] | None) -> None:
     """A person's page at a service is an account, anything else is not."""
     assert accounts(address) == ((expected,) if expected else ())
+
+
+def test_the_feed_of_a_tag_is_the_blogs_with_its_own_addresses() -> None:
+    """No hub is told of it, and a podcast's guid belongs to one feed only."""
+    settings = Settings(
+        title="A blog", hubs="https://hub.example/ https://b.example/", podcast_guid="x",
+        cloud="http://c.example/pleaseNotify", podcast_explicit="yes", podcast_author="Ada",
+        podcast_image="/media/a.png",
+    )  # fmt: skip
+    main = feed_content.frame(settings, SITE_URL)
+    assert (main.home_url, main.feed_url) == (f"{SITE_URL}/", f"{SITE_URL}/rss.xml")
+    assert main.hubs == ("https://hub.example/", "https://b.example/")
+    assert (main.cloud or {})["domain"] == "c.example"
+    assert (main.podcast.explicit, main.podcast.guid) == (True, "x")
+    assert main.podcast.image_url == f"{SITE_URL}/media/a.png"
+    made = feed_content.tag_frame(main, Tag(slug="東京", name="Tokyo"))
+    home = f"{SITE_URL}/tags/%E6%9D%B1%E4%BA%AC"
+    assert (made.title, made.home_url, made.feed_url) == ("A blog: Tokyo", home, f"{home}/rss.xml")
+    assert (made.hubs, made.cloud, made.podcast.guid) == ((), None, "")
+    assert made.podcast.author == "Ada"
+    plain = feed_content.frame(Settings(podcast_image="https://a.example/a.png"), SITE_URL)
+    assert (plain.hubs, plain.cloud, plain.podcast.explicit) == ((), None, False)
+    assert plain.podcast.image_url == "https://a.example/a.png"
+
+
+def test_an_item_has_what_its_post_has(site: Site, clock: FakeClock) -> None:
+    """And nothing in the place of what it lacks."""
+    ada = make_author(site)
+    make_post(site, "Text.", slug="é")
+    make_post(
+        site, "[a](/b)", title="T", summary="S", image="/media/c.png", tags=["x", "y"],
+        author_id=ada.id,
+        transcript="/media/d.srt", enclosure=Attachment("https://a.example/1.mp3", "audio/mpeg", 1),
+    )  # fmt: skip
+    with site.database.write() as db:
+        full, bare = published.newest(db, 2)
+        bare.guid, bare.guid_is_permalink = "https://old.example/?p=1", True
+        bare.published_at = None
+        bare.changed_at = clock() + timedelta(microseconds=5)
+        whole, plain = feed_content.items([full, bare], SITE_URL)
+        assert plain.guid_is_permalink
+        assert (plain.url, plain.title, plain.image) == (f"{SITE_URL}/posts/e", "", "")
+        assert (plain.author, plain.author_url, plain.tags) == ("", "", ())
+        assert (plain.attachment, plain.transcript, plain.markdown) == (None, None, "Text.")
+        assert plain.published_at == plain.changed_at == clock()
+        assert (whole.title, whole.summary, whole.tags) == ("T", "S", ("x", "y"))
+        assert whole.image == f"{SITE_URL}/media/c.png"
+        assert (whole.author, whole.author_url) == ("ada", f"{SITE_URL}/authors/ada")
+        assert whole.attachment is not None
+        assert whole.attachment.url == "https://a.example/1.mp3"
+        assert whole.transcript == (f"{SITE_URL}/media/d.srt", "application/x-subrip")
+        assert whole.markdown == f"[a]({SITE_URL}/b)"
+        bare.guid = "https://old.example/ 1"
+        (plain,) = feed_content.items([bare], SITE_URL, with_markdown=False)
+        assert (plain.guid_is_permalink, plain.markdown) == (False, "")
+
+
+def test_no_item_is_ahead_of_the_clock(site: Site, clock: FakeClock) -> None:
+    """What was dated by a clock that was ahead has the date of the last update, or the present."""
+    second = timedelta(seconds=1)
+    now = clock()
+    item = Item("g", False, "u", "t", "h", "s", now, now)
+    dates = [(now, now), (now + second, now), (now - second, now + second), (now + second,) * 2]
+    items = [replace(item, published_at=first, changed_at=last) for first, last in dates]
+    with site.database.write() as db:
+        for last_update in (now, now - 9 * second):
+            if last_update != now:
+                update_log.record(db, last_update + timedelta(microseconds=7), "publish")
+            made = feed_content.not_ahead(db, items, now)
+            assert [(one.published_at, one.changed_at) for one in made] == [
+                (now, now), (last_update, now), (now - second, last_update), (last_update,) * 2,
+            ]  # fmt: skip
+    assert feed_content.tombstones([("g\x00", now + timedelta(microseconds=7))]) == (("g", now),)
 
 
 @pytest.mark.parts("river")

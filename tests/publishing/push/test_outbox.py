@@ -1,7 +1,7 @@
 """From a post to the hub, over real HTTP: what is sent, when, how often, and what never is."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
 
@@ -12,13 +12,14 @@ from sqlalchemy import select
 from werkzeug.serving import make_server
 
 from publisher import installation
-from publisher.base.net import Reply, is_public
+from publisher.base.net import OutgoingError, Reply, is_public
 from publisher.blog.update_log import record_all
 from publisher.blog.writing import posts
 from publisher.feeds import rss, validation
 from publisher.installation import Site
 from publisher.installation.settings import store_setting
 from publisher.operations.scheduler import SENDERS
+from publisher.part import Part
 from publisher.publishing import outbox
 from publisher.publishing.outbox import PAUSES_MINUTES
 from publisher.publishing.rebuild import rebuild
@@ -301,3 +302,151 @@ def test_what_is_over_is_kept_for_a_while(site: Site, clock: FakeClock) -> None:
         with site.database.write() as session:
             outbox.prune(session, clock())
         assert [row.topic for row in rows(site)] == left
+
+
+def queue(site: Site, *messages: tuple[str, str, str]) -> None:
+    """Messages, each a protocol, a target and a topic."""
+    with site.database.write() as session:
+        for message in messages:
+            outbox.request_delivery(session, *message, site.clock())
+            session.flush()
+
+
+def answering(reply: Reply | Exception | None) -> Mapping[str, outbox.Send]:
+    """Senders of hubs' and of a part's messages that all get the same answer."""
+
+    def send(_site: Site, _row: Delivery) -> Reply | None:
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    return dict.fromkeys(("websub", "mail"), send)
+
+
+def answer_of(status: int, body: bytes = b"", **headers: str) -> Reply:
+    return Reply("https://a.example", status, headers, body)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "status", "state"),
+    [("websub", 200, "delivered"), ("websub", 299, "delivered"), ("websub", 199, "waits"),
+     ("websub", 300, "waits"), ("websub", 404, "waits"), ("mail", 200, "delivered"),
+     ("mail", 400, "given up"), ("mail", 499, "given up"), ("mail", 429, "waits"),
+     ("mail", 399, "waits"), ("mail", 500, "waits")],
+)  # fmt: skip
+def test_what_becomes_of_a_message(site: Site, protocol: str, status: int, state: str) -> None:
+    """A hub may mend its fault; a page that a part wrote to does not want the message."""
+    queue(site, (protocol, "https://a.example", "topic"))
+    assert outbox.deliver(site, answering(answer_of(status))) == 1
+    (row,) = rows(site)
+    assert (row.attempts, row.answer) == (1, str(status))
+    found = {"delivered": row.delivered_at, "given up": row.given_up_at, "waits": row.next_at}
+    assert {name for name, moment in found.items() if moment} == {state}
+    if state != "waits":
+        assert found[state] == site.clock()
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer", "seconds"),
+    [
+        (answer_of(503), "503", 60), (answer_of(503, b" a\n\x07b "), "503 a b", 60),
+        (answer_of(503, b"x" * 300), "503 " + "x" * 116, 60),
+        (answer_of(503, **{"retry-after": "61"}), "503", 61),
+        (answer_of(503, **{"retry-after": "59"}), "503", 60),
+        (answer_of(503, **{"retry-after": "soon"}), "503", 60),
+        (answer_of(503, **{"retry-after": "86401"}), "503", 86_400),
+        (answer_of(503, **{"retry-after": "9" * 99}), "503", 86_400),
+        (OutgoingError("y" * 200), "y" * 120, 60),
+        (AttributeError("z"), "it could not be sent; the fault is ours and has been logged", 60),
+    ],
+)  # fmt: skip
+def test_what_is_kept_of_an_answer(
+    site: Site, reply: Reply | Exception, answer: str, seconds: int
+) -> None:
+    """Its beginning on one line, and how long it wants us to wait: a day at most."""
+    queue(site, ("mail", "https://a.example", "topic"))
+    outbox.deliver(site, answering(reply))
+    (row,) = rows(site)
+    assert (row.answer, row.next_at) == (answer, site.clock() + timedelta(seconds=seconds))
+
+
+def test_each_pause_is_longer_than_the_one_before(site: Site, clock: FakeClock) -> None:
+    """The seventh failure is the last one."""
+    queue(site, ("websub", "https://a.example", "topic"))
+    pauses = []
+    while True:
+        outbox.deliver(site, answering(answer_of(500)))
+        (row,) = rows(site)
+        if row.next_at is None:
+            break
+        pauses.append((row.next_at - clock()).total_seconds() / 60)
+        clock.moment = row.next_at
+    assert pauses == [1, 5, 15, 60, 240, 720]
+    assert (row.attempts, row.given_up_at) == (7, clock())
+
+
+def test_a_message_that_waits_is_replaced_by_the_same(site: Site, clock: FakeClock) -> None:
+    """To the same target about the same topic; one that was sent is followed by another."""
+    places = [("websub", target, topic) for target in ("a", "b", "c") for topic in ("x", "y", "z")]
+    queue(site, *places)
+    outbox.deliver(site, answering(answer_of(500)))
+    clock.forward(seconds=7)
+    queue(site, ("websub", "b", "y"))
+    due = [(row.target, row.topic) for row in rows(site) if row.next_at == clock()]
+    assert due == [("b", "y")]
+    assert [row.attempts for row in rows(site)] == [1, 1, 1, 1, 0, 1, 1, 1, 1]
+    outbox.deliver(site, answering(answer_of(200)))
+    queue(site, ("websub", "b", "y"))
+    assert [(row.target, row.topic) for row in rows(site)][9:] == [("b", "y")]
+
+
+def test_which_messages_are_due(site: Site, clock: FakeClock) -> None:
+    """Those whose time has come, and those that were planned by a clock that was ahead; what has
+    no sender waits; hubs come first, and 64 at a time."""
+    now = clock()
+    queue(site, *[("mail", "a", str(number)) for number in range(4)], ("websub", "a", "hub"),
+          ("other", "a", "waits"))  # fmt: skip
+    sent: list[str] = []
+
+    def send(_site: Site, row: Delivery) -> Reply:
+        sent.append(row.topic)
+        return answer_of(200)
+
+    with site.database.write() as session:
+        times = (timedelta(seconds=-1), timedelta(seconds=1), timedelta(days=1),
+                 timedelta(days=1, seconds=1), timedelta(0))  # fmt: skip
+        ordered = select(Delivery).order_by(Delivery.id)
+        for row, wait in zip(session.scalars(ordered), times, strict=False):
+            row.next_at = now + wait
+    senders = {"mail": send, "websub": send}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(outbox, "AT_ONCE", 1)
+        assert outbox.deliver(site, senders) == 3
+    assert sent == ["hub", "0", "3"]
+    queue(site, *[("mail", "b", str(number)) for number in range(65)])
+    assert outbox.deliver(site, senders) == 64
+    assert outbox.deliver(site, senders) == 1
+
+
+def test_what_changes_while_a_message_is_sent(site: Site, clock: FakeClock) -> None:
+    """Queued anew, it is sent again; taken back or refused by its sender, it is gone."""
+    queue(site, ("websub", "a", "anew"), ("websub", "a", "gone"), ("websub", "a", "none"),
+          ("websub", "a", "sent"))  # fmt: skip
+
+    def send(site: Site, row: Delivery) -> Reply | None:
+        with site.database.write() as session:
+            if row.topic == "anew":
+                later = clock() + timedelta(seconds=1)
+                outbox.request_delivery(session, "websub", "a", "anew", later)
+            elif row.topic == "gone":
+                session.delete(session.get_one(Delivery, row.id))
+        return None if row.topic == "none" else answer_of(200)
+
+    assert outbox.deliver(site, {"websub": send}) == 4
+    assert [(row.topic, row.attempts) for row in rows(site)] == [("anew", 0), ("sent", 1)]
+
+
+def test_what_is_sent_while_which_parts_are_on() -> None:
+    """Ours always, and what the parts send."""
+    parts = [Part(name="one", senders={"mail": ""}), Part(name="two")]
+    assert outbox.protocols(parts) == ["websub", "rsscloud", "purge", "mail"]

@@ -15,7 +15,7 @@ from publisher.operations.scheduler import send_pings
 from publisher.publishing import purge
 from publisher.publishing.outbox import PURGE
 from publisher.publishing.rebuild import rebuild
-from publisher.storage.tables.publishing import Delivery
+from publisher.storage.tables.publishing import Delivery, Snapshot
 from tests.conftest import SITE_URL, FakeClock
 from tests.factories import make_post
 from tests.publishing.push.hub import Hub, running_hub
@@ -122,6 +122,36 @@ def test_the_forms(
     assert (url, options["form"]) == (address, body)
     assert options["headers"]["Authorization"] == f"Bearer {SECRET}"
     assert not options["redirects"]
+
+
+def test_without_a_cdn_nothing_is_told(cached: Site) -> None:
+    """And what still waited for one is forgotten."""
+    without = replace(cached, environment=replace(cached.environment, purge=None))
+    purge.request_calls(without)
+    assert rows(cached) == []
+    assert purge.send(without, Delivery(protocol=PURGE, target="x", topic="y")) is None
+
+
+def test_one_changed_document_is_told(cached: Site, hub: Hub) -> None:
+    """Those before and after it in the alphabet are as they were; what is special is encoded."""
+    send_pings(cached)
+    with cached.database.write() as session:
+        session.get_one(Snapshot, "json").etag = 'W/"other"'
+        session.add(tag_feed := Snapshot(**vars_of(session.get_one(Snapshot, "rss"))))
+        tag_feed.name = "/tags/b é/rss.xml"
+    send_pings(cached)
+    assert sorted(path for path, _ in hub.pings[3:]) == [
+        "/purge/blog.example/feed.json", "/purge/blog.example/tags/b%20%C3%A9/rss.xml",
+    ]  # fmt: skip
+    with cached.database.write() as session:
+        session.get_one(Snapshot, "rss").etag = 'W/"another"'
+    send_pings(cached)
+    assert [path for path, _ in hub.pings[5:]] == ["/purge/blog.example/rss.xml"]
+
+
+def vars_of(row: Snapshot) -> dict[str, Any]:
+    """The columns of a row, for another one like it."""
+    return {column.name: getattr(row, column.name) for column in Snapshot.__table__.columns}
 
 
 @pytest.mark.parametrize(

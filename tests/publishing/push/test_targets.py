@@ -18,7 +18,12 @@ def test_cloud_element_has_all_five_attributes() -> None:
     assert [*cloud_element(CLOUD).values()] == [
         "cloud.example", "5337", "/pleaseNotify", "", "http-post",
     ]  # fmt: skip
-    assert cloud_element("https://c.example/x/pleaseNotify")["protocol"] == "https-post"
+    assert [*cloud_element("https://c.example/x/pleaseNotify").values()] == [
+        "c.example", "443", "/x/pleaseNotify", "", "https-post",
+    ]  # fmt: skip
+    assert [*cloud_element("http://c.example").values()][:3] == [
+        "c.example", "80", "/pleaseNotify",
+    ]  # fmt: skip
     assert ping_address("https://c.example/x/pleaseNotify") == "https://c.example/x/ping"
 
 
