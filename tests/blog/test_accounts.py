@@ -3,13 +3,16 @@
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import func, select
 
 from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound
-from publisher.blog.members import authors, tokens
-from publisher.blog.writing import posts
+from publisher.blog.members import authors, passwords, tokens
+from publisher.blog.writing import autosave, posts
 from publisher.installation import Site
+from publisher.storage.tables.blog import Meta, Revision, UnsavedText
+from publisher.storage.tables.credentials import LoginSession
 from tests.conftest import FakeClock
-from tests.factories import PASSWORD, make_author, make_post
+from tests.factories import PASSWORD, content, make_author, make_post
 
 
 def test_somebody_stays_admin(site: Site, clock: FakeClock) -> None:
@@ -181,3 +184,144 @@ def test_a_session_ends_with_its_time_or_when_it_is_closed(site: Site, clock: Fa
         assert authors.author_of(db, other, clock()) is ada
         assert authors.author_of(db, other, clock.forward(seconds=1)) is None
         authors.confirm(db, ada, PASSWORD, "old_password")
+
+
+@pytest.fixture
+def three(site: Site) -> Site:
+    """Ada and Cleo are admins, Ben between them is not; each has a session, a post and a former
+    login name."""
+    for name in ("ada", "ben", "cleo"):
+        make_author(site, name, role="admin" if name == "cleo" else None)
+        with site.database.write() as db:
+            author = authors.named(db, name)
+            authors.open_session(db, author, f"{name}'s browser", site.clock())
+            authors.describe(db, author, name.title(), "", f"{name}-2")
+            post = posts.create(db, content(f"By {name}."), author.id, site.clock())
+            sent = autosave.Sent({"source": name}, "tab")
+            autosave.keep(db, author.id, post.id, 1, sent, site.clock())
+    return site
+
+
+def test_what_one_person_does_is_done_to_nobody_else(three: Site, clock: FakeClock) -> None:
+    """Neither those who came before nor after."""
+    with three.database.write() as db:
+        ada, ben, cleo = everybody = authors.everyone(db)
+
+        def browsers() -> list[str]:
+            return [row.agent for who in everybody for row in authors.sessions_of(db, who, clock())]
+
+        assert [authors.formerly(db, name) for name in ("ada", "ben", "cleo")] == [ada, ben, cleo]
+        assert authors.oldest_admin(db) is ada
+        second = authors.open_session(db, ben, "second", clock())
+        authors.end_other_sessions(db, ben, second)
+        assert browsers() == ["ada's browser", "second", "cleo's browser"]
+        for other in (ada, cleo):
+            (row,) = authors.sessions_of(db, other, clock())
+            with pytest.raises(NotFound):
+                authors.end_session(db, ben, row.id)
+        with pytest.raises(NotFound):
+            authors.end_session(db, ben, 99)
+        authors.set_password(db, ben, authors.hashed("another password"))
+        assert browsers() == ["ada's browser", "cleo's browser"]
+        for name, password in (("ada-2", PASSWORD), ("ben-2", "another password")):
+            assert authors.authenticate(db, f" {name.upper()} ", password).name == name
+        authors.open_session(db, ben, "third", clock())
+        authors.disable(db, ben, clock())
+        assert browsers() == ["ada's browser", "cleo's browser"]
+        authors.enable(db, ben)
+        authors.remove(db, ben, cleo)
+        assert [authors.formerly(db, name) for name in ("ada", "ben", "cleo", "ben-2")] == [
+            ada, cleo, cleo, cleo,
+        ]  # fmt: skip
+        owners = [posts.get(db, number).author_id for number in (1, 2, 3)]
+        assert owners == [ada.id, cleo.id, cleo.id]
+        for table, of in ((Revision, [1, 3, 3]), (UnsavedText, [1, 3, 3])):
+            assert db.scalars(select(table.author_id).order_by(table.id)).all() == of
+
+
+def test_a_session_ends_to_the_second(three: Site, clock: FakeClock) -> None:
+    """It is listed and works until then; the next login forgets it."""
+    with three.database.write() as db:
+        ben = authors.named(db, "ben-2")
+        late = authors.open_session(db, ben, "y" * 201, clock() + timedelta(seconds=1))
+        clock.forward(days=30)
+        assert [row.agent for row in authors.sessions_of(db, ben, clock())] == ["y" * 200]
+        assert authors.author_of(db, late, clock()) is ben
+        authors.open_session(db, ben, "new", clock())
+        rows = db.scalars(select(LoginSession.agent).order_by(LoginSession.id)).all()
+        assert rows == ["y" * 200, "new"]
+
+
+@pytest.mark.parametrize(
+    ("name", "bio", "login", "wrong"),
+    [("x" * 80, "y" * 5000, None, ""), ("x" * 80, "y" * 5001, None, "bio"),
+     ("x", "", "ada-2", "login"), ("x" * 81, "", "ben-3", "display_name"),
+     ("x", "", "cleo", "login"), ("x", "", "ben", ""), ("x", "", "../", "login"),
+     ("x", "", "Ben 2", ""), (" \n", "", None, "display_name")],
+)  # fmt: skip
+def test_what_a_profile_may_have(
+    three: Site, name: str, bio: str, login: str | None, wrong: str
+) -> None:
+    """Up to the last character; a name that is one's own now or was once, and nobody else's."""
+    with three.database.write() as db:
+        ben = authors.named(db, "ben-2")
+        try:
+            authors.describe(db, ben, name, bio, login)
+            refused = []
+        except FieldErrors as error:
+            refused = list(error.fields)
+        assert refused == ([wrong] if wrong else [])
+        shown = (ben.display_name, ben.bio)
+        assert shown == (("Ben", "") if wrong else (name, bio))
+        assert authors.formerly(db, "ben") is ben
+        kept = db.scalar(select(func.count()).where(Meta.name.startswith(authors.FORMER)))
+        assert kept == (4 if login == "ben" else 3)
+
+
+@pytest.mark.parametrize(
+    ("length", "usable"), [(9, False), (10, True), (1000, True), (1001, False)]
+)
+def test_the_length_of_a_password(length: int, usable: bool) -> None:
+    assert bool(authors.hashed("x" * length)) is usable
+
+
+def test_only_who_can_log_in_counts_as_an_admin(three: Site, clock: FakeClock) -> None:
+    """The last one stays; who is no admin, or shut out already, may go."""
+    with three.database.write() as db:
+        ada, ben, cleo = authors.everyone(db)
+        authors.set_role(db, cleo, "admin")
+        authors.disable(db, cleo, clock())
+        with pytest.raises(FieldErrors, match="admin first"):
+            authors.set_role(db, ada, "author")
+        with pytest.raises(FieldErrors, match="admin first"):
+            authors.disable(db, ada, clock())
+        with pytest.raises(FieldErrors, match="admin first"):
+            authors.remove(db, ada, ben)
+        authors.set_role(db, cleo, "author")
+        authors.set_role(db, ben, "author")
+        with pytest.raises(FieldErrors, match="somebody else"):
+            authors.remove(db, ben, cleo)
+        authors.remove(db, cleo, ben)
+        assert [author.name for author in authors.everyone(db)] == ["ada-2", "ben-2"]
+
+
+def test_a_password_that_was_checked_earlier_is_still_the_same(
+    three: Site, clock: FakeClock
+) -> None:
+    """Not after it was changed, nor for who was shut out or removed since."""
+    with three.database.read() as db:
+        _, ben, _ = checked = authors.everyone(db)
+    with three.database.write() as db:
+        assert [authors.still_same(db, who).id for who in checked] == [1, 2, 3]
+        row = authors.named(db, "ben-2")
+        row.disabled_at = clock()
+        with pytest.raises(Forbidden, match="try again"):
+            authors.still_same(db, ben)
+        row.disabled_at = None
+        for other in ("!", "~"):  # before and after any hash
+            row.password_hash = passwords.Hash(other)
+            with pytest.raises(Forbidden, match="try again"):
+                authors.still_same(db, ben)
+        authors.remove(db, row, authors.named(db, "ada-2"))
+        with pytest.raises(Forbidden, match="try again"):
+            authors.still_same(db, ben)

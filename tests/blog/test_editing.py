@@ -573,8 +573,8 @@ def test_each_post_has_versions_of_its_own(site: Site, clock: FakeClock) -> None
     for version in (2, 3):
         for number in (1, 2, 3):
             with site.database.write() as db:
-                text = content(f"Text {number}.{version}", slug=f"post-{number}")
-                posts.save(db, number, text, version - 1, None, clock.forward(minutes=1))
+                value = content(f"Text {number}.{version}", slug=f"post-{number}")
+                posts.save(db, number, value, version - 1, None, clock.forward(minutes=1))
     with site.database.write() as db:
         post = posts.get(db, 2)
         rows = {version: revisions.get(db, post, version) for version in (1, 2, 3)}

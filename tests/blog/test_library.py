@@ -40,10 +40,27 @@ def test_files_are_found_by_their_words_and_kind(
     assert found(before=3) == [2, 1]
     assert (found("SEA"), found("sea harb"), found("0%"), found("%")) == ([4, 3, 1], [1], [1], [1])
     assert (found(kind="audio"), found("sea", kind="image")) == ([3], [4, 1])
+    assert (found("sea " * 7 + "x"), found("sea " * 8 + "x")) == ([], [4, 3, 1])
     with site.database.read() as db:
         assert media.get_file(db, 2).name == "sky.png"
         with pytest.raises(NotFound):
             media.get_file(db, 9)
+
+
+def test_a_part_may_keep_a_file(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says why; the files before and after are not meant."""
+    first, second, third = (upload(site, make_png(c), c) for c in ("red", "blue", "teal"))
+
+    def why(_: object, sign: str) -> str:
+        return "a part shows it" if sign == media.mark(second) else ""
+
+    monkeypatch.setattr(media, "every_hooked", lambda name: [why] if name == "keeps_file" else [])
+    with site.database.write() as db:
+        with pytest.raises(Conflict, match="a part shows it"):
+            media.remove_file(db, db.merge(second), lambda _: True)
+        for row in (first, third):
+            assert media.remove_file(db, db.merge(row), lambda _: True) == media.names(row)
+        assert [row.id for row in media.find_files(db, "")] == [second.id]
 
 
 def test_a_long_name_keeps_its_end(site: Site) -> None:

@@ -1,6 +1,8 @@
 """What becomes of an upload, good and bad."""
 
+import errno
 import io
+import os
 import struct
 import zlib
 from collections.abc import Callable
@@ -245,7 +247,7 @@ def test_a_small_file_of_many_pixels_is_refused_by_its_header() -> None:
     ("size", "head_size", "filled"),
     [((900, 900), (128, 128), True), ((1300, 1000), (166, 128), True),
      ((1400, 1000), (179, 128), False), ((2000, 100), (512, 26), False),
-     ((40, 40), (40, 40), True)],
+     ((40, 40), (40, 40), True), ((134, 100), (134, 100), True), ((135, 100), (135, 100), False)],
 )  # fmt: skip
 def test_the_sites_picture_and_its_icon(
     size: tuple[int, int], head_size: tuple[int, int], filled: bool
@@ -261,3 +263,165 @@ def test_the_sites_picture_and_its_icon(
     for bad, error in ((b"", InvalidData), (b"no picture", InvalidData)):
         with pytest.raises(error):
             media.accept_emblem(bad)
+
+
+def swapped_profile() -> bytes:
+    """A colour profile in which red is what is green elsewhere."""
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    return profile.replace(b"rXYZ", b"?XYZ").replace(b"gXYZ", b"rXYZ").replace(b"?XYZ", b"gXYZ")
+
+
+@pytest.mark.parametrize(
+    ("mode", "colour", "shown"),
+    [("RGB", (255, 0, 0), (0, 255, 0)), ("RGBA", (255, 0, 0, 90), (0, 255, 0, 90)),
+     ("P", 1, None)],
+)  # fmt: skip
+def test_colours_are_those_of_the_pictures_own_profile(
+    mode: str, colour: object, shown: tuple[int, ...] | None
+) -> None:
+    """Transparency stays; a profile that cannot be used changes nothing."""
+    made = pictures.encode(picture("PNG", mode=mode, color=colour, icc_profile=swapped_profile()))
+    seen = Image.open(io.BytesIO(made.versions[0]))
+    plain = pictures.encode(picture("PNG", mode=mode, color=colour, icc_profile=b"nonsense"))
+    unchanged = Image.open(io.BytesIO(plain.versions[0])).getpixel((0, 0))
+    assert seen.getpixel((0, 0)) == (shown or unchanged)
+    assert mode == "P" or unchanged == colour
+
+
+@pytest.mark.parametrize(
+    ("mode", "colour", "pixel"),
+    [("I;16", 40_000, 156), ("1", 1, (255, 255, 255)), ("L", 77, 77),
+     ("LA", (9, 90), (9, 9, 9, 90)), ("RGB", (1, 2, 3), (1, 2, 3)),
+     ("RGBA", (1, 2, 3, 4), (1, 2, 3, 4))],
+)  # fmt: skip
+def test_pixels_are_as_light_as_before(mode: str, colour: object, pixel: object) -> None:
+    """In each way in which a PNG stores them; a miniature is the same, small."""
+    made = pictures.encode(picture("PNG", (400, 400), mode=mode, color=colour))
+    with Image.open(io.BytesIO(made.versions[0])) as seen:
+        got = seen.getpixel((0, 0))
+        assert got == pixel
+    for wide, size in ((False, (144, 144)), (True, (340, 340))):
+        with Image.open(
+            io.BytesIO(pictures.miniature(io.BytesIO(made.versions[0]), wide))
+        ) as small:
+            assert (small.format, small.size) == ("WEBP", size)
+
+
+def test_a_palette_may_have_a_transparent_colour() -> None:
+    made = pictures.encode(picture("PNG", mode="P", color=0, transparency=0))
+    with Image.open(io.BytesIO(made.versions[0])) as seen:
+        assert (seen.mode, seen.getpixel((0, 0))) == ("RGBA", (0, 0, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("size", "versions"),
+    [((480, 9), {0: (480, 9)}), ((481, 9), {0: (481, 9), 480: (480, 9)}),
+     ((1000, 333), {0: (1000, 333), 480: (480, 160), 960: (960, 320)}),
+     ((2000, 1), {0: (2000, 1), 480: (480, 1), 960: (960, 1), 1600: (1600, 1)}),
+     ((2561, 2), {0: (2560, 2), 480: (480, 1), 960: (960, 1), 1600: (1600, 1)})],
+)  # fmt: skip
+def test_smaller_versions(size: tuple[int, int], versions: dict[int, tuple[int, int]]) -> None:
+    """Of the same shape, a pixel high at least."""
+    made = pictures.encode(picture("PNG", size))
+    sizes = {width: Image.open(io.BytesIO(data)).size for width, data in made.versions.items()}
+    assert sizes == versions
+    assert (made.width, made.height) == versions[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "data"),
+    [("MAX_WHOLE_PIXELS", 2_400, picture("PNG")), ("MAX_PIXELS", 2_400, picture("JPEG")),
+     ("MAX_FRAMES", 3, animation("GIF", 3)), ("MAX_ANIMATION_PIXELS", 36_000, animation("GIF", 3))],
+)  # fmt: skip
+def test_each_limit_is_the_last_thing_allowed(
+    name: str, most: int, data: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One pixel or frame more is refused; other formats have another limit."""
+    monkeypatch.setattr(pictures, name, most)
+    assert pictures.encode(data)
+    monkeypatch.setattr(pictures, name, most - 1)
+    with pytest.raises(TooLarge):
+        pictures.encode(data)
+    monkeypatch.undo()
+    other = {"MAX_WHOLE_PIXELS": "MAX_PIXELS", "MAX_PIXELS": "MAX_WHOLE_PIXELS"}.get(name)
+    if other:
+        monkeypatch.setattr(pictures, other, 1)
+        assert pictures.encode(data)
+
+
+def test_a_photograph_is_one_only_without_transparency(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And only if it is large as PNG."""
+    data = picture("PNG")
+    size = len(pictures.encode(data).versions[0])
+    for most, kind in ((size, "png"), (size - 1, "jpg")):
+        monkeypatch.setattr(pictures, "MAX_PNG_BYTES", most)
+        assert pictures.encode(data).extension == kind
+        assert pictures.encode(picture("PNG", mode="RGBA")).extension == "png"
+        assert pictures.encode(picture("WEBP")).extension == "webp"
+
+
+@pytest.mark.parametrize("kind", ["GIF", "PNG", "WEBP"])
+def test_an_animation_keeps_nothing_but_its_frames(kind: str) -> None:
+    """No remark, and nothing of its camera."""
+    out, exif = io.BytesIO(), Image.Exif()
+    exif[0x010F] = "a camera"
+    pages = [Image.new("RGB", (9, 9), (20 * n, 90, 90)) for n in range(3)]
+    options = {"comment": b"a remark"} if kind == "GIF" else {"exif": exif, "icc_profile": b"icc"}
+    pages[0].save(out, kind, save_all=True, append_images=pages[1:], **options)
+    assert (b"a remark" if kind == "GIF" else b"a camera") in out.getvalue()
+    made = pictures.encode(out.getvalue())
+    (data,) = made.versions.values()
+    assert (made.extension, made.width, made.height) == (kind.lower(), 9, 9)
+    assert b"a remark" not in data
+    assert b"a camera" not in data
+    assert b"icc" not in data.lower()
+
+
+def test_the_file_itself_is_written_last() -> None:
+    """Where it is, its smaller versions are."""
+    accepted = media._named(pictures.encode(picture("PNG", (1000, 10))), b"")
+    written: list[str] = []
+
+    class Place(MediaFolder):
+        def __init__(self, sizes: dict[str, int]) -> None:
+            self.sizes = sizes
+
+        def size(self, name: str) -> int | None:
+            return self.sizes.get(name)
+
+        def write(self, name: str, data: bytes) -> None:
+            written.append(name)
+
+    whole, small, medium = accepted.files
+    media.store(Place({}), accepted)
+    assert written == [medium, small, whole]
+    written.clear()
+    media.store(Place({name: len(data) for name, data in accepted.files.items()}), accepted)
+    media.store(Place({small: len(accepted.files[small]) + 1, whole: 0, medium: 1}), accepted)
+    assert written == [medium, small, whole]
+    assert accepted.bytes == len(accepted.files[whole])
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [(errno.ENOSPC, "the disk is full"), (errno.EDQUOT, "the disk is full"),
+     (errno.EACCES, "the media folder: Permission denied")],
+)  # fmt: skip
+def test_a_disk_that_fails_is_told(error: int, words: str, tmp_path: Path) -> None:
+    """As what it is."""
+    accepted = media._named(pictures.encode(picture()), b"")
+
+    class Place(MediaFolder):
+        def write(self, name: str, data: bytes) -> None:
+            raise OSError(error, os.strerror(error))
+
+    with pytest.raises(StorageUnavailable, match=words):
+        media.store(Place(tmp_path), accepted)
+
+
+def test_the_largest_upload(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is taken; one byte more is not, and the limit is told."""
+    monkeypatch.setattr(media, "MAX_BYTES", 3 * 1024 * 1024)
+    media._check_length(b"x" * 3 * 1024 * 1024)
+    with pytest.raises(TooLarge, match="has 3 MB; the limit is 3 MB"):
+        media._check_length(b"x" * (3 * 1024 * 1024 + 1))

@@ -1,6 +1,7 @@
 """The life of a post, and what each step of it records."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import select
@@ -256,7 +257,7 @@ def test_parts_are_told_of_what_readers_see(
     site: Site, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the text of before: changes of a public text, not a minor one, a title or a draft."""
-    told: list[tuple[str, ...]] = []
+    told: list[tuple[Any, ...]] = []
     monkeypatch.setattr(published, "tell_parts", lambda _db, _post, *words: told.append(words))
     make_post(site, "One.", slug="one")
     path, now = "/posts/one", clock()

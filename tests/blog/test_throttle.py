@@ -102,3 +102,112 @@ def test_who_has_to_wait_is_told_how_long(site: Site, clock: FakeClock) -> None:
         attempt(site, replace(VISITOR, name="gina", address=f"203.0.113.{number}"))
     with pytest.raises(TooMany, match="in 10 s"):
         attempt(site, replace(VISITOR, name="gina", address="203.0.113.9"))
+
+
+def test_each_counter_is_of_one_name_or_place(site: Site, clock: FakeClock) -> None:
+    """Of the address, of the name, of both together; a whole network of IPv6 is one place."""
+    kinds = ("name", "address", "known")
+    visitors = [VISITOR, replace(VISITOR, name="bob"), replace(VISITOR, address="198.51.100.2"),
+                replace(VISITOR, key="other")]  # fmt: skip
+    own, name, place, key = [[v.purse(kind).subject for kind in kinds] for v in visitors]
+    assert len({*own, *key}) == 6
+    assert [a == b for a, b in zip(own, name, strict=True)] == [False, True, False]
+    assert [a == b for a, b in zip(own, place, strict=True)] == [True, False, False]
+    assert VISITOR.purse("nothing of these").slows
+    six, same, other = (
+        replace(VISITOR, address=address).purse("address").subject
+        for address in ("2001:db8::1", "2001:db8::2", "2001:db9::1")
+    )
+    assert six == same != other
+    with site.database.read() as db:
+        by_name, by_address = throttle.purses(db, VISITOR, clock())
+    assert (by_name.slows, by_address.slows) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("failures", "seconds"),
+    [(4, 0), (5, 10), (6, 20), (7, 40), (8, 60), (9, 60), (30, 60)],
+)  # fmt: skip
+def test_each_failure_makes_the_pause_longer(
+    site: Site, clock: FakeClock, failures: int, seconds: int
+) -> None:
+    """For the name, until it is a minute; the failures of others do not count."""
+    purses = [throttle.Purse(subject, slows=True) for subject in ("a", "b", "c")]
+    with site.database.write() as db:
+        for subject, count in (("a", 1), ("b", failures), ("c", 1)):
+            db.add_all(LoginFailure(subject=subject, failed_at=clock()) for _ in range(count))
+        for purse in (purses[0], purses[2]):
+            assert len(throttle.reserve(db, [purse], clock())) == 1
+        if seconds:
+            with pytest.raises(TooMany) as refused:
+                throttle.reserve(db, [purses[0], purses[1]], clock.forward(milliseconds=400))
+            assert refused.value.retry_after_seconds == seconds
+            assert f"in {seconds} s" in str(refused.value)
+            clock.forward(seconds=seconds, milliseconds=-400)
+        (number,) = throttle.reserve(db, purses[1:2], clock())
+        before = db.scalar(select(func.count()).select_from(LoginFailure)) or 0
+        throttle.release(db, [number])
+        assert db.scalar(select(func.count()).select_from(LoginFailure)) == before - 1
+
+
+@pytest.mark.parametrize(
+    ("minutes", "kept"), [(-16, 0), (-15, 0), (-14, 1), (0, 1), (14, 1), (15, 1), (16, 0)]
+)
+def test_failures_are_forgotten_after_a_quarter_of_an_hour(
+    site: Site, clock: FakeClock, minutes: int, kept: int
+) -> None:
+    """And those of a clock that was that far ahead at once."""
+    with site.database.write() as db:
+        db.add(LoginFailure(subject="a", failed_at=clock() + timedelta(minutes=minutes)))
+        throttle.reserve(db, [], clock())
+        assert db.scalar(select(func.count()).select_from(LoginFailure)) == kept
+
+
+@pytest.mark.parametrize(
+    ("passed", "words"),
+    [(0, "in 15 min"), (60, "in 14 min"), (61, "in 14 min"), (780, "in 2 min"), (839, "in 2 min"),
+     (840, "in 60 s"), (841, "in 59 s"), (899, "in 1 s")],
+)  # fmt: skip
+def test_an_address_waits_for_its_oldest_failure(
+    site: Site, clock: FakeClock, passed: int, words: str
+) -> None:
+    """In minutes, in the end in seconds; however many there were after it."""
+    purse = throttle.Purse("a", slows=False)
+    with site.database.write() as db:
+        for second in range(5):
+            failed_at = clock() + timedelta(milliseconds=second)
+            db.add(LoginFailure(subject="a", failed_at=failed_at))
+        clock.forward(seconds=passed)
+        with pytest.raises(TooMany, match=words):
+            throttle.reserve(db, [purse], clock())
+        clock.forward(seconds=900 - passed)
+        assert throttle.reserve(db, [purse], clock())
+
+
+def test_an_address_is_known_to_one_author(site: Site, clock: FakeClock) -> None:
+    """For half a year after the last login; forgetting one person's forgets no other's."""
+    people = [make_author(site, name) for name in ("ada", "ben", "cleo")]
+    visitors = [replace(VISITOR, name=person.name) for person in people]
+
+    def known() -> list[bool]:
+        with site.database.read() as db:
+            return [len(throttle.purses(db, visitor, clock())) == 1 for visitor in visitors]
+
+    with site.database.write() as db:
+        for person, visitor in zip(people, visitors, strict=True):
+            db.add(LoginFailure(subject=visitor.familiar.subject, failed_at=clock()))
+            throttle.know(db, visitor, person, clock())
+            throttle.know(db, visitor, person, clock())
+        assert db.scalar(select(func.count()).select_from(LoginFailure)) == 0
+    assert known() == [True] * 3
+    clock.forward(days=180, seconds=-1)
+    assert known() == [True] * 3
+    with site.database.write() as db:
+        throttle.know(db, visitors[1], people[1], clock())
+    clock.forward(seconds=1)
+    assert known() == [False, True, False]
+    with site.database.write() as db:
+        for person, visitor in zip(people, visitors, strict=True):
+            throttle.know(db, visitor, person, clock())
+        throttle.forget(db, people[1])
+    assert known() == [True, False, True]

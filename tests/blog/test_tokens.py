@@ -1,6 +1,7 @@
 """API tokens: what they allow, and what is kept of them."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import select
@@ -147,3 +148,76 @@ def test_nothing_is_kept_about_the_tokens_of_who_is_removed(site: Site) -> None:
         authors.remove(db, authors.named(db, "bob"), authors.named(db, "ada"))
         rows = select(Meta.name).where(Meta.name.startswith(authors.MADE_LAST))
         assert db.scalars(rows).all() == [f"{authors.MADE_LAST}{ada.id}"]
+
+
+def test_each_token_is_of_one_author(site: Site, clock: FakeClock) -> None:
+    """What is done to it is done to none that was made before or after it."""
+    people = [make_author(site, name) for name in ("ada", "ben", "cleo")]
+    secrets = [make_token(site, person, "media") for person in people for _ in range(2)]
+
+    def numbers(author: Author | None = None) -> list[int]:
+        with site.database.read() as db:
+            return [row.id for row in tokens.listed(db, author)]
+
+    assert [numbers(person) for person in (*people, None)] == [
+        [1, 2],
+        [3, 4],
+        [5, 6],
+        [*range(1, 7)],
+    ]
+    with site.database.write() as db:
+        found = [tokens.verify(db, secret, clock()) for secret in secrets]
+        assert [row and row.id for row in found] == [*range(1, 7)]
+        (third,) = [row for row in found if row and row.id == 3]
+        tokens.note_use(db, third, clock())
+        db.expire_all()
+        used = [row.id for row in tokens.listed(db) if row.used_at is not None]
+        assert used == [3]
+        for number in (1, 5, 99):
+            with pytest.raises(NotFound):
+                tokens.revoke(db, number, people[1])
+        tokens.revoke(db, 3)
+    assert numbers() == [1, 2, 4, 5, 6]
+    with site.database.write() as db:
+        assert tokens.revoke_all(db, people[1]) == 1
+    assert numbers() == [1, 2, 5, 6]
+
+
+@pytest.mark.parametrize(
+    ("changed", "dropped"),
+    [({}, True), ({"label": "b"}, False), ({"label": "Z"}, False), ({"scopes": ["media"]}, False),
+     ({"scopes": ["create", "media"]}, False), ({"attempt": "other"}, False),
+     ({"attempt": "another"}, False), ({"attempt": ""}, False)],
+)  # fmt: skip
+def test_a_twin_is_the_same_in_everything(
+    site: Site, clock: FakeClock, changed: dict[str, Any], dropped: bool
+) -> None:
+    """Label, scope and the name of the request."""
+    ada = make_author(site)
+    request: dict[str, Any] = {"label": "a", "scopes": ["delete"], "attempt": "name"}
+    for values in (request, request | changed):
+        with site.database.write() as db:
+            token = tokens.create(db, ada, values["scopes"], clock(), values["label"])
+            tokens.drop_twin(db, token, values["attempt"])
+    with site.database.read() as db:
+        assert [row.id for row in tokens.listed(db)] == ([2] if dropped else [1, 2])
+
+
+def test_the_limits_of_a_token(site: Site, clock: FakeClock) -> None:
+    """A label of 80 characters, an end a second from now; a use is news after an hour."""
+    ada = make_author(site)
+    with site.database.write() as db:
+        end = clock() + timedelta(seconds=1)
+        token = tokens.create(db, ada, ["create"], clock(), "x" * 80, end)
+        row = tokens.verify(db, token, clock())
+        assert row is not None
+        assert tokens.verify(db, token, end) is None
+        for seconds, news in ((3599, False), (3600, True), (3601, True)):
+            row.used_at = clock() - timedelta(seconds=seconds)
+            assert tokens.use_is_news(row, clock()) is news
+    with pytest.raises(InvalidInput, match=f"'{'y' * 40}'"):
+        tokens.checked_scopes(["y" * 41])
+    assert tokens.checked_scopes(["media", "create", "media"]) == ["create", "media"]
+    for name in ("ape", "zoo"):
+        with pytest.raises(InvalidInput, match="'ape'"):
+            tokens.checked_scopes(["zoo", "ape", name, "create"])

@@ -138,14 +138,14 @@ def test_problems_are_known_since_they_were_found(site: Site) -> None:
 def test_versions_of_a_document_are_its_own(site: Site) -> None:
     """From the one in force at a moment on; the present one of each is never forgotten."""
     with site.database.write() as session:
-        for hour in range(3):
+        for number in range(3):
             for name in ("atom", "json", "rss"):
-                at = NOON + timedelta(hours=hour)
+                at = NOON + timedelta(hours=number)
                 build = Build(
-                    f"{name}{hour}", at, decide(histogram([], at, "UTC").by_dates(), at, TtlRule()),
+                    f"{name}{number}", at, decide(histogram([], at, "UTC").by_dates(), at, TtlRule()),
                     [], at,
                 )  # fmt: skip
-                row = keep(session, name, "text/xml", f"{name} {hour}".encode(), build)
+                row = keep(session, name, "text/xml", f"{name} {number}".encode(), build)
                 for _ in range(2):
                     snapshots.note_version(session, row, at)
                     session.flush()

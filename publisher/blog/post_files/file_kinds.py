@@ -91,9 +91,9 @@ def _kind(data: bytes) -> tuple[str, str]:
 
 def _is_mpeg_frame(data: bytes) -> bool:
     """MPEG-1 or -2 layer III: sync word, and a bit rate and sample rate that exist."""
-    if len(data) < 4 or data[0] != 0xFF or data[1] & 0xE6 not in (0xE2, 0xE6):
+    if len(data) < 4 or data[0] != 0xFF or data[1] & 0xE6 != 0xE2:
         return False
-    return data[1] & 0x06 == 0x02 and data[2] >> 4 not in (0, 15) and data[2] & 0x0C != 0x0C
+    return data[2] >> 4 not in (0, 15) and data[2] & 0x0C != 0x0C
 
 
 TYPES = {

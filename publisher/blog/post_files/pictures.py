@@ -177,8 +177,6 @@ def _count_frames(image: Image.Image) -> int:
 
 def _bytes(image: Image.Image, kind: str) -> bytes:
     out = io.BytesIO()
-    if kind == "JPEG" and image.mode == "RGBA":
-        image = image.convert("RGB")
     # Pillow would write the metadata in `info` into the file.
     image.info.clear()
     image.save(out, kind, **_OPTIONS[kind])

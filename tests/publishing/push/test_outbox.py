@@ -323,8 +323,8 @@ def answering(reply: Reply | Exception | None) -> Mapping[str, outbox.Send]:
     return dict.fromkeys(("websub", "mail"), send)
 
 
-def answer_of(status: int, body: bytes = b"", **headers: str) -> Reply:
-    return Reply("https://a.example", status, headers, body)
+def answer_of(status: int, body: bytes = b"", retry_after: str = "") -> Reply:
+    return Reply("https://a.example", status, {"retry-after": retry_after}, body)
 
 
 @pytest.mark.parametrize(
@@ -351,11 +351,11 @@ def test_what_becomes_of_a_message(site: Site, protocol: str, status: int, state
     [
         (answer_of(503), "503", 60), (answer_of(503, b" a\n\x07b "), "503 a b", 60),
         (answer_of(503, b"x" * 300), "503 " + "x" * 116, 60),
-        (answer_of(503, **{"retry-after": "61"}), "503", 61),
-        (answer_of(503, **{"retry-after": "59"}), "503", 60),
-        (answer_of(503, **{"retry-after": "soon"}), "503", 60),
-        (answer_of(503, **{"retry-after": "86401"}), "503", 86_400),
-        (answer_of(503, **{"retry-after": "9" * 99}), "503", 86_400),
+        (answer_of(503, retry_after="61"), "503", 61),
+        (answer_of(503, retry_after="59"), "503", 60),
+        (answer_of(503, retry_after="soon"), "503", 60),
+        (answer_of(503, retry_after="86401"), "503", 86_400),
+        (answer_of(503, retry_after="9" * 99), "503", 86_400),
         (OutgoingError("y" * 200), "y" * 120, 60),
         (AttributeError("z"), "it could not be sent; the fault is ours and has been logged", 60),
     ],
