@@ -141,10 +141,8 @@ def test_versions_of_a_document_are_its_own(site: Site) -> None:
         for number in range(3):
             for name in ("atom", "json", "rss"):
                 at = NOON + timedelta(hours=number)
-                build = Build(
-                    f"{name}{number}", at, decide(histogram([], at, "UTC").by_dates(), at, TtlRule()),
-                    [], at,
-                )  # fmt: skip
+                decision = decide(histogram([], at, "UTC").by_dates(), at, TtlRule())
+                build = Build(f"{name}{number}", at, decision, [], at)
                 row = keep(session, name, "text/xml", f"{name} {number}".encode(), build)
                 for _ in range(2):
                     snapshots.note_version(session, row, at)
