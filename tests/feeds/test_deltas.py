@@ -11,7 +11,7 @@ import pytest
 from publisher.feeds import atom, jsonfeed, rss
 from publisher.feeds.channel import Channel, content_hash
 from publisher.feeds.conditional import Served
-from publisher.feeds.deltas import MOST_CONTENTS, History, deltas, followed, wanted
+from publisher.feeds.deltas import History, deltas, followed, wanted
 from publisher.feeds.feed_answer import FeedAnswer, gzipped
 from tests.feeds.samples import channel, everything, item
 
@@ -126,10 +126,23 @@ def test_a_short_json_feed_looks_like_the_whole_one() -> None:
 
 def test_history_is_bounded() -> None:
     """Only so many contents are known, the newest ones."""
-    history, _ = life(rss, *(posts(number) for number in range(MOST_CONTENTS + 5)))
-    assert len(history["contents"]) == MOST_CONTENTS
-    assert content_hash(posts(0))[:8] not in history["contents"]
-    assert content_hash(posts(MOST_CONTENTS + 4))[:8] in history["contents"]
+    history, _ = life(rss, *(posts(number) for number in range(34)))
+    contents = [content_hash(posts(number))[:8] for number in range(34)]
+    assert history["contents"] == {contents[number]: number + 1 for number in range(2, 34)}
+
+
+@pytest.mark.parametrize(("longer", "offered"), [(0, True), (-1, False)])
+def test_a_delta_is_offered_up_to_half_of_the_document(longer: int, offered: bool) -> None:
+    delta = json.dumps({"items": [{"id": "new"}]}, indent=1) + "\n"
+    start, end = '{"items": [{"id": "new"}, {"id": "', '"}]}'
+    old = "x" * (2 * len(delta) + longer - len(start) - len(end))
+    body = f"{start}{old}{end}".encode()
+    before = f'{{"items": [{{"id": "{old}{end}'.encode()
+    history = followed(None, "aaaaaaaa", jsonfeed.CONTENT_TYPE, before)
+    history = followed(history, "bbbbbbbb", jsonfeed.CONTENT_TYPE, body)
+    found = deltas(history, jsonfeed.CONTENT_TYPE, body)
+    assert ("aaaaaaaa" in found) == offered
+    assert found["bbbbbbbb"].body == b'{\n "items": []\n}\n'
 
 
 @pytest.mark.parametrize("body", [b"", b"<rss", b"{}", b"[1]", b"<html/>", b"\xff", b"<rss/>"])
