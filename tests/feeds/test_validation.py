@@ -149,6 +149,7 @@ NEEDS_DATE = "each item needs a pubDate of RFC 822 with a year of four digits"
     ("document", "problems"),
     [
         (FOREIGN, []),
+        (b"\xef\xbb\xbf" + FOREIGN, []),
         (FOREIGN.replace(b"<title>T</title>", b""), ["R1 the channel needs one title"]),
         (FOREIGN.replace(b"<ttl>60</ttl>", b""), []),
         (FOREIGN.replace(b"<ttl>60</ttl>", SY % 3), []),
@@ -193,6 +194,7 @@ NEEDS_DATE = "each item needs a pubDate of RFC 822 with a year of four digits"
             ["R3 skipHours must be different hours from 0 to 23 in order, not ['5', '4']"],
         ),
         (FOREIGN.replace(b"2024 08:30:00 +0000", b"24"), [f"R5 {NEEDS_DATE}"]),
+        (FOREIGN.replace(b"04 Mar", b"31 Feb"), [f"R5 {NEEDS_DATE}"]),
         (
             after_ttl(b"<lastBuildDate>Mon, 04 Mar 2024 08:29:59 GMT</lastBuildDate>"),
             ["R4 lastBuildDate is older than the newest item"],
@@ -282,12 +284,13 @@ def _always(body: bytes) -> Callable[[Channel], bytes]:
     return lambda _: body
 
 
-def test_atom_and_json_are_examined_too() -> None:
-    """A missing self link, a date in the future, an id that is used twice."""
+@pytest.mark.parametrize("address", ["https://blog.example/a", "https://blog.example/z"])
+def test_atom_and_json_are_examined_too(address: str) -> None:
+    """A wrong self link, a date in the future, an id that is used twice."""
     twice = channel(item(1), item(1, published_at=MORNING + timedelta(days=1)))
     for name, form in (("atom", atom), ("json", jsonfeed)):
         body = form.render(twice)
-        meant = replace(twice, feed_url="https://blog.example/other")
+        meant = replace(twice, feed_url=address)
         violations = validation.examine(name, meant, MORNING, _always(body), body)
         assert {problem.rule for problem in violations} == {"R5", "R7", "R9"}
 
