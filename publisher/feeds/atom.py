@@ -24,10 +24,7 @@ def render(channel: Channel) -> bytes:
 
     It has no ttl: the response's Cache-Control carries it.
     """
-    names: dict[str | None, str] = {None: ATOM}
-    names |= {"fh": HISTORY} if channel.complete or channel.current_url else {}
-    names |= {"at": TOMBSTONES} if channel.deleted else {}
-    feed = Element("feed", {_XML_LANG: channel.language}, nsmap=names)
+    feed = Element("feed", {_XML_LANG: channel.language}, nsmap=_prefixes(channel))
     _text(feed, "id", channel.feed_url)
     _text(feed, "title", channel.title)
     _text(feed, "subtitle", channel.description)
@@ -53,6 +50,12 @@ def render(channel: Channel) -> bytes:
         )
     document = tostring(feed, pretty_print=True, encoding="UTF-8", xml_declaration=True)
     return styled(bytes(document))
+
+
+def _prefixes(channel: Channel) -> dict[str | None, str]:
+    """The namespaces that the document needs."""
+    history = {"fh": HISTORY} if channel.complete or channel.current_url else {}
+    return {None: ATOM} | history | ({"at": TOMBSTONES} if channel.deleted else {})
 
 
 def first_words(item: Item) -> str:

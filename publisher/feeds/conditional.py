@@ -104,6 +104,8 @@ class Served:
     document, sent with headers that keep browsers from running it, and compressed by gzip only.
     """
 
+    _second: PreparedAnswers | None = None
+
     def __init__(
         self,
         body: bytes,
@@ -143,7 +145,6 @@ class Served:
             *(SANDBOX if untrusted else ()),
         ]
         self._content_type = content_type
-        self._second: PreparedAnswers | None = None
 
     @property
     def plain_bytes(self) -> int:

@@ -188,7 +188,7 @@ NEEDS_DATE = "each item needs a pubDate of RFC 822 with a year of four digits"
             FOREIGN.replace(b"60</ttl>", b"x</ttl>" + SY % 2),
             ["R2 ttl must be one whole number of minutes, not ['x']"],
         ),
-        (after_ttl(b"<skipHours><hour>3</hour><hour>22</hour></skipHours>"), []),
+        (after_ttl(b"<skipHours><hour>0</hour><hour>23</hour></skipHours>"), []),
         (
             after_ttl(b"<skipHours><hour>5</hour><hour>4</hour></skipHours>"),
             ["R3 skipHours must be different hours from 0 to 23 in order, not ['5', '4']"],
