@@ -124,7 +124,8 @@ def test_what_identifies_a_post() -> None:
         ("/b", "/b"), ("https://a.example", ""), ("https://a.example/", ""), ("/", ""),
         ("https://a.example/?p=1", "/?p=1"), ("https://a.example?p=1", "/?p=1"), ("b", ""),
         ("ftp://a.example/b", ""), ("mailto:b", ""), ("http://[b", ""), ("", ""),
-        ("/" + "b" * (MAX_ADDRESS - 1), "/" + "b" * (MAX_ADDRESS - 1)), ("/" + "b" * MAX_ADDRESS, ""),
+        ("/" + "b" * (MAX_ADDRESS - 1), "/" + "b" * (MAX_ADDRESS - 1)),
+        ("/" + "b" * MAX_ADDRESS, ""),
     ],
 )  # fmt: skip
 def test_the_path_of_a_former_address(address: str, path: str) -> None:
