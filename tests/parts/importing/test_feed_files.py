@@ -232,7 +232,7 @@ def feed(item: Any, **more: Any) -> str:
 @pytest.mark.parametrize(
     ("item", "found"),
     [
-        ({}, {"where": "item 1", "source": "", "summary": "", "by": ("",), "tags": (), "title": ""}),
+        ({}, {"where": "item 1", "source": "", "summary": "", "by": ("",), "tags": ()}),
         ({"id": 5}, {"guid": "5"}),
         ({"url": "https://a.example/b"}, {"guid": "https://a.example/b", "slug": "b"}),
         ({"content_html": "<i>h</i>", "content_text": "t", "summary": "s"},

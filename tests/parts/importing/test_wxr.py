@@ -2,6 +2,7 @@
 
 import time
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ from publisher.base.errors import InvalidData
 from publisher.base.media_files import Attachment
 from publisher.parts.importing.formats import fields, wordpress_words, wxr
 from publisher.parts.importing.html_to_markdown import markdown_of
-from publisher.parts.importing.imported import Batch
+from publisher.parts.importing.imported import Batch, ImportedPost
 from tests.parts.importing.conftest import one, read
 
 EXPORT = """<?xml version="1.0" encoding="UTF-8" ?>
@@ -292,3 +293,183 @@ def test_a_sound_by_its_address_alone_and_an_escaped_address() -> None:
     source = one(export(content=body)).source
     assert '<audio controls src="https://old.example/a.mp3"></audio>' in source
     assert "B5xYBrxVSiE?a=1&amp;t=5" in source
+
+
+def wp(**fields: str) -> str:
+    """Fields of WordPress."""
+    return "".join(f"<wp:{name}>{text}</wp:{name}>" for name, text in fields.items())
+
+
+def meta(key: str, value: str) -> str:
+    """A custom field."""
+    return f"<wp:postmeta>{wp(meta_key=key, meta_value=value)}</wp:postmeta>"
+
+
+def listed(*posts: str, above: str = "") -> Batch:
+    """What an export with these items has."""
+    items = "".join(f"<item><link>https://old.example/b/tea/</link>{post}</item>" for post in posts)
+    return read(EXPORT.format(items=f"{above}{items}"))
+
+
+def item(*parts: str) -> ImportedPost:
+    (post,) = listed("".join(parts)).posts
+    return post
+
+
+DATED = wp(post_date_gmt="2019-05-01 10:00:00")
+
+
+@pytest.mark.parametrize(
+    ("inside", "found"),
+    [
+        (DATED, {"status": "published", "kind": "post", "address": "https://old.example/b/tea/",
+                 "where": "item 1", "aliases": ("",), "by": (), "image": "", "needs": (),
+                 "as_markdown": True}),
+        (DATED + wp(post_type="page", post_id="5"), {"kind": "page", "aliases": ("/?page_id=5",)}),
+        (DATED + wp(post_type="post", post_id="5"), {"kind": "post", "aliases": ("/?p=5",)}),
+        (DATED + wp(post_id="x"), {"aliases": ("",)}),
+        (DATED + wp(status="draft", post_id="5"),
+         {"status": "draft", "address": "", "aliases": ()}),
+        (DATED + wp(status="pending"), {"status": "draft"}),
+        (DATED + wp(status="future"), {"status": "scheduled", "address": ""}),
+        (DATED + wp(status="private"), {"status": "draft"}),
+        (DATED + wp(post_password="x"), {"status": "draft"}),
+        (DATED + wp(post_name="gr%C3%BCn"), {"slug": "grün"}),
+        (wp(post_date_gmt="0000-00-00 00:00:00", post_date="2019-05-01 10:00:00") + "",
+         {"published_at": datetime(2019, 5, 1, 10, tzinfo=UTC)}),
+        (wp(post_date_gmt="0000-00-00 00:00:00", post_date="0000-00-00 00:00:00"),
+         {"published_at": None, "needs": ()}),
+        (wp(post_date_gmt="2019-05-01 10:00:00", post_date="2019-05-01 12:00:00"),
+         {"published_at": datetime(2019, 5, 1, 10, tzinfo=UTC)}),
+        (wp(post_modified_gmt="2019-05-02 10:00:00"),
+         {"changed_at": datetime(2019, 5, 2, 10, tzinfo=UTC), "published_at": None}),
+        ("<pubDate>Thu, 30 Nov -0001 00:00:00 +0000</pubDate>",
+         {"published_at": None, "needs": ()}),
+        ("<dc:creator>bo</dc:creator>", {"by": ("bo",)}),
+        ("<dc:creator>ada</dc:creator>", {"by": ("ada", "Ada L.")}),
+        (DATED + wp(post_id="5") + meta("_wp_old_slug", "old") + meta("_wp_old_slug", "older"),
+         {"aliases": ("/?p=5", "https://old.example/b/old/", "https://old.example/b/older/")}),
+        (meta("enclosure", "https://a.example/1.mp3\n9\naudio/mpeg\nx"),
+         {"enclosure": Attachment("https://a.example/1.mp3", "audio/mpeg", 9, 0)}),
+        (meta("enclosure", "https://a.example/1.mp3"),
+         {"enclosure": Attachment("https://a.example/1.mp3", "application/octet-stream", 0, 0)}),
+        (meta("other", "https://a.example/1.mp3"), {"enclosure": None}),
+        ("<content:encoded>[x](https://b.example) &lt;!-- y --></content:encoded>",
+         {"source_format": "markdown", "as_markdown": False}),
+        ('<content:encoded>&lt;!-- wp:latest-posts {"a":1} /--></content:encoded>',
+         {"needs": ("the block latest-posts",)}),
+        ("<content:encoded>&lt;!-- wp:a /-->&lt;!-- wp:b/c /-->&lt;!-- wp:a /--></content:encoded>",
+         {"needs": ("the block a", "the block b/c")}),
+        ("<content:encoded>&lt;!-- wp:footnotes /--></content:encoded>",
+         {"needs": ("the block footnotes",)}),
+        ("<content:encoded>&lt;!-- wp:footnotes /--></content:encoded>" + meta("footnotes", "[]"),
+         {"needs": ()}),
+        ("<content:encoded>[poll id=1]</content:encoded>", {"needs": ("the shortcode [poll]",)}),
+    ],
+)  # fmt: skip
+def test_properties_of_an_item(inside: str, found: dict[str, Any]) -> None:
+    post = item(inside)
+    assert {name: getattr(post, name) for name in found} == found
+
+
+def test_former_names_of_a_post_with_a_query() -> None:
+    """Its address has no name in it that could have been another."""
+    post = item("<link>x</link>", DATED, wp(post_id="5"), meta("_wp_old_slug", "old"))
+    assert "https://old.example/b/old/" in post.aliases
+    query = (
+        f"<item><link>https://old.example/?p=5</link>{DATED}{meta('_wp_old_slug', 'old')}</item>"
+    )
+    (post,) = read(EXPORT.format(items=query)).posts
+    assert post.aliases == ("",)
+
+
+def test_what_is_counted() -> None:
+    """Passwords, private posts, comments, and what is no post."""
+    comment = "<wp:comment/>"
+    batch = listed(
+        DATED + wp(post_password="x") + comment * 2,
+        DATED + wp(post_password="x", status="private"),
+        DATED + wp(status="private") + comment,
+        wp(post_type="nav_menu_item") + comment,
+        wp(status="trash"), wp(post_type="page", status="inherit"), DATED,
+    )  # fmt: skip
+    assert [post.where for post in batch.posts] == ["item 1", "item 2", "item 3", "item 7"]
+    assert batch.notes == {
+        "post with a password becomes a draft": 2, "private post becomes a draft": 1,
+        "comment is left out": 3, "nav_menu_item is not a post and is left out": 1,
+        "post with the state trash is left out": 1, "page with the state inherit is left out": 1,
+    }  # fmt: skip
+
+
+CATEGORIES = (
+    '<category domain="category" nicename="gr%C3%BCn">Green</category>'
+    '<category domain="post_tag" nicename="hot">Hot</category>'
+    '<category domain="category" nicename="uncategorized">None</category>'
+    '<category domain="zoo" nicename="zoo">Zoo</category><category nicename="x">X</category>'
+    '<category domain="post_tag">No name</category>'
+)
+
+
+def test_lists_that_a_public_post_was_in() -> None:
+    """Of categories, tags, its month and year, and its author."""
+    above = "<wp:base_blog_url>https://old.example/b/</wp:base_blog_url>"
+    post = DATED + CATEGORIES + "<dc:creator>Ada.L</dc:creator>"
+    batch = listed(post, above=above)
+    assert batch.moved == {
+        "/b/category/grün/": "/tags/green", "/b/category/grün/feed/": "/tags/green/rss.xml",
+        "/b/tag/hot/": "/tags/hot", "/b/tag/hot/feed/": "/tags/hot/rss.xml",
+        "/b/2019/05/": "/archives/2019/5", "/b/2019/": "/archives",
+        "/b/author/ada-l/feed/": "/rss.xml",
+    }  # fmt: skip
+    assert batch.author_pages == {"/b/author/ada-l/": ("Ada.L",)}
+    assert batch.old_feeds[0] == "/b/feed/"
+    assert len(batch.old_feeds) == 6
+    draft, page = listed(post + wp(status="draft")), listed(post + wp(post_type="page"))
+    assert draft.moved == {}
+    assert [*page.moved] == [path.removeprefix("/b") for path in [*batch.moved][:4]]
+    assert listed(DATED).author_pages == {}
+    assert listed(CATEGORIES).moved.keys() == page.moved.keys()
+
+
+@pytest.mark.parametrize(
+    ("login", "name"),
+    [("Ada Lovelace", "ada-lovelace"), ("a.b", "a-b"), ("a@b.c", "ab-c"), (" x ", "x"), ("É", "e"),
+     ("a_b-c", "a_b-c"), ("a--b", "a-b"), ("!!!", ""), ("x" * 60, "x" * 50)],
+)  # fmt: skip
+def test_the_name_of_an_author_in_addresses(login: str, name: str) -> None:
+    assert wxr._name_in_addresses(login) == name
+
+
+def attached(number: int, parent: int, alt: str = "", url: str = "") -> str:
+    """An attachment, of which WordPress has a page."""
+    return wp(
+        post_type="attachment", post_id=str(number), post_parent=str(parent),
+        attachment_url=url or f"https://old.example/{number}.jpg",
+    ) + meta("_wp_attachment_image_alt", alt)  # fmt: skip
+
+
+def test_pictures_of_a_post() -> None:
+    """Galleries with and without numbers, and its own picture unless the text shows it."""
+    pictures = [attached(7, 5, "A<b"), attached(8, 5), attached(9, 0), attached(10, 5, url=" ")]
+
+    def post(content: str, thumbnail: str = "", number: str = "5") -> ImportedPost:
+        shown = f"<content:encoded>{content}</content:encoded>{wp(post_id=number)}"
+        batch = listed(shown + (meta("_thumbnail_id", thumbnail) if thumbnail else ""), *pictures)
+        return next(iter(batch.posts))
+
+    def figures(*numbers: int) -> str:
+        alt = {7: "A&amp;lt;b".replace("&amp;", "&")}
+        return "\n\n".join(
+            f'<figure><img src="https://old.example/{n}.jpg" alt="{alt.get(n, "")}"></figure>'
+            for n in numbers
+        )
+
+    pictures[0] = pictures[0].replace("A<b", "A&lt;b")
+    assert post('[gallery ids="9, 7,99"]').source == figures(9, 7)
+    assert post("[gallery]").source == figures(7, 8)
+    assert post("[gallery]", number="0").source == "<p>[gallery]</p>"
+    assert post('[gallery ids="99"]').needs == ("the shortcode [gallery]",)
+    own = post("x", "7")
+    assert (own.image, own.image_alt) == ("https://old.example/7.jpg", "A<b")
+    for content, thumbnail in (('&lt;img src="https://old.example/7-300.jpg">', "7"), ("x", "99")):
+        assert (post(content, thumbnail).image, post(content, thumbnail).image_alt) == ("", "")
