@@ -9,6 +9,7 @@ import pytest
 
 from publisher.base.errors import InvalidData
 from publisher.base.media_files import Attachment
+from publisher.exchange.front_matter import MAX_FILE_BYTES
 from publisher.parts.importing.formats import fields
 from publisher.parts.importing.imported import MAX_ADDRESS, is_web_address
 
@@ -180,7 +181,7 @@ def test_tables() -> None:
     )
     assert fields.table_in("") == ([], [])
     with pytest.raises(InvalidData, match=r"^x: the CSV cannot be read"):
-        fields.table_in('a\n"' + "b" * (fields.MAX_FILE_BYTES + 1) + '"\n', "x: ")
+        fields.table_in('a\n"' + "b" * (MAX_FILE_BYTES + 1) + '"\n', "x: ")
 
 
 def test_json_that_cannot_be_read() -> None:

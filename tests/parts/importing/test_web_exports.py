@@ -167,8 +167,8 @@ BEEHIIV = {
         ({"content_tags": "a; b;;"}, {"tags": ("a", "b")}),
         ({"web_subtitle": "S &amp; T"}, {"summary": "S & T"}),
         ({"content_html": " "}, {"source": ""}),
-        ({"content_html": "<table id='content-blocks'><style>x</style><tr><td><div>a <b>b</b></div></td>"
-          "</tr></table>c"}, {"source": "a <b>b</b>"}),
+        ({"content_html": "<table id='content-blocks'><style>x</style><tr><td><div>a <b>b</b></div>"
+          "</td></tr></table>c"}, {"source": "a <b>b</b>"}),
         ({"content_html": "<p id='content-blocks'>a</p>"}, {"source": "a"}),
     ],
 )  # fmt: skip

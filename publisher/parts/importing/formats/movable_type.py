@@ -62,7 +62,7 @@ def _post(entry: str, number: int, zone: tzinfo, batch: Batch) -> ImportedPost:
     breaks = values.get("CONVERT BREAKS", "").lower()
     form: SourceFormat = "markdown" if breaks.startswith("markdown") else "html"
     if form == "html" and breaks not in ("0", "richtext"):
-        body = wxr.as_html(body.replace("<!--more-->", "\0")).replace("\0", "<!--more-->")
+        body = wxr.as_html(body)
     moment, needs = fields.dated(_DATE.sub(r"\3-\1-\2 \4", values.get("DATE", "")), zone)
     state = _STATES.get(values.get("STATUS", "publish").lower(), "draft")
     status = "draft" if needs else state
