@@ -163,11 +163,11 @@ def fetched(
 
 
 def _folder(root: Path) -> Folder:
-    """The files below `root`; links are not followed, hidden folders not entered."""
+    """The files below `root`; links are not followed, what is hidden is left out."""
     names = []
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
-        if path.is_symlink() or not path.is_file() or "/." in f"/{name}":
+        if path.is_symlink() or not path.is_file() or _is_hidden(name):
             continue
         try:
             name.encode()
@@ -181,6 +181,11 @@ def _folder(root: Path) -> Folder:
             return _within(file.read(limit + 1), limit, name)
 
     return Folder(root.name or str(root), names, read)
+
+
+def _is_hidden(name: str) -> bool:
+    """Whether a file or a folder above it is hidden; the settings of a site are not."""
+    return "/." in f"/{name}".removesuffix("/.eleventy.js")
 
 
 def _zip(label: str, file: BinaryIO) -> Folder:
@@ -208,7 +213,7 @@ def _zip(label: str, file: BinaryIO) -> Folder:
         except _DAMAGED as error:
             raise InvalidData(f"{label}: {name[:60]} in the zip is damaged") from error
 
-    visible = sorted(name for name in names if "/." not in f"/{name}" and "__MACOSX" not in name)
+    visible = sorted(name for name in names if not _is_hidden(name) and "__MACOSX" not in name)
     return Folder(label, visible, read)
 
 

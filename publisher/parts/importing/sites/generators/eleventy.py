@@ -137,7 +137,7 @@ class Eleventy(Generator):
                 return "\0"
             return permalinks.github_slug(value) if {"slug", "slugify"} & set(filters) else value
 
-        path = re.sub(r"\{\{-?\s*([\w.]+)\s*((?:\|[^|{}]*)*?)-?\}\}", word, pattern)
+        path = re.sub(r"\{\{-?\s*([\w.]+)\s*((?:\|[^|{}]*?)*?)-?\}\}", word, pattern)
         if "\0" in path or "{" in path:
             return ""
         return re.sub(r"/index\.html$", "/", "/" + path.lstrip("/"))
