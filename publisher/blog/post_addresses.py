@@ -79,7 +79,7 @@ def preview_of(session: Session, token: str) -> Post:
     """The post behind a preview link; NotFound once the link is revoked or the post deleted."""
     query = select(Post).where(Post.preview_token == token)
     post = session.scalar(query.options(*published.AUTHOR_AND_TAGS))
-    if post is None or post.status == "deleted":
+    if post is None or published.is_deleted(post):
         raise NotFound("this preview link is no longer valid")
     return post
 

@@ -61,6 +61,11 @@ def is_public(post: HasState) -> bool:
     return post.status == PUBLISHED
 
 
+def is_deleted(post: HasState) -> bool:
+    """Whether it can only be restored."""
+    return post.status == "deleted"
+
+
 def was_public(post: Post) -> bool:
     """Whether readers may know its address; see `ever_public`."""
     return post.published_at is not None or post.former_date is not None
@@ -210,7 +215,7 @@ def moved_list(session: Session, *paths: str) -> str | None:
 
 def _still_public(post: Post) -> Post:
     """A post that was published, if it still is; Gone otherwise."""
-    if post.status == "deleted":
+    if is_deleted(post):
         raise Gone("this post was deleted")
     if not is_public(post):
         raise Gone("this post was taken back by its author")

@@ -1,6 +1,8 @@
 """The one step behind the author's form."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 import pytest
 from sqlalchemy import delete, select
@@ -30,6 +32,8 @@ def submit(
     with site.database.write() as db:
         post_id, version = (post.id, post.version) if post else (0, 0)
         value = content(source)
+        action = "".join(intent.action)  # as it comes from a form: no constant of the program
+        intent = replace(intent, action=cast("editing.PublishAction", action))
         return editing.submit(db, who, post_id, value, version, intent, site.clock(), 60)
 
 

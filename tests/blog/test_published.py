@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.errors import Gone, NotFound
 from publisher.base.media_files import Attachment
-from publisher.blog import published
+from publisher.blog import post_addresses, published
 from publisher.blog.writing import posts
 from publisher.blog.writing.content import Content
 from publisher.installation import Site
@@ -224,3 +224,35 @@ def test_addresses_that_stand_alone_are_shown_by_parts(
     with site.database.read() as db:
         shown = published.with_links_shown(db, html)
     assert shown == (html if kind == "file" else html + "12")
+
+
+def test_each_old_address_leads_to_its_own_post(site: Site, clock: FakeClock) -> None:
+    """Among those of the posts before and after; the best spelling first."""
+    for number in (1, 2, 3):
+        make_post(site, f"Post {number}.", slug=f"old-{number}")
+    with site.database.write() as db:
+        for number in (1, 2, 3):
+            posts.save(db, number, content("x", slug=f"new-{number}"), 1, None, clock())
+        for number in (1, 2, 3):
+            post = published.moved(db, f"/posts/old-{number}", "/posts/old-2")
+            assert post is posts.get(db, number)
+            assert published.at_address(db, f"/posts/old-{number}") is post
+            assert published.at_address(db, f"/posts/new-{number}") is post
+        draft = posts.create(db, content("y", slug="draft"), None, clock())
+        post_addresses.given_out(db, draft)
+        posts.save(db, 4, content("y", slug="draft-too"), 1, None, clock())
+        assert published.moved(db, "/posts/draft") is None
+        for target in ("/a", "/b", "/c"):
+            db.add(MovedList(path=f"{target}-old", target=target))
+        db.flush()
+        assert [published.moved_list(db, f"/{name}-old") for name in "abc"] == ["/a", "/b", "/c"]
+
+
+def test_each_part_is_told(site: Site, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the post, its address, the moment and the text of before."""
+    told: list[tuple[object, ...]] = []
+    tells = [lambda _db, *words, name=name: told.append((name, *words)) for name in ("a", "b")]
+    monkeypatch.setattr(published, "hooked", lambda _, hook: tells * (hook == "public_change"))
+    with site.database.read() as db:
+        published.tell_parts(db, post := Post(), "/posts/a", clock(), "before")
+    assert told == [(name, post, "/posts/a", clock(), "before") for name in ("a", "b")]

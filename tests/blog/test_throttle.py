@@ -184,8 +184,11 @@ def test_an_address_waits_for_its_oldest_failure(
         assert throttle.reserve(db, [purse], clock())
 
 
-def test_an_address_is_known_to_one_author(site: Site, clock: FakeClock) -> None:
+def test_an_address_is_known_to_one_author(
+    site: Site, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """For half a year after the last login; forgetting one person's forgets no other's."""
+    monkeypatch.setattr(throttle, "KNOWN_ADDRESSES", 1)
     people = [make_author(site, name) for name in ("ada", "ben", "cleo")]
     visitors = [replace(VISITOR, name=person.name) for person in people]
 

@@ -14,7 +14,7 @@ from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from publisher.base.errors import FieldErrors, InvalidInput
-from publisher.blog.published import is_public
+from publisher.blog.published import is_deleted, is_public
 from publisher.blog.writing import autosave, posts
 from publisher.blog.writing.content import Content
 from publisher.storage.tables.blog import Attempt, Post
@@ -99,7 +99,7 @@ def _check_schedule(intent: Intent) -> None:
 
 def _redate(session: Session, post: Post, intent: Intent, saved: bool, now: datetime) -> None:
     """Give a published post the date that was typed; one save counts as one update."""
-    if post.status != "published" or intent.at is None or intent.at == post.published_at:
+    if not is_public(post) or intent.at is None or intent.at == post.published_at:
         return
     try:
         posts.redate(session, post, intent.at, now, counted=not (saved or intent.minor))
@@ -108,7 +108,7 @@ def _redate(session: Session, post: Post, intent: Intent, saved: bool, now: date
 
 
 def _apply(session: Session, post: Post, intent: Intent, now: datetime, undo_seconds: int) -> None:
-    if post.status == "published" and intent.action == "draft":  # it went out since the page came
+    if is_public(post) and intent.action == "draft":  # it went out since the page came
         raise InvalidInput("it is published by now, so readers would see this at once")
     if post.status not in ("draft", "scheduled"):
         return
@@ -132,7 +132,7 @@ def earlier_attempt(session: Session, author_id: int, name: str, now: datetime) 
     row = session.get(Attempt, (author_id, _hashed(name))) if name else None
     if row is None or row.made_at <= now - _KNOWN:
         return None
-    return None if session.get_one(Post, row.post_id).status == "deleted" else row
+    return None if is_deleted(session.get_one(Post, row.post_id)) else row
 
 
 def note_attempt(session: Session, author_id: int, name: str, post: Post, now: datetime) -> None:

@@ -18,7 +18,7 @@ from publisher.base.errors import Conflict, InvalidInput, must_exist
 from publisher.base.text import plain_text
 from publisher.blog import published, update_log
 from publisher.blog.members import permissions
-from publisher.blog.published import is_listed, is_public, was_public
+from publisher.blog.published import is_deleted, is_listed, is_public, was_public
 from publisher.blog.slugs import free_slug, made_slug, slug_from
 from publisher.blog.writing import tags
 from publisher.blog.writing.content import (
@@ -83,7 +83,7 @@ def save(
     content does nothing. Raises Conflict when somebody else saved or deleted the post meanwhile.
     """
     post = session.get(Post, post_id, with_for_update=True) or get(session, post_id)
-    if post.status == "deleted":
+    if is_deleted(post):
         raise Conflict("this post has been deleted; restore it, then save again")
     if post.version != base_version:
         raise Conflict(
@@ -168,7 +168,7 @@ def unpublish(session: Session, post: Post, now: datetime, as_if_never: bool = F
     The address of one that was published answers 410, or 404 `as_if_never`. Published again, it has
     the same guid and mentions. Raises Conflict for a post that is not out.
     """
-    if post.status == "published":
+    if is_public(post):
         _take_back(post)
         post.status, post.changed_at = "draft", now
         _update_derived(session, post, now)
@@ -187,7 +187,7 @@ def _take_back(post: Post) -> None:
 
 def delete(session: Session, post: Post, now: datetime) -> None:
     """Delete a post; its address answers 410 if it was published. `restore` undoes this."""
-    if post.status == "deleted":
+    if is_deleted(post):
         return
     was_visible = is_listed(post)
     post.deleted_status, post.status = post.status, "deleted"
@@ -203,7 +203,7 @@ def delete(session: Session, post: Post, now: datetime) -> None:
 def restore(session: Session, post: Post, now: datetime, as_draft: bool = False) -> Post:
     """Undo a deletion: a post that was published is published again, unless `as_draft`; any other
     is a draft."""
-    if post.status != "deleted":
+    if not is_deleted(post):
         return post
     out = post.deleted_status == "published"
     post.status = "published" if out and not as_draft else "draft"
