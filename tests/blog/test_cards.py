@@ -63,6 +63,7 @@ def test_another_card_has_another_digest() -> None:
     others = [Card(**{**vars(card), name: "#010101"}) for name in vars(card)]
     assert len({card.digest, *(other.digest for other in others)}) == len(others) + 1
     assert card.digest == Card(**vars(card)).digest
+    assert {card} == {Card(**vars(card))}
 
 
 @pytest.mark.parametrize(
@@ -96,6 +97,9 @@ def test_scripts_that_need_shaping(
 class Typewriter:
     """A font of letters that are ten pixels wide."""
 
+    def __init__(self, name: str = "", size: int = 0) -> None:
+        self.name, self.size = name, size
+
     def getlength(self, text: str) -> int:
         return 10 * len(text)
 
@@ -112,6 +116,18 @@ def test_lines_are_as_long_as_the_card_is_wide(text: str, lengths: list[int]) ->
     lines = cards._wrapped(text, cast("Any", Typewriter()))
     assert [len(line) for line in lines] == lengths
     assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+
+
+def test_the_font_of_the_look_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it has all the letters, else the first one of the machine that has."""
+    assert (cards.FONTS / "serif.woff2").is_file()
+    monkeypatch.setattr(cards, "_font", Typewriter)
+    for having, found in (("", "own"), ("é", cards._FONTS[0])):
+        monkeypatch.setattr(cards, "_has", lambda name, c, h=having: c != h or name != "own")
+        for text in ("é", "aé"):
+            size, font, lines = cards._set(text, "own")
+            assert (cast("Any", font).name, size, lines) == (found, 92, [text])
+            assert cast("Any", cards._font_for(text, 9)).name == cards._FONTS[0]
 
 
 def test_where_everything_stands(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,16 +1,20 @@
 """The update log and its checkpoint."""
 
 from datetime import timedelta
+from typing import cast
 
 import pytest
 from sqlalchemy import delete
+from sqlalchemy.orm import Session
 
 from publisher.blog import update_log
+from publisher.dynamic_ttl.core.ttl.activity import Activity
 from publisher.installation import Site
-from publisher.installation.settings import store_setting
+from publisher.installation.settings import Settings, store_setting
 from publisher.operations.long_jobs import clean_up_at_start
 from publisher.storage.tables.blog import HistogramState
 from tests.conftest import FakeClock
+from tests.factories import make_post
 
 
 def test_the_checkpoint_equals_the_log(site: Site, clock: FakeClock) -> None:
@@ -115,3 +119,80 @@ def test_a_history_that_was_cut_off_is_folded_later(site: Site, clock: FakeClock
         db.execute(delete(HistogramState))
         assert update_log.load(db) == exact
     assert (near.updates, exact.updates) == (4, 5)
+
+
+def test_updates_in_order_need_no_second_look(site: Site, clock: FakeClock) -> None:
+    """The checkpoint is exact as long as each comes after the ones before it, or alone."""
+    minute = timedelta(minutes=1)
+    now = clock()
+
+    def exact(*minutes: int) -> bool:
+        with site.database.write() as db:
+            update_log.record_rows(db, [(now + n * minute, "loaded", None) for n in minutes])
+            return update_log._is_exact(db)
+
+    assert [exact(), exact(0), exact(1, 1, 2), exact(2, 3)] == [True] * 4
+    with site.database.write() as db:
+        update_log.record(db, now + minute, "publish")
+        assert update_log._is_exact(db)
+    assert not exact(4, 3)
+    assert not exact(5)
+    with site.database.write() as db:
+        update_log.record(db, now + 6 * minute, "publish")
+        assert not update_log._is_exact(db)
+        update_log.fold_again(db)
+        assert update_log._is_exact(db)
+    assert not exact(1)
+    with site.database.write() as db:
+        update_log.record_all(db, [now + 7 * minute], "loaded")
+        assert update_log._is_exact(db)
+        assert update_log.since(db, now + 5 * minute) == [now + n * minute for n in (5, 6, 7)]
+        assert update_log.last_update(db, now + 7 * minute - minute / 60) == now + 6 * minute
+        assert update_log.last_update(db, now) == now
+        assert update_log.at(db, now + 5 * minute).updates == 11
+
+
+@pytest.mark.parametrize("change", ["another update", "another zone", "nothing"])
+def test_what_is_saved_while_the_log_is_folded_is_in_it(
+    site: Site, clock: FakeClock, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then it is folded again."""
+    with site.database.write() as db:
+        rows = [(clock() - timedelta(hours=hours), "loaded", None) for hours in (1, 3, 2)]
+        update_log.record_rows(db, cast("list[update_log.Row]", rows))
+    folded = 0
+    fold_log = update_log._fold_log
+
+    def fold(session: Session, settings: Settings) -> Activity:
+        nonlocal folded
+        folded += 1
+        if folded == 1 and change != "nothing":
+            with site.database.write() as db:
+                if change == "another update":
+                    update_log.record(db, clock(), "publish")
+                else:
+                    store_setting(db, "timezone", "Asia/Tokyo")
+        return fold_log(session, settings)
+
+    monkeypatch.setattr(update_log, "_fold_log", fold)
+    update_log.fold_anew(site.database)
+    update_log.fold_anew(site.database)
+    assert folded == (1 if change == "nothing" else 2)
+    with site.database.write() as db:
+        stored = update_log.load(db)
+        db.execute(delete(HistogramState))
+        assert update_log.load(db) == stored
+        assert stored.updates == (4 if change == "another update" else 3)
+
+
+def test_what_is_scheduled(site: Site, clock: FakeClock) -> None:
+    """The posts that will enter the feed, soonest first: no page, no draft, nothing that is due."""
+    hour = timedelta(hours=1)
+    for hours in (2, 1, 3):
+        make_post(site, at=clock() + hours * hour)
+    make_post(site, at=clock() + hour, kind="page")
+    make_post(site)
+    with site.database.read() as db:
+        for after, found in ((0, [1, 2, 3]), (1, [2, 3]), (2, [3]), (3, [])):
+            moments = update_log.scheduled(db, clock() + after * hour)
+            assert moments == [clock() + hours * hour for hours in found]
