@@ -425,3 +425,39 @@ def test_the_largest_upload(monkeypatch: pytest.MonkeyPatch) -> None:
     media._check_length(b"x" * 3 * 1024 * 1024)
     with pytest.raises(TooLarge, match="has 3 MB; the limit is 3 MB"):
         media._check_length(b"x" * (3 * 1024 * 1024 + 1))
+
+
+STEM = "/media/0123456789abcdef0123"
+
+
+@pytest.mark.parametrize(
+    ("address", "widths"),
+    [
+        (f"{STEM}-1000x500.jpg", [480, 960, 1000]), (f"{STEM}-1000x500a.gif", [1000]),
+        (f"{STEM}-480x9.png", [480]), (f"{STEM}-481x9.png", [480, 481]), (f"{STEM}.mp3", None),
+        (f"{STEM}-1000x500-480.jpg", None), (f"{STEM[7:]}-1000x500.jpg", None), 
+        (f"{STEM}.jpg", None),
+        (f"{STEM}-1601x2.webp", [480, 960, 1600, 1601]), (f"x{STEM}-9x9.jpg", None),
+    ],
+)  # fmt: skip
+def test_an_address_tells_the_sizes_of_a_picture(address: str, widths: list[int] | None) -> None:
+    """Of the whole one; that of a smaller version tells nothing, nor that of a sound."""
+    found = media_names.responsive(address)
+    assert (found is None) is (widths is None)
+    if found is not None and widths is not None:
+        assert [int(part.split()[1][:-1]) for part in found.srcset.split(", ")] == widths
+        assert f"-{found.width}x{found.height}" in address
+        stem, _, extension = address.rpartition(".")
+        names = [f"{stem}-{width}.{extension}" for width in widths[:-1]] + [address]
+        assert [part.split()[0] for part in found.srcset.split(", ")] == names
+
+
+@pytest.mark.parametrize(
+    ("size", "several", "small", "name"),
+    [((1000, 500), True, 0, "-1000x500.jpg"), ((1000, 500), True, 480, "-1000x500-480.jpg"),
+     ((1000, 500), False, 0, "-1000x500a.jpg"), ((480, 500), False, 0, "-480x500.jpg"),
+     ((0, 0), False, 0, ".jpg"), ((1, 1), True, 0, "-1x1.jpg")],
+)  # fmt: skip
+def test_the_name_of_a_file(size: tuple[int, int], several: bool, small: int, name: str) -> None:
+    """Twenty digits of its hash, and its size."""
+    assert media_names.name_of("0" * 30, *size, several, "jpg", small) == "0" * 20 + name

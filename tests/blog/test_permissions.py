@@ -17,9 +17,11 @@ ROOT = Path(__file__).parents[2]
 def test_own_posts_and_all_posts(site: Site) -> None:
     """Authors may change their own posts, admins all; a post without an author is the admins'."""
     admin, author = make_author(site), make_author(site, "bob")
-    own, of_admin, of_nobody = (make_post(site, author_id=i) for i in (author.id, admin.id, None))
-    assert [permissions.may_edit(author, p) for p in (own, of_admin, of_nobody)] == [True, 0, 0]
-    assert all(permissions.may_edit(admin, p) for p in (own, of_admin, of_nobody))
+    owners = (author.id, admin.id, make_author(site, "eve").id, None)
+    own, of_admin, *others = (make_post(site, author_id=number) for number in owners)
+    seen = [permissions.may_edit(author, post) for post in (own, of_admin, *others)]
+    assert seen == [True, False, False, False]
+    assert all(permissions.may_edit(admin, post) for post in (own, of_admin, *others))
     with pytest.raises(Forbidden):
         permissions.required(author, of_admin)
     assert not permissions.is_admin(None)
@@ -29,16 +31,18 @@ def test_others_see_what_readers_see(site: Site) -> None:
     """A draft and its tags are its author's and the admins'; nobody's tags stay when it goes."""
     admin, author = make_author(site), make_author(site, "bob")
     make_post(site, author_id=admin.id, tags=["Public", "both"])
-    own, of_admin = (
+    eve = make_author(site, "eve")
+    own, of_admin, of_eve = (
         make_post(site, at=site.clock() + timedelta(days=1), author_id=who.id, tags=[tag, "Both"])
-        for who, tag in ((author, "mine"), (admin, "hers"))
+        for who, tag in ((author, "mine"), (admin, "hers"), (eve, "theirs"))
     )
     assert permissions.may_see(author, own)
     assert permissions.may_see(admin, own)
     assert not permissions.may_see(author, of_admin)
+    assert not permissions.may_see(author, of_eve)
     with site.database.read() as db:
         assert permissions.tags_seen(db, author) == ["both", "mine", "Public"]
-        assert permissions.tags_seen(db, admin) == ["both", "hers", "mine", "Public"]
+        assert permissions.tags_seen(db, admin) == ["both", "hers", "mine", "Public", "theirs"]
     delete_post(site, own.id)
     with site.database.read() as db:
         assert permissions.tags_seen(db, author) == ["both", "Public"]

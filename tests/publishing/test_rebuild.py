@@ -8,6 +8,7 @@ from email.utils import parsedate_to_datetime
 import pytest
 from sqlalchemy import event, func, select
 
+from publisher.base.media_files import Attachment
 from publisher.blog import update_log
 from publisher.blog.members import authors
 from publisher.blog.writing import posts
@@ -330,3 +331,50 @@ def test_what_began_earlier_and_came_later_is_noticed(
             authors.describe(db, authors.named(db, "ada"), "Ada Lovelace", "")
     assert rebuild_if_due(blog)
     assert not rebuild_if_due(blog)
+
+
+def test_a_clock_that_is_set_back_is_noticed(blog: Site, clock: FakeClock) -> None:
+    """The document of the hour before, which was served then, is made again."""
+    clock.forward(hours=4)
+    rebuild_if_due(blog)
+    assert not rebuild_if_due(blog)
+    clock.forward(hours=-3)
+    assert rebuild_if_due(blog)
+    assert not rebuild_if_due(blog)
+
+
+def test_what_the_feeds_of_tags_share_changes_with_it(blog: Site, clock: FakeClock) -> None:
+    """The blog's name, the authors', how many posts fit; not with a post, nor with time."""
+    make_author(blog)
+    set_settings(blog, {"etag": "quiet"})
+
+    def changed_at() -> float:
+        return float(rebuild(blog).decision["frame_changed_at"])
+
+    moment = changed_at()
+    assert moment == clock().timestamp()
+    clock.forward(hours=5)
+    make_post(blog, "New.")
+    assert changed_at() == moment
+    for change in ("title", "feed_items", "name"):
+        clock.forward(minutes=1)
+        if change == "name":
+            with blog.database.write() as db:
+                authors.describe(db, authors.named(db, "ada"), "Ada Lovelace", "")
+        else:
+            set_settings(blog, {change: "7"})
+        assert changed_at() == clock().timestamp()
+    clock.forward(minutes=1)
+    set_settings(blog, {"etag": "document"})
+    assert changed_at() == clock().timestamp()
+
+
+def test_the_last_guid_of_a_podcast_is_kept(site: Site) -> None:
+    """Whichever it was: later feeds have it when it is not set any more."""
+    make_post(site, enclosure=Attachment("https://a.example/1.mp3", "audio/mpeg", 9))
+    guids = [f"{digit * 8}-1b1e-5cef-ace4-edaa54e1f810" for digit in "5a1"]
+    for guid in guids:
+        set_settings(site, {"podcast_guid": guid})
+        assert element(rebuild(site), "channel/podcast:guid") == [guid]
+    set_settings(site, {"podcast_guid": ""})
+    assert element(rebuild(site), "channel/podcast:guid") == [guids[-1]]
