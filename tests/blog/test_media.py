@@ -435,7 +435,7 @@ STEM = "/media/0123456789abcdef0123"
     [
         (f"{STEM}-1000x500.jpg", [480, 960, 1000]), (f"{STEM}-1000x500a.gif", [1000]),
         (f"{STEM}-480x9.png", [480]), (f"{STEM}-481x9.png", [480, 481]), (f"{STEM}.mp3", None),
-        (f"{STEM}-1000x500-480.jpg", None), (f"{STEM[7:]}-1000x500.jpg", None), 
+        (f"{STEM}-1000x500-480.jpg", None), (f"{STEM[7:]}-1000x500.jpg", None),
         (f"{STEM}.jpg", None),
         (f"{STEM}-1601x2.webp", [480, 960, 1600, 1601]), (f"x{STEM}-9x9.jpg", None),
     ],
