@@ -53,6 +53,14 @@ def test_the_work_is_a_row_of_the_table_and_the_salt_is_new() -> None:
     assert digest == hashlib.scrypt(PASSWORD.encode(), salt=salt.encode(), n=n, r=r, p=p).hex()
 
 
+def test_a_login_replaces_a_hash_of_another_kind() -> None:
+    """Of other work, too; one of today's kind stays."""
+    today = passwords.make(PASSWORD)
+    assert passwords.renewed(today, PASSWORD) == today
+    for before in (old_hash(), today.replace(":", "::", 1), ""):
+        assert passwords.matches(passwords.renewed(before, PASSWORD), PASSWORD, "")
+
+
 def test_an_old_hash_is_checked(upgraded: Site) -> None:
     """With the right password only; those of others are checked as before."""
     with upgraded.database.read() as db:

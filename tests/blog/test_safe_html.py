@@ -171,6 +171,14 @@ def test_ids_classes_and_addresses(html: str, left: str) -> None:
     assert sanitise(html, "p1-") == left
 
 
+def test_an_address_that_cannot_be_read_leads_nowhere() -> None:
+    """A bracket out of place in the host; the rest of a feed is made all the same."""
+    html = '<a href="//[x">a</a><img srcset="//[x 1x, b.png 2x">'
+    assert absolute(html, "https://b.example/") == (
+        '<a>a</a><img srcset="https://b.example/b.png 2x" loading="lazy">'
+    )
+
+
 def test_the_sizes_of_a_picture() -> None:
     """Each that is the address of a picture, with a width or a density or neither."""
     kept = "a.png 1.5x, https://b.example/b.png 3w, http://b.example/c.png 10x, d.png"
