@@ -142,7 +142,7 @@ def test_where_everything_stands(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def lines(title: str, words: str = "", name: str = "A blog", portrait: bytes = b"") -> Any:
         placed.clear()
-        cards.draw(Card(title, name, words, PAPER, INK, ACCENT), portrait)
+        cards.draw(Card(title, name, words, PAPER, INK, ACCENT, "missing.woff2"), portrait)
         return list(placed)
 
     assert lines("Hi", "Words.", portrait=make_png()) == [

@@ -81,12 +81,11 @@ ListOf = Callable[[Session, int, Post | None], Sequence[Post]]
     ],
     ids=["all", "of a tag", "of an author"],
 )
-@pytest.mark.parametrize("size", [2, 3])
-def test_page_by_page_each_post_once(shelf: Site, list_of: ListOf, size: int) -> None:
+def test_page_by_page_each_post_once(shelf: Site, list_of: ListOf) -> None:
     """Newest first, also where two have one moment; nothing that is no published post."""
     seen, last = list[int](), None
     with shelf.database.read() as db:
-        while page := list_of(db, size, last):
+        while page := list_of(db, 3, last):  # a page ends between two of one moment
             seen += [post.id for post in page]
             last = published.shown(db, page[-1].id)
         for nowhere in (9, 99):  # the draft's number, and nobody's
