@@ -138,3 +138,24 @@ def test_a_form_that_is_still_being_typed_is_shown_as_far_as_it_can_be() -> None
     }  # fmt: skip
     shown = content.as_typed(typed)
     assert shown == Content(source="x", summary="s", kind="page", image="/media/a.png")
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [("title", 300), ("summary", 2_000), ("image", 2_000), ("image_alt", 1_000),
+     ("transcript", 2_000), ("tags", 50), ("source", 1_000_000)],
+)  # fmt: skip
+def test_the_most_that_fits_into_a_post(name: str, most: int) -> None:
+    """A character or a tag more is refused beside its field."""
+
+    def typed(length: int) -> dict[str, str]:
+        if name == "tags":
+            return {"source": "x", "tags": ",".join(map(str, range(length)))}
+        end = {"image": ".png", "transcript": ".vtt"}.get(name, "")
+        begin = "/media/" if end else ""
+        return {"source": "x", name: begin + "x" * (length - len(begin + end)) + end}
+
+    content.from_inputs(typed(most))
+    with pytest.raises(FieldErrors) as refused:
+        content.from_inputs(typed(most + 1))
+    assert list(refused.value.fields) == [name]

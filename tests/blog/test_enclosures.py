@@ -38,6 +38,10 @@ def test_understood(size: str, length: str, seconds: int) -> None:
         (URL, "audio/mpeg", "9" * 14, "", "enclosure_bytes"),
         (URL, "audio/mpeg", "1", "1:60", "enclosure_length"),
         (URL, "audio/mpeg", "1", "9999999", "enclosure_length"),
+        (URL, "audio/mpeg", "1", "604801", "enclosure_length"),
+        (URL, "audio/mpeg", str(2**40 + 1), "", "enclosure_bytes"),
+        (f"https://a.example/{'x' * 1983}", "audio/mpeg", "1", "", "enclosure_url"),
+        (URL, f"audio/{'x' * 61}", "1", "", "enclosure_type"),
         (URL, "audio/mpeg", "1", "٣:٠٠", "enclosure_length"),
     ],
 )
@@ -46,6 +50,13 @@ def test_refused(url: str, kind: str, size: str, length: str, field: str) -> Non
     with pytest.raises(FieldErrors) as caught:
         enclosures.typed(url, kind, size, length)
     assert list(caught.value.fields) == [field]
+
+
+def test_the_largest_sound() -> None:
+    """A week long, and longer than any disk."""
+    url, kind = f"https://a.example/{'x' * 1982}", f"video/{'x' * 60}"
+    attachment = enclosures.typed(f"{url}", kind, str(2**40), "168:00:00")
+    assert attachment == Attachment(url, kind, 2**40, 604_800)
 
 
 def test_no_address_no_sound() -> None:

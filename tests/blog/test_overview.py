@@ -85,6 +85,22 @@ def test_all_rows_and_those_that_are_due_first(
         assert [row.id for row in soonest] == everything[::-1]
 
 
+def test_what_a_list_takes_of_a_text(filled: Site, clock: FakeClock) -> None:
+    """Its beginning; and of what is looked for, the first twelve words."""
+    begin = "w" * 90
+    with filled.database.write() as db:
+        posts.save(db, 4, content(f"{begin}x cats"), 1, 2, clock())
+        sent = autosave.Sent({"source": f"{begin}y"}, "tab")
+        autosave.keep(db, 1, 1, 1, sent, clock())
+    with filled.database.read() as db:
+        for state in ("draft", "published"):
+            wanted = overview.Filter(state=state, kind="post")
+            assert [row.began for row in overview.rows(db, wanted, 1)] == [f"{begin}…"]
+        for words, found in (("cats " * 12 + "dogs", [4]), ("cats " * 11 + "dogs", [])):
+            wanted = overview.Filter(state="draft", words=words)
+            assert [row.id for row in overview.rows(db, wanted, 1)] == found
+
+
 def test_a_common_tag_is_found_as_a_rare_one(filled: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """With as many posts as are looked up one by one, and with more."""
     for most in (2, 1):

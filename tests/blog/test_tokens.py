@@ -7,12 +7,14 @@ import pytest
 from sqlalchemy import select
 
 from publisher.base.errors import FieldErrors, InvalidInput, NotFound
+from publisher.blog import post_addresses
 from publisher.blog.members import authors, tokens
+from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.storage.tables.blog import Meta
 from publisher.storage.tables.credentials import ApiToken, Author
 from tests.conftest import FakeClock
-from tests.factories import make_author
+from tests.factories import make_author, make_post
 
 
 def make_token(site: Site, author: Author, *scopes: str) -> str:
@@ -29,6 +31,22 @@ def test_a_token_acts_for_its_author_within_its_scope(site: Site) -> None:
     assert (row.author.name, row.scope) == ("ada", "create media")
     assert tokens.allows(row, "create")
     assert not tokens.allows(row, "delete")
+
+
+def test_what_nobody_can_guess_is_long(site: Site, clock: FakeClock) -> None:
+    """32 bytes of chance for tokens and sessions, 24 for previews, 12 for a password that is
+    changed soon."""
+    ada = make_author(site)
+    post = make_post(site)
+    with site.database.write() as db:
+        made = [tokens.create(db, ada, ["create"], clock())]
+        made += [authors.open_session(db, ada, "", clock())]
+        previewed = posts.get(db, post.id)
+        first = previewed.preview_token
+        post_addresses.revoke_preview(previewed)
+        made += [first, previewed.preview_token, authors.made_password()]
+    assert [len(secret) for secret in made] == [43, 43, 32, 32, 16]
+    assert len(set(made)) == 5
 
 
 def test_only_the_hash_is_kept(site: Site) -> None:

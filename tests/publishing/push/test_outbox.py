@@ -351,6 +351,7 @@ def test_what_is_kept_of_an_answer(site: Site) -> None:
     answers: tuple[tuple[Reply | Exception, str, int], ...] = (
         (answer_of(503), "503", 60), (answer_of(503, b" a\n\x07b "), "503 a b", 60),
         (answer_of(503, b"x" * 300), "503 " + "x" * 116, 60),
+        (answer_of(503, b" " * 399 + b"xy"), "503 x", 60),
         (answer_of(503, retry_after="61"), "503", 61),
         (answer_of(503, retry_after="59"), "503", 60),
         (answer_of(503, retry_after="soon"), "503", 60),
