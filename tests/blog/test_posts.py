@@ -243,12 +243,13 @@ def test_what_is_due(site: Site, clock: FakeClock) -> None:
             posts.unpublish(db, waiting, clock(), as_if_never=True)
 
 
-@pytest.mark.parametrize("base", [0, 2, 9])
-def test_a_save_from_another_version_is_refused(site: Site, clock: FakeClock, base: int) -> None:
+def test_a_save_from_another_version_is_refused(site: Site, clock: FakeClock) -> None:
     """From an earlier one or one that is not there; and changes nothing."""
     make_post(site)
-    with site.database.write() as db, pytest.raises(Conflict, match="another tab"):
-        posts.save(db, 1, content("x"), base, None, clock())
+    with site.database.write() as db:
+        for base in (0, 2, 9):
+            with pytest.raises(Conflict, match="another tab"):
+                posts.save(db, 1, content("x"), base, None, clock())
     with site.database.read() as db:
         assert posts.get(db, 1).version == 1
 
