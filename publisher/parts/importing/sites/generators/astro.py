@@ -131,7 +131,8 @@ class Astro(Generator):
         """By the route that shows its collection."""
         if text.place.startswith("src/pages/"):
             inner = text.place.removeprefix("src/pages/").rpartition(".")[0]
-            return f"/{'' if inner == 'index' else inner.removesuffix('/index')}{self.ending}"
+            inner = "" if inner == "index" else inner.removesuffix("/index")
+            return f"/{inner}{self.ending}" if inner else "/"
         if self.pattern:
             return super().path(text)
         collection, inner = self._place(text)
@@ -148,8 +149,10 @@ class Astro(Generator):
             slug = text.value("slug") or permalinks.slugs(inner, permalinks.github_slug)
         words, dated = {}, DATED.fullmatch(slug)
         if {"year", "month", "day"} & {*_PARAMETER.findall(route)}:
-            date = dated[1] if dated else f"{text.date:%Y-%m-%d}" if text.date else ""
-            words = dict(zip(("year", "month", "day"), date.split("-"), strict=False))
+            if not dated and not text.date:
+                return ""
+            date = dated[1] if dated else f"{text.date:%Y-%m-%d}"
+            words = dict(zip(("year", "month", "day"), date.split("-"), strict=True))
             slug = dated[2] if dated else slug
         path = _PARAMETER.sub(
             lambda parameter: words.get(parameter[1], "" if parameter[1] in words else slug), route
@@ -196,7 +199,7 @@ class Docusaurus(Generator):
     def lists(self, name: str, kind: ListKind) -> list[tuple[str, str]]:
         """An author has a page where `authors.yml` says so."""
         page = config.at(self.people, name, "page") if kind == "author" else None
-        if not page:
+        if not isinstance(page, dict) and not config.is_true(page):
             return super().lists(name, kind)
         words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)
         own = config.string(page, "permalink").strip("/") or "-".join(words).lower()
