@@ -63,6 +63,7 @@ def test_months_follow_each_other(years: Site, monkeypatch: pytest.MonkeyPatch) 
         ]
         assert [month.end for month in months[:-1]] == [month.start for month in months[1:]]
         assert months[-1].end == begin.replace(year=year + 1)
+        assert {month.posts for month in months} == {0}
     for year in (EARLIEST_YEAR - 1, LATEST_YEAR + 1):
         with pytest.raises(NotFound):
             archive.month_of(year, 1, UTC)

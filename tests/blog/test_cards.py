@@ -156,10 +156,10 @@ def test_where_everything_stands(monkeypatch: pytest.MonkeyPatch) -> None:
         (long * 7, 56, [79, 145, 211, 277, 343], []),
         ("W" * 160, 46, [81, 135, 189, 243, 297], [415, 463]),
     ):  # fmt: skip
-        *drawn, (place, name, *_) = lines(title, about, "Name " * 20)
+        *drawn, (place, name, *_) = lines(title, about, "N" * 51)
         tops = [(row[0][1], row[3]) for row in drawn]
         assert tops == [(top, size) for top in rows] + [(top, 34) for top in description]
-        assert (place, name) == ((90, 504), "Name Name Name Name Name Name Name Name Name Name…")
+        assert (place, name) == ((90, 504), f"{'N' * 50}…")
     for letters, end in ((160, ""), (161, "…")):
         *drawn, _ = lines("x" * letters)
         assert "".join(row[1] for row in drawn) == "x" * 160 + end
