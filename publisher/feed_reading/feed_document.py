@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Any, TypeVar
 
 from publisher.base.errors import InvalidData
@@ -142,9 +143,9 @@ def categories(named: Iterable[str]) -> tuple[str, ...]:
     names: dict[str, str] = {}
     for name in named:
         tidy = " ".join(clean(name).split())[:_CATEGORY_CHARACTERS]
-        if tidy and len(names) < _MOST_CATEGORIES:
+        if tidy:
             names.setdefault(tidy.casefold(), tidy)
-    return tuple(names.values())
+    return tuple(islice(names.values(), _MOST_CATEGORIES))
 
 
 def web_address(base: str, link: object) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from html.entities import html5
+from itertools import islice
 from xml.etree.ElementTree import Element
 
 from publisher.base.safe_xml import usual_tag
@@ -371,8 +372,8 @@ def _files(has: _Named, media: _Named, place: Place) -> Iterator[FeedFile]:
     files: dict[str, FeedFile] = {}
 
     def add(address: str, kind: str, length: str | None) -> None:
-        if address and address not in files and len(files) < _MOST_FILES:
-            files[address] = FeedFile(address, kind.strip(), number_in(length))
+        if address:
+            files.setdefault(address, FeedFile(address, kind.strip(), number_in(length)))
 
     for element in has.get("enclosure", []):
         add(place.address(element.get("url") or element.get("href")), element.get("type", ""),
@@ -386,7 +387,7 @@ def _files(has: _Named, media: _Named, place: Place) -> Iterator[FeedFile]:
         if "audio" in about or "video" in about:
             add(place.address(element.get("url")), element.get("type", ""),
                 element.get("fileSize"))  # fmt: skip
-    yield from files.values()
+    return islice(files.values(), _MOST_FILES)
 
 
 def _image(has: _Named, media: _Named, place: Place) -> str:

@@ -85,7 +85,8 @@ class _Mender:
         """A character beyond U+FFFF that was written as two surrogates."""
         high, low = _number(match[1]), _number(match[2])
         if 0xD800 <= high < 0xDC00 <= low < 0xE000:
-            return chr(0x10000 + ((high - 0xD800) << 10) + low - 0xDC00)
+            both = chr(high) + chr(low)
+            return both.encode("utf-16", "surrogatepass").decode("utf-16")
         return match[0]
 
     def _reference(self, match: re.Match[str]) -> str:
