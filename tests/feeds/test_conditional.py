@@ -253,6 +253,7 @@ def test_two_builds_in_one_second() -> None:
     assert answer.code == 200
     assert "Last-Modified" not in dict(answer.headers)
     assert ask(document, if_modified_since=format_rfc822(MODIFIED + SECOND)).code == 304
+    assert ask(document, if_modified_since=format_rfc822(MODIFIED - SECOND)).code == 200
     assert ask(document, if_none_match=TAG, if_modified_since=date).code == 304
 
 
@@ -341,6 +342,8 @@ def test_what_was_packed_once_is_taken_over() -> None:
     assert plain.packed_as(None) is plain
     assert plain.packed_as(served()) is plain
     assert packed.packed_as(served().packed()) is packed
+    first, second = (served(history={"contents": {"a": 1}, "items": {}}) for _ in range(2))
+    assert first.packed_as(second.packed()).is_packed
     another = served(history={"contents": {"a": 1}, "items": {}})
     for changed in (served(body=b"<rss></rss>"), another):
         assert changed.packed_as(packed) is changed

@@ -41,7 +41,9 @@ def test_our_own_documents_are_well() -> None:
 
 BREAKS = [
     ("R1", b'version="2.0"', b'version="0.91"'),
+    ("R1", b'version="2.0"', b'version="3.0"'),
     ("R1", b"</channel>", b""),
+    ("R1", b"</channel>", b"</channel><channel/>"),
     ("R1", b"<language>en</language>", b""),
     ("R1", b"<description>Notes, as they come.</description>", b"<description> </description>"),
     ("R2", b"<ttl>15</ttl>", b""),
@@ -54,6 +56,7 @@ BREAKS = [
     ("R3", b"<ttl>", b"<skipHours></skipHours><ttl>"),
     ("R4", b"<lastBuildDate>", b"<lastBuildDate>x"),
     ("R4", b"<lastBuildDate>Mon, 04 Mar 2024", b"<lastBuildDate>Mon, 12 Feb 2024"),
+    ("R4", b"09:30:00 +0000</lastBuildDate>", b"09:29:59 +0000</lastBuildDate>"),
     ("R5", b"<pubDate>Mon, ", b"<pubDate>Montag, "),
     ("R5", b"Mar 2024 08:30:00 +0000</pubDate>", b"Mar 2034 08:30:00 +0000</pubDate>"),
     ("R5", b"Mar 2024 08:30:00 +0000</pubDate>", b"Mar 24 08:30:00 +0000</pubDate>"),
@@ -63,6 +66,7 @@ BREAKS = [
     ("R9", b"<item>", b'<item><description>&lt;img src="a.png"&gt;</description>'),
     ("R9", b'rel="hub"', b'rel="up"'),
     ("R11", b"<cloud ", b'<cloud domain="x"/><cloud '),
+    ("R11", b"<cloud ", b"<clouds "),
     ("R11", b' registerProcedure="', b' unknown="'),
     ("R12", b">hourly<", b">daily<"),
     ("R12", b"<sy:updateFrequency>4</sy:updateFrequency>", b""),
@@ -239,6 +243,8 @@ NEEDS_DATE = "each item needs a pubDate of RFC 822 with a year of four digits"
         (b' {"version": "https://jsonfeed.org/version/1", "title": "T"}', []),
         (LONG_JSON, []),
         (b'<list xmlns="urn:x"/>', ["R1 it is not RSS 2.0 with one channel"]),
+        (FOREIGN.replace(b"rss", b"rsr"), ["R1 it is not RSS 2.0 with one channel"]),
+        (FOREIGN.replace(b"rss", b"rst"), ["R1 it is not RSS 2.0 with one channel"]),
         (b'<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/>', []),
         (
             b'<?xml version="1.0" encoding="GBK"?><rss/>',
