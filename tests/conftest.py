@@ -234,6 +234,7 @@ def _as_before() -> Iterator[None]:
     yield
     os.umask(mask)
     logging.getLogger("publisher").setLevel(logging.NOTSET)
+    _forget_closed()
 
 
 @pytest.fixture
@@ -361,9 +362,30 @@ def _set_up(
     something off. Programs that tests start do wait."""
     set_up(connection, _record)
     connection.execute("PRAGMA synchronous=OFF").close()
+    OPENED.append((connection, os.environ.get("PYTEST_CURRENT_TEST", "")))
 
 
+OPENED: list[tuple[sqlite3.Connection, str]] = []  # with the test that needed it
 database._set_up_sqlite = _set_up
+
+
+def _forget_closed() -> None:
+    for opened in OPENED[:]:
+        try:
+            _ = opened[0].total_changes
+        except sqlite3.ProgrammingError:  # it is closed
+            OPENED.remove(opened)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_left_open() -> Iterator[None]:
+    """Who opens a database closes it, also where something fails in between.
+
+    Python 3.13 warns of one that is left only when it looks for garbage: in any test, or in none.
+    """
+    yield
+    _forget_closed()
+    assert [test for _, test in OPENED] == []
 
 
 @pytest.fixture

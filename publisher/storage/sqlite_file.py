@@ -108,8 +108,10 @@ def _create(path: Path) -> None:
     with whole_files.whole_draft(path, replace=False) as draft:
         try:
             made = Database(f"sqlite:///{draft}")
-            upgrade(made)
-            made.close()
+            try:
+                upgrade(made)
+            finally:
+                made.close()
             fold_log(draft)
         finally:
             for log in LOGS:
