@@ -385,7 +385,7 @@ def _nothing_left_open() -> Iterator[None]:
     """
     yield
     _forget_closed()
-    assert [test for _, test in OPENED] == []
+    assert not (left := [test for _, test in OPENED]), "\n".join(left)
 
 
 @pytest.fixture

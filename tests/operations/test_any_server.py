@@ -1,5 +1,6 @@
 """`app.py`: the whole blog under servers that are not ours, with two processes each."""
 
+import atexit
 import http.client
 import os
 import re
@@ -8,7 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
@@ -189,6 +190,8 @@ def test_nothing_starts_before_the_first_request(
     """Several processes that start beside each other print the same link."""
     for name, value in settings_of(environment.instance).items():
         monkeypatch.setenv(name, value)
+    ends: list[Callable[[], None]] = []
+    monkeypatch.setattr(atexit, "register", ends.append)
     before = threading.active_count()
     apps = [any_server.create_app() for _ in range(2)]
     assert threading.active_count() == before
@@ -196,8 +199,12 @@ def test_nothing_starts_before_the_first_request(
     assert len(output) == 2
     assert len(set(output)) == 1
     assert apps[0].test_client().get(output[0]).status_code == 200
+    assert threading.active_count() > before
+    for end in ends:
+        end()
     for app in apps:
         close_app(app)
+    assert threading.active_count() == before
 
 
 def test_a_site_that_cannot_be_served_is_one_line(
