@@ -3,13 +3,18 @@
 import io
 import zipfile
 from datetime import UTC
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from publisher.base.errors import PublisherError, TooLarge
+from publisher.base.errors import InvalidData, PublisherError, TooLarge
 from publisher.base.system.confined import Limits
+from publisher.blog import media_names
+from publisher.blog.post_files import media
 from publisher.parts.importing import confined_reading
+from publisher.parts.importing.imported import ImportedSite
 from publisher.parts.importing.sources import MAX_TOTAL_BYTES, Located, located
 from tests.conftest import MONDAY_MORNING
 from tests.parts.importing.conftest import zipped
@@ -106,3 +111,139 @@ def test_many_posts_come_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(confined_reading, "MOST_CHARACTERS", 1_000)
     with pytest.raises(TooLarge, match="a zip: more than 0 MB of text; import it in parts"):
         read(place, tmp_path)
+
+
+# -- what the confined process does, done here
+
+FILES: dict[str, str | bytes] = {
+    "a/tea/p.png": b"p", "b/q.png": b"q", "c/q.png": b"Q", "sub/img/r r.png": b"r", "s.png": b"s",
+    "static/t.png": b"t", "public/t.png": b"T", "x/_site/u.png": b"u",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("s.png", b"s"), ("tea/p.png", b"p"), ("p.png", b"p"), ("a/tea/p.png", b"p"),
+        ("q.png", None),
+        ("b/q.png", b"q"), ("gone.png", None), ("ea/gone.png", None), ("blog/img/r r.png", b"r"),
+        ("blog/s.png", None), ("t.png", b"t"), ("public/t.png", b"T"), ("u.png", b"u"),
+        ("https://a.example/s.png", b"s"), ("https://a.example/sub/img/r%20r.png?x", b"r"),
+        ("https://a.example/p.png", None),
+    ],
+)  # fmt: skip
+def test_the_file_that_a_name_means(name: str, data: bytes | None) -> None:
+    """By its path, or the end of it that only one has; an address by its path alone."""
+    place = Located("a zip", data=zipped(FILES))
+    ((found, result),) = confined_reading._files(place, [name])
+    assert found == name
+    assert result == data if data else str(result) == "there is no such file in the folder"
+
+
+def test_a_document_has_no_files() -> None:
+    ((_, result),) = confined_reading._files(Located("x", data=b"<rss/>"), ["a.png"])
+    assert isinstance(result, PublisherError)
+    assert [*confined_reading._media(Located("x", data=b"<rss/>"), ImportedSite())] == []
+
+
+def medium(data: bytes, *names: str, **change: Any) -> list[media.Accepted]:
+    """What is stored of one medium whose files have these names."""
+    digest = media_names.digest_of(data)
+    row = {"digest": digest, "extension": "png", "width": 640, "height": 480} | change
+    files = {f"media/{name.format(digest[:20])}": data for name in names}
+    site = ImportedSite(media=(row,), files=tuple(files))
+    return [*confined_reading._media(Located("x", data=zipped({**files, "y": b""})), site)]
+
+
+def test_the_files_of_a_medium() -> None:
+    """The shortest name first, which is the file itself."""
+    (kept,) = medium(b"a", "{}-640x480-480.png", "{}-640x480.png")
+    assert [name[20:] for name in kept.files] == ["-640x480.png", "-640x480-480.png"]
+    assert (kept.content_type, kept.extension, kept.width, kept.height) == (
+        "image/png",
+        "png",
+        640,
+        480,
+    )
+    assert (kept.seconds, kept.digest) == (0, media_names.digest_of(b"a"))
+
+
+def test_media_that_are_not_what_they_were() -> None:
+    for names, change, why in (
+        (("{}.png",), {"digest": "a" * 64}, "missing, or not the file it was"),
+        ((), {}, "missing, or not the file it was"),
+        (("x.png",), {}, "media/x.png: not a name that this program gives"),
+        (("{}.exe",), {}, "not a name"),
+    ):
+        with pytest.raises(InvalidData, match=why):
+            medium(b"a", *names, **change)
+    other = ImportedSite(
+        media=({"digest": "b" * 64, "extension": "png"},), files=(f"media/{'b' * 20}.png",)
+    )
+    with pytest.raises(InvalidData, match=f"^media/{'b' * 20}: missing, or not"):
+        [*confined_reading._media(Located("x", data=zipped({other.files[0]: b"a"})), other)]
+
+
+def feed(*texts: str) -> bytes:
+    items = "".join(
+        f"<item><guid>{n}</guid><description>{text}</description></item>"
+        for n, text in enumerate(texts)
+    )
+    return f"<rss><channel>{items}</channel></rss>".encode()
+
+
+def parts(data: bytes) -> list[confined_reading.Part]:
+    return [*confined_reading._posts(Located("x", data=data), None, UTC, MONDAY_MORNING, "en", "")]
+
+
+def test_posts_come_in_parts_and_then_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some posts, or some characters at a time; the last part has the others."""
+    whole = parts(feed("a", "b", "c"))
+    assert [len(part.posts) for part in whole] == [3, 0]
+    assert whole[-1].batch is not None
+    assert whole[-1].batch.posts == ()
+    monkeypatch.setattr(confined_reading, "PART_POSTS", 2)
+    assert [len(part.posts) for part in parts(feed("a", "b", "c"))] == [2, 1, 0]
+    assert [len(part.posts) for part in parts(feed("a", "b"))] == [2, 0, 0]
+    monkeypatch.setattr(confined_reading, "PART_CHARACTERS", 20)
+    lengths = [len(part.posts) for part in parts(feed("x" * 7, "y" * 5, "z" * 6))]
+    assert lengths == [1, 2, 0, 0]
+    monkeypatch.setattr(confined_reading, "PART_CHARACTERS", 1_000_000)
+    monkeypatch.setattr(confined_reading, "monotonic", count(0, 21).__next__)
+    assert [len(part.posts) for part in parts(feed("a", "b"))] == [1, 1, 0, 0]
+
+
+def test_the_log_of_an_export_comes_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confined_reading, "PART_UPDATES", 2)
+    rows = "".join(f"2020-03-0{n}T05:06:07Z,publish,g\n" for n in range(1, 6))
+    export = zipped(
+        {"publisher.json": '{"format": 1}', "updates.csv": f"updated_at,kind,guid\n{rows}"}
+    )
+    assert [len(part.updates) for part in parts(export)] == [0, 2, 2, 1, 0]
+    plain = zipped({"updates.csv": f"updated_at,kind,guid\n{rows}", "a.md": "x"})
+    assert [len(part.updates) for part in parts(plain)] == [0, 0]
+
+
+def test_all_posts_together_are_not_too_much(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Text, HTML and words count; what is read is told."""
+    place, told = Located("a feed", data=feed("x" * 7, "y" * 5)), list[str]()
+    sizes = 3 * 7 + 3 * 5
+    monkeypatch.setattr(confined_reading, "MOST_CHARACTERS", sizes)
+    batch, posts = confined_reading.read_posts(
+        place, None, UTC, MONDAY_MORNING, tmp_path, tell=told.append
+    )
+    assert (len(posts), told, batch.posts) == (2, ["2 posts read"], [])
+    monkeypatch.setattr(confined_reading, "MOST_CHARACTERS", sizes - 1)
+    with pytest.raises(TooLarge, match="a feed: more than 0 MB of text"):
+        confined_reading.read_posts(place, None, UTC, MONDAY_MORNING, tmp_path)
+
+
+def test_when_posts_were_published() -> None:
+    """Those that are, with their dates."""
+    files = {f"{n}.md": f"---\n{head}---\nx" for n, head in enumerate(
+        ("date: 2020-03-04\n", "date: 2020-03-05\ndraft: true\n", "",
+         "date: 2020-03-02\n"))}  # fmt: skip
+    instants = confined_reading._instants(Located("x", data=zipped(files)), UTC)
+    assert [instant.day for instant in instants] == [4, 2]

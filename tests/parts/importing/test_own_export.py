@@ -21,7 +21,7 @@ REVISION = {
 
 
 def read(files: Mapping[str, Any], top: str = "", **manifest: Any) -> Batch:
-    held = {"publisher.json": json.dumps({"format": 1} | manifest)} | files
+    held = {"publisher.json": json.dumps({"format": 1} | manifest), **files}
     texts = {
         top + name: text if isinstance(text, str) else json.dumps(text)
         for name, text in held.items()
@@ -125,8 +125,15 @@ def test_the_site_around_the_posts() -> None:
     """Settings, people and files; lists that moved."""
     files = {"media/a.png": "", "other/b.png": ""}
     for top in ("", "export/"):
-        batch = read(files, top, preferences={"title": 5}, authors=[{"name": "ada"}], media=[MEDIUM],
-                     moved_lists={"/a": 1})  # fmt: skip
+        people = [{"name": "ada"}]
+        batch = read(
+            files,
+            top,
+            preferences={"title": 5},
+            authors=people,
+            media=[MEDIUM],
+            moved_lists={"/a": 1},
+        )
         site = batch.site
         assert site is not None
         assert (site.preferences, site.authors) == ({"title": "5"}, ({"name": "ada"},))
