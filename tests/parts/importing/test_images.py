@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -134,3 +135,99 @@ def test_an_address_that_is_none_is_not_asked_for() -> None:
         there = post(f"![x](http://{host}/x.png) ![a]({A})", "markdown")
         assert A in images.wanted(there)
         assert not any("http" in name for name in images.wanted(there) - {A})
+
+
+# -- names and addresses
+
+
+@pytest.mark.parametrize(
+    ("address", "source_format", "where", "name"),
+    [
+        ("https://a.example/b.png", "html", "x", "https://a.example/b.png"),
+        ("//a.example/b.png", "html", "x", "https://a.example/b.png"),
+        ("b.png", "html", "a.md", ""),
+        ("b.png", "markdown", "a.md", "b.png"), ("b.png", "markdown", "x/a.md", "x/b.png"),
+        ("/b.png", "markdown", "x/a.md", "b.png"), ("../b.png", "markdown", "x/y/a.md", "x/b.png"),
+        ("../../../b.png", "markdown", "x/a.md", "b.png"),
+        ("./b%20c.png?x", "markdown", "a.md", "b c.png"),
+        ("mailto:x", "markdown", "a.md", ""), ("data:x", "markdown", "a.md", ""),
+        ("#x", "markdown", "a.md", ""),
+        (f"/media/{'a' * 20}.png", "markdown", "a.md", ""),
+        ("/media/b.png", "markdown", "a.md", "media/b.png"),
+        ("", "html", "a.md", ""),
+    ],
+)  # fmt: skip
+def test_the_name_of_a_picture(
+    address: str, source_format: SourceFormat, where: str, name: str
+) -> None:
+    """Its address, or the path of its file."""
+    assert images.name_of(post("", source_format, where), address) == name
+
+
+@pytest.mark.parametrize(
+    ("source", "source_format", "first"),
+    [
+        ("", "html", ""), ('x <img src="/a.png"> <img src="/b.png">', "html", "/a.png"),
+        ("![](b.png) <img src='a.png'>", "markdown", "b.png"),
+        ("<img src='a.png'> ![](b.png)", "markdown", "a.png"),
+        ('<img src="https://a.example/?a&amp;b">', "html", "https://a.example/?a&b"),
+        ("![](b.png)", "html", ""),
+    ],
+)  # fmt: skip
+def test_the_first_picture(source: str, source_format: SourceFormat, first: str) -> None:
+    assert images.first(post(source, source_format, "a.md")) == first
+
+
+def test_the_picture_of_a_post_is_wanted_too() -> None:
+    with_picture = replace(post("![](b.png)", "markdown", "a.md"), image=A)
+    assert images.wanted(with_picture) == {"b.png", A}
+    assert images.wanted(replace(with_picture, image="c.png")) == {"b.png", "c.png"}
+    assert images.wanted(replace(with_picture, image="", source="![](#x)")) == set()
+
+
+def test_our_addresses_in_their_place() -> None:
+    """Also for the post's own picture; srcset goes only where something changed."""
+    source = '<img src="https://a.example/a.png" srcset="x 1x" sizes=\'y\'>![](b.png)'
+    there = replace(post(source, "markdown", "a.md"), image="b.png")
+    ours = images.with_ours(there, {"b.png": "/media/b"})
+    assert ours.source == '<img src="https://a.example/a.png">![](/media/b)'
+    assert ours.image == "/media/b"
+    same = images.with_ours(there, {"c.png": "/media/c"})
+    assert (same.source, same.image) == (source, "b.png")
+    assert images.with_ours(replace(there, image=""), {"": "/media/c"}).image == ""
+    assert images.with_ours(post("![](b.png)", "html"), {"b.png": "/x"}).source == "![](b.png)"
+
+
+def test_a_source_without_its_addresses() -> None:
+    source = '<img src="/a.png" srcset="x"> ![x](/b.png "T")'
+    assert images.without_addresses(source) == '<img src=""> ![x]( "T")'
+
+
+def test_pictures_of_a_folder_and_of_the_web() -> None:
+    """Files come from the folder, addresses that are not there from the web; each is told by the
+    end of its path."""
+    asked, kept = list[str](), dict[str, bytes]()
+
+    def beside(names: Sequence[str]) -> list[tuple[str, bytes | PublisherError]]:
+        held = {"x/a b.png": b"1", "https://a.example/here.png?x": b"2"}
+        return [(name, held.get(name, InvalidData(f"{name}: gone"))) for name in names]
+
+    def get(name: str) -> bytes:
+        asked.append(name)
+        return b"3"
+
+    def store(data: bytes, name: str) -> str:
+        kept[name] = data
+        return f"/media/{name}"
+
+    names = ["x/a b.png", "https://a.example/here.png?x", "https://a.example/web%20p.png", "y.png"]
+    notes = Counter[str]()
+    ours, problems = images.copy(names, get, beside, store, notes)
+    assert kept == {"a b.png": b"1", "here.png": b"2", "web p.png": b"3"}
+    assert asked == ["https://a.example/web%20p.png"]
+    assert (problems, len(ours)) == ({"y.png": "gone"}, 3)
+    assert sorted(notes.values()) == [1, 3]
+    assert images.copy([], get, beside, store, notes) == ({}, {})
+    none = Counter[str]()
+    images.copy(["x/a b.png"], get, beside, store, none)
+    assert none == {"picture copied here": 1}

@@ -5,7 +5,8 @@ import os
 import zipfile
 from datetime import UTC
 from pathlib import Path
-from typing import BinaryIO
+from types import SimpleNamespace
+from typing import Any, BinaryIO, cast
 
 import pytest
 
@@ -207,3 +208,131 @@ def test_a_file_that_is_not_listed_is_not_read(tmp_path: Path) -> None:
         for name in ("link/a.md", "../else/a.md"):
             with pytest.raises(InvalidData, match="there is no file"):
                 found.read(name, 10)
+
+
+# -- limits and names
+
+
+def test_standard_input_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One byte more is asked for, and refused."""
+    monkeypatch.setattr(sources, "MAX_DOCUMENT_BYTES", 3_000_000)
+    stream = Endless()
+    with pytest.raises(TooLarge, match="standard input has more than 3 MB; split it"):
+        sources.located("-", cast("BinaryIO", stream), allow_private=False)
+    assert stream.taken == 3_000_001
+    place = sources.located("-", io.BytesIO(b"x" * 3_000_000), allow_private=False)
+    assert (place.name, len(place.data), place.path) == ("standard input", 3_000_000, None)
+
+
+def test_a_document_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "MAX_DOCUMENT_BYTES", 4)
+    with sources.opened(sources.Located("x", data=b"xxxx")) as fits:
+        assert isinstance(fits, Document)
+        assert (fits.head(), fits.stream.read()) == (b"xxxx", b"xxxx")
+    larger = sources.opened(sources.Located("x", data=b"xxxxx"))
+    with pytest.raises(TooLarge, match="x has more than 0 MB"), larger:
+        pass
+
+
+def test_the_files_of_a_folder(tmp_path: Path) -> None:
+    """By their names with slashes, in order; links and what is hidden are not there."""
+    settings = (".eleventy.js", "a/.eleventy.js", ".x.eleventy.js")
+    for name in ("b.md", "a/c.md", ".git/x", "a/.hidden", *settings):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("12345")
+    (tmp_path / "link.md").symlink_to(tmp_path / "b.md")
+    with sources.opened(sources.located(str(tmp_path), io.BytesIO(), allow_private=False)) as held:
+        assert isinstance(held, Folder)
+        assert held.names == [".eleventy.js", "a/.eleventy.js", "a/c.md", "b.md"]
+        assert held.name == tmp_path.name
+        assert held.read("a/c.md", 5) == b"12345"
+        with pytest.raises(TooLarge, match=r"a/c.md has more than 4 bytes"):
+            held.read("a/c.md", 4)
+        inner = held.below("a/")
+        assert (inner.names, inner.read("c.md", 5)) == ([".eleventy.js", "c.md"], b"12345")
+        with pytest.raises(InvalidData, match=r"there is no file 'link.md'"):
+            held.read("link.md", 5)
+
+
+def test_a_folder_has_a_limit_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in "abc":
+        (tmp_path / name).write_text("")
+    place = sources.located(str(tmp_path), io.BytesIO(), allow_private=False)
+    monkeypatch.setattr(sources, "MAX_FILES", 3)
+    with sources.opened(place):
+        pass
+    with sources.opened(sources.Located("x", data=zipped({"a": "", "b": "", "c": "", "d/": ""}))):
+        pass
+    monkeypatch.setattr(sources, "MAX_FILES", 2)
+    for too_many in (place, sources.Located("x", data=zipped({"a": "", "b": "", "c": ""}))):
+        with pytest.raises(TooLarge, match="more than 2 files"), sources.opened(too_many):
+            pass
+
+
+def test_a_name_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"\xff.md")).write_text("")
+    place = sources.located(str(tmp_path), io.BytesIO(), allow_private=False)
+    why = r"the file name .* is not UTF-8; rename it"
+    with pytest.raises(InvalidData, match=why), sources.opened(place):
+        pass
+
+
+def test_the_files_of_a_zip(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Backslashes are slashes; what systems add, and what is hidden, is not there."""
+    shown = {"b.md": "1234", "a\\c.md": "x", ".eleventy.js": ""}
+    files = {**shown, "__MACOSX/b.md": "", ".git/x": "", "d/": ""}
+    with sources.opened(sources.Located("a zip", data=zipped(files))) as held:
+        assert isinstance(held, Folder)
+        assert held.names == [".eleventy.js", "a/c.md", "b.md"]
+        assert held.read("b.md", 4) == b"1234"
+        with pytest.raises(TooLarge, match=r"b.md has more than 3 bytes"):
+            held.read("b.md", 3)
+    monkeypatch.setattr(sources, "MAX_TOTAL_BYTES", 5)
+    with sources.opened(sources.Located("a zip", data=zipped(files))):
+        pass
+    monkeypatch.setattr(sources, "MAX_TOTAL_BYTES", 4)
+    too_much = sources.opened(sources.Located("a zip", data=zipped(files)))
+    with pytest.raises(TooLarge, match="unpacked, the zip has more than 4 bytes"), too_much:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("name", "safe"),
+    [("a/../b", False), ("../a", False), ("/a", False), ("\\a", False), ("c:/a", False),
+    ("a/b:c", True),
+     ("a..b", True), ("..a", True), ("a\\..\\b", False)],
+)  # fmt: skip
+def test_names_that_lead_out(name: str, safe: bool) -> None:
+    place = sources.Located("x", data=zipped({name: "", "z.md": ""}))
+    if safe:
+        with sources.opened(place):
+            return
+    with pytest.raises(InvalidData, match="unsafe path"), sources.opened(place):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("data", "rest"),
+    [(b"\n <?xml?>", b"<?xml?>"), (b"<?xml?>", b"<?xml?>"), (b"\n x", b"\n x"), (b"", b"")],
+)
+def test_blank_lines_go_only_before_xml(data: bytes, rest: bytes) -> None:
+    with sources.opened(sources.Located("x", data=data)) as opened_file:
+        assert isinstance(opened_file, Document)
+        assert opened_file.stream.read() == rest
+
+
+def test_what_an_address_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+
+    def answer(url: str, **how: Any) -> SimpleNamespace:
+        asked.update(how, url=url)
+        return SimpleNamespace(status=200, body=b"x")
+
+    monkeypatch.setattr("publisher.base.net.request_public", answer)
+    place = sources.located("HTTPS://a.example/", io.BytesIO(), allow_private=True)
+    assert place == sources.Located("HTTPS://a.example/", data=b"x")
+    assert (asked["allow_private"], asked["max_bytes"], asked["timeout_seconds"]) == (
+        True, sources.MAX_DOCUMENT_BYTES, 120.0,
+    )  # fmt: skip
+    sources.located("http://a.example/", io.BytesIO(), allow_private=False)
+    assert asked["allow_private"] is False
