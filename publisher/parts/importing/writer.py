@@ -295,7 +295,7 @@ def _add_author(session: Session, row: dict[str, Any]) -> None:
         author = authors.add(session, name, passwords.nobodys(), role, made_at, shown)
         author.bio, author.role = str(row["bio"]), role
         author.disabled_at = parse_instant(row["disabled_at"]) if row["disabled_at"] else None
-    except (KeyError, TypeError, ValueError, FieldErrors) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, FieldErrors) as error:
         raise InvalidData(f"publisher.json: an author: {error}") from error
 
 
