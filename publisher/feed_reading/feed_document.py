@@ -197,7 +197,7 @@ def assemble(
     `last_window`, in document order. A key that several items shared stays shared: else one of them
     alone in a document would be taken for an edit of another.
     """
-    before = {mark for mark, key in last_window.items() if mark == key}
+    before = shared_keys(last_window).keys()
     present = frozenset(last_window[mark] for mark in marks if mark in last_window)
     settled, shared = with_distinct_keys(parsed, present | before)
     fresh = iter(settled)

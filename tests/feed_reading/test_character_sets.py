@@ -125,7 +125,7 @@ def test_what_is_no_character_set(label: str) -> None:
         ("windows-1250", "cp1250"), ("win1258", "cp1258"), ("ms-1251", "cp1251"),
         ("ansi1252", "cp1252"), ("windows-1259", ""), ("US-ASCII", "cp1252"),
         ("UTF8", "utf-8"), ("utf-16", ""), ("utf-32-le", ""), ("iso_8859-15", "iso8859-15"),
-        ("base64", ""), ("a\0b", ""),
+        ("base64", ""), ("a\0b", ""), ("x-mac-turkish", "mac-turkish"),
     ],
 )  # fmt: skip
 def test_the_codec_of_a_label(label: str, codec: str) -> None:

@@ -181,7 +181,8 @@ def test_shared_keys_stay_in_the_window() -> None:
     assert (window[2:], shared_ids(window)) == (((key, key),), 1)
     assert shared_keys(dict(window)) == {key: key}
     assert [each.key for each in items] == [digest("g#u"), digest("g#v")]
-    later, window = assemble([b"mark---3"], dict(window), [item("g", "w")])
+    stored = unpack(pack(FeedDocument("rss", window=window)))
+    later, window = assemble([b"mark---3"], stored, [item("g", "w")])
     assert [each.key for each in later] == [digest("g#w")]
     assert window[1:] == ((key, key),)
 
