@@ -79,9 +79,10 @@ simulator: $(SIMULATOR) ## install what large runs of `publisher simulate` need
 # Tests also wait, so there is one of their processes more than cores; who is done takes of another's.
 PARALLEL := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist worksteal
 
-# Libraries know no blog (scripts/weight.py has the list), and so do the sets of timelines.
+# Libraries know no blog (scripts/weight.py has the list), and so do the sets of timelines; the
+# parity of both needs the simulator's compiled code, as they do.
 LIBRARIES := $(addprefix tests/,access_logs dynamic_ttl feed_reading http_server other_feeds \
-	reader_test simulator test_ablation.py test_same_figures.py test_second_set.py)
+	reader_test simulator test_ablation.py test_parity.py test_same_figures.py test_second_set.py)
 BLOG = $(filter-out $(LIBRARIES) tests/__pycache__,$(patsubst %/,%,$(wildcard tests/*/ tests/test_*.py)))
 
 test: $(EVERYTHING) ## the quick tests of the engine and its parts: three minutes

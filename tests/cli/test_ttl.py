@@ -75,16 +75,16 @@ def test_many_rows_keep_the_checkpoint_right(tmp_path: Path) -> None:
     """More rows than are written at a time: all are there, and folded as one by one."""
     days = "".join(
         f"20{y:02}-0{m}-{d:02}T{h:02}:00:00Z\n"
-        for y in range(5, 20)
+        for y in range(5, 8)
         for m in range(1, 9)
         for d in range(1, 29)
         for h in range(6, 12)
     )
-    assert load(tmp_path, "updated_at\n" + days).output == "loaded 20160, skipped 0\n"
+    assert load(tmp_path, "updated_at\n" + days).output == "loaded 4032, skipped 0\n"
     instance = tmp_path / "instance"
     blog = open_site(Environment(instance, database_url(instance)))
     with blog.database.read() as db:
-        assert db.scalar(select(func.count()).select_from(Update)) == 20160
+        assert db.scalar(select(func.count()).select_from(Update)) == 4032
         assert update_log.load(db) == update_log.at(db, utc_now())
     blog.database.close()
 

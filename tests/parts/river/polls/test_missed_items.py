@@ -83,12 +83,11 @@ def test_a_busy_feed_is_had_whole(
     assert live(site, clock, origin, Busy(clock, a_day, etag)) >= 0.99
 
 
-@pytest.mark.parametrize("etag", [True, False], ids=["ETag", "no validators"])
 def test_what_the_floor_makes_impossible_is_announced(
-    site: Site, clock: FakeClock, origin: Origin, etag: bool
+    site: Site, clock: FakeClock, origin: Origin
 ) -> None:
     """1,000 items a day in a document of 20, asked once an hour: more than half must be missed."""
-    feed = Busy(clock, 1_000, etag)
+    feed = Busy(clock, 1_000, etag=False)
     share = live(site, clock, origin, feed)
     assert 0.4 < share < 0.6
     with site.database.read() as db:
