@@ -230,6 +230,7 @@ def test_all_posts_together_are_not_too_much(
     """Text, HTML and words count; what is read is told."""
     place, told = Located("a feed", data=feed("x" * 7, "y" * 5)), list[str]()
     sizes = 3 * 7 + 3 * 5
+    monkeypatch.setattr(confined_reading, "stream", lambda task, _, *values: task(*values))
     monkeypatch.setattr(confined_reading, "MOST_CHARACTERS", sizes)
     batch, posts = confined_reading.read_posts(
         place, None, UTC, MONDAY_MORNING, tmp_path, tell=told.append
