@@ -70,7 +70,7 @@ def report(number: int) -> Any:
     place = _report(jobs.folder(site().environment), number)
     if job.kind != "import" or job.state != jobs.DONE or not place.is_file():
         raise NotFound("there is no such list, or it has been deleted")
-    answer = send_file(place, "text/plain; charset=utf-8", True, f"import-{number}.txt")
+    answer = send_file(place, "text/plain", True, f"import-{number}.txt")
     answer.headers["Cache-Control"] = "private, no-store"
     return answer
 

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from publisher.base.errors import InvalidData, NotFound, StorageUnavailable
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
-from publisher.parts.importing import confined_reading, images, work
+from publisher.parts.importing import confined_reading, images, work, writer
 from publisher.parts.importing.imported import Batch
 from publisher.storage.tables.blog import Media, MovedList, Post, Redirect
 from tests.factories import make_author, make_png
@@ -205,7 +205,7 @@ def test_a_disk_that_is_full_at_once_is_told_as_it_is(
     def full(*_: Any) -> None:
         raise StorageUnavailable("full; nothing was changed")
 
-    monkeypatch.setattr(work.writer, "store", full)
+    monkeypatch.setattr(writer, "store", full)
     with pytest.raises(StorageUnavailable, match=r"^full; nothing was changed$"):
         run(site, folder(tmp_path))
 
