@@ -9,6 +9,7 @@ declared one at a few places only, a character at each of these is U+FFFD.
 import codecs
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from email.message import Message
 
@@ -61,9 +62,8 @@ _CODECS = {
 }
 _WINDOWS = re.compile(r"(?:windows|win|cp|ms|ansi)(125[0-8])")
 _NO_LETTER = re.compile(r"[^a-z0-9]")
-_ESCAPES = "iso2022"  # sets whose bytes are all ASCII
 _FEW = 0.2  # of the characters beyond ASCII
-_SURE = 4  # characters beyond ASCII that are not UTF-8 by chance
+_SURE = 4  # characters beyond ASCII that are not UTF-8 by chance in a document of another set
 _DAMAGED = "\ufffd"
 
 
@@ -106,7 +106,7 @@ def _declaration(body: bytes) -> re.Match[bytes] | None:
         return at_start
     head = body[:WARNINGS_BYTES]
     root = _ROOT.search(head)
-    return _LATE_DECLARATION.search(head, 0, root.start() + 1) if root else None
+    return _LATE_DECLARATION.search(head, 0, root.end()) if root else None
 
 
 def _candidates(body: bytes, content_type: str) -> Iterator[str]:
@@ -133,29 +133,26 @@ def decoded(body: bytes, content_type: str = "") -> Decoded:
     if (bare := _BARE_UTF16.match(body[:64])) is not None:
         return _replaced(body, "utf-16-be" if bare[1] else "utf-16-le")
     names = list(dict.fromkeys(_candidates(body, content_type)))
-    if names[0] != "utf-8" and not names[0].startswith(_ESCAPES) and _is_surely_utf8(body):
-        names.insert(0, "utf-8")
+    with suppress(UnicodeDecodeError):
+        text = body.decode()
+        if names[0] == "utf-8" or _beyond_ascii(text) >= _SURE:
+            return Decoded(text)
     for name in names:
-        try:
+        with suppress(ValueError):
             return Decoded(body.decode(name))
-        except ValueError:
-            continue
-    mostly_utf8 = _mostly_utf8(body)
-    for name in [] if mostly_utf8 and names[0] == "utf-8" else names:
+    if _mostly_utf8(body):
+        guess = "Some bytes are not UTF-8, which the rest is: they were read as Windows-1252."
+        return Decoded(body.decode("utf-8", _ONE_BYTE), (Remark("characters-guessed", guess),))
+    for name in names:
         if name != "utf-8":
             candidate = _replaced(body, name)
             if candidate.text.count(_DAMAGED) <= 1 + _FEW * _beyond_ascii(candidate.text):
                 return candidate
-    if mostly_utf8:
-        text = body.decode("utf-8", _ONE_BYTE)
-        guess = "Some bytes are not UTF-8, which the rest is: they were read as Windows-1252."
-    else:
-        text = body.decode("cp1252", "replace")
-        guess = (
-            "The document is not in the character set that it names, or in UTF-8 if it names none: "
-            "it was read as Windows-1252."
-        )
-    return Decoded(text, (Remark("characters-guessed", guess),))
+    guess = (
+        "The document is not in the character set that it names, or in UTF-8 if it names none: it "
+        "was read as Windows-1252."
+    )
+    return Decoded(body.decode("cp1252", "replace"), (Remark("characters-guessed", guess),))
 
 
 def _replaced(body: bytes, name: str) -> Decoded:
@@ -170,14 +167,6 @@ def _replaced(body: bytes, name: str) -> Decoded:
 
 def _beyond_ascii(text: str) -> int:
     return len(text) - len(text.encode("ascii", "ignore"))
-
-
-def _is_surely_utf8(body: bytes) -> bool:
-    """Whether a document that names another set is UTF-8, and not by chance."""
-    try:
-        return _beyond_ascii(body.decode("utf-8")) >= _SURE
-    except UnicodeError:
-        return False
 
 
 def _mostly_utf8(body: bytes) -> bool:
@@ -214,7 +203,8 @@ def as_utf8(body: bytes, content_type: str = "") -> tuple[bytes, tuple[Remark, .
         return body, ()
     document_text = decoded(body, content_type)
     text = document_text.text
-    late = text.find("<?xml ", 1, WARNINGS_BYTES) if declared and declared.start() else -1
-    text = _DECLARATION_TEXT.sub("", text[max(late, 0) :], count=1)
+    if declared and declared.start():
+        text = text[max(text[:WARNINGS_BYTES].find("<?xml "), 0) :]
+    text = _DECLARATION_TEXT.sub("", text, count=1)
     document = b'<?xml version="1.0" encoding="utf-8"?>' + text.encode("utf-8", "replace")
     return document, document_text.remarks

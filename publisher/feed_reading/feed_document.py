@@ -311,6 +311,6 @@ def _dates(entry: dict[str, Any]) -> list[str]:
 
 
 def _count(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**53:
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
-    return int(value)
+    return int(value) if 0 < value < 2**53 else 0

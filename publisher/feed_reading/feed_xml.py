@@ -253,11 +253,17 @@ def _markup(element: Element, *, is_xhtml: bool = False) -> str:
     """The HTML in an element: escaped, or as elements of its own."""
     if not len(element) and not is_xhtml:
         return clean((element.text or "").translate(_C1)).strip()
-    if is_xhtml and len(element) == 1 and str(element[0].tag).endswith("}div"):
-        element = element[0] if not element[0].attrib else element  # RFC 4287: it is no content
+    inner = _only(element)
+    if is_xhtml and inner is not None and inner.tag.endswith("}div") and not inner.attrib:
+        element = inner  # RFC 4287: the div is no content
     # Beside elements text is text; but in RSS only some of the tags may have been escaped.
     escaped = is_xhtml or _HAS_TAG.search("".join(element.itertext())) is None
     return clean(_inner(element, escaped).translate(_C1)).strip()
+
+
+def _only(element: Element) -> Element | None:
+    """The element in another one, if it is the only one."""
+    return element[0] if len(element) == 1 else None
 
 
 def _inner(element: Element, escaped: bool) -> str:
@@ -339,7 +345,7 @@ def _body(has: _Named, place: Place, atom: bool) -> tuple[str, Place]:
                 markup = _markup(element)
             if markup.strip():
                 at = place.inside(element)
-                inner = element[0] if len(element) == 1 else None
+                inner = _only(element)
                 return markup, at if inner is None else at.inside(inner)
     return "", place
 

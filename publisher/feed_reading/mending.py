@@ -117,9 +117,10 @@ class _Mender:
             own.setdefault(match["name"], value)
         for key in own:
             prefix, _, local = key.rpartition(":")
-            (self.declared if prefix == "xmlns" else self.used).add(
-                local if prefix == "xmlns" else prefix
-            )
+            if prefix == "xmlns":
+                self.declared.add(local)
+            else:
+                self.used.add(prefix)
         self.used.add(name.rpartition(":")[0])
         values = "".join(
             f" {key}={quoteattr(unescape(self.sound(value)))}" for key, value in own.items()

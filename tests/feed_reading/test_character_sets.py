@@ -204,6 +204,12 @@ def test_a_guess_without_a_label(body: bytes, text: str, guess: str) -> None:
     assert [remark.sentence.count(guess) for remark in read.remarks] == [1]
 
 
+def test_a_common_label_on_utf8_with_a_bad_byte_is_no_reason_to_read_it_so() -> None:
+    """In Windows-1252 two bytes of it are no characters, either."""
+    read = decoded("Ísafjörður, Ítalía ".encode() + b"\xff", "text/xml; charset=iso-8859-1")
+    assert read.text == "Ísafjörður, Ítalía ÿ"
+
+
 def test_a_wrong_label_on_utf8_with_a_bad_byte_is_a_guess_too() -> None:
     read = decoded("Größe, naïve, été ".encode() + b"\xff", "text/xml; charset=iso-8859-8")
     assert read.text == "Größe, naïve, été ÿ"

@@ -86,6 +86,7 @@ def test_copies_are_looked_for_in_two_thousand_characters(wide: int) -> None:
         ("a<NOSCRIPT class=x>b</noscript >c<noscript>d", "acd"),
         ("a</noscript>b", "ab"),
         ("<noscript>a</noscript><img src=b>", "<img src=b>"),
+        ("<noscript>a</noscript>b<noscript><img src=c></noscript><img src=c>", "b<img src=c>"),
         ("a<noscript>b</noscript><img src=c><noscript><img src=c></noscript>", "a<img src=c>"),
         ("a<noscript><video></noscript>b", "a<video>b"),
     ],

@@ -125,6 +125,7 @@ def test_what_breaks_off_is_left_out() -> None:
         ("<a:b xmlns:a='u'>", '<a:b xmlns:a="u"></a:b>'),
         ("<a xml:base='/'>", '<a xml:base="/"></a>'),
         ("<a c:d='1'>x", '<a c:d="1" xmlns:c="urn:undeclared:c">x</a>'),
+        ("<a z:d='1'>x", '<a z:d="1" xmlns:z="urn:undeclared:z">x</a>'),
         ("<a><z:c/><b:c/></a>",
          '<a xmlns:b="urn:undeclared:b" xmlns:z="urn:undeclared:z"><z:c/><b:c/></a>'),
         ("<dc:a/>", '<dc:a xmlns:dc="http://purl.org/dc/elements/1.1/"/>'),
