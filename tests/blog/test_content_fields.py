@@ -159,3 +159,18 @@ def test_the_most_that_fits_into_a_post(name: str, most: int) -> None:
     with pytest.raises(FieldErrors) as refused:
         content.from_inputs(typed(most + 1))
     assert list(refused.value.fields) == [name]
+
+
+def test_what_the_form_shows_is_read_back() -> None:
+    """Each field as it was; a holder of the same fields is one content, too."""
+    sound = Attachment("https://a.example/1.mp3", "audio/mpeg", 1_000, 3_723)
+    value = Content(
+        "x", "T", "a-slug", "S", ("a", "b"), "page", "html", sound, "/media/a.vtt",
+        "/media/a.png", "alt", "left", "off",
+    )  # fmt: skip
+    inputs = content.to_inputs(value)
+    assert inputs["tags"] == "a, b"
+    assert inputs["enclosure_length"] == "1:02:03"
+    assert content.from_inputs(inputs) == value
+    assert content.of(value) == value
+    assert set(content.INPUTS) == set(inputs)
