@@ -235,7 +235,7 @@ def test_all_posts_together_are_not_too_much(
     batch, posts = confined_reading.read_posts(
         place, None, UTC, MONDAY_MORNING, tmp_path, tell=told.append
     )
-    assert (len(posts), told, batch.posts) == (2, ["2 posts read"], [])
+    assert (len(posts), told, batch.posts) == (2, ["2 posts read"], ())
     monkeypatch.setattr(confined_reading, "MOST_CHARACTERS", sizes - 1)
     with pytest.raises(TooLarge, match="a feed: more than 0 MB of text"):
         confined_reading.read_posts(place, None, UTC, MONDAY_MORNING, tmp_path)
