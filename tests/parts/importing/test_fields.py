@@ -9,7 +9,6 @@ import pytest
 
 from publisher.base.errors import InvalidData
 from publisher.base.media_files import Attachment
-from publisher.exchange.front_matter import MAX_FILE_BYTES
 from publisher.parts.importing.formats import fields
 from publisher.parts.importing.imported import MAX_ADDRESS, is_web_address
 
@@ -173,15 +172,19 @@ def test_objects_in_a_list() -> None:
     assert fields.records({"a": 1}) == fields.records(None) == []
 
 
-def test_tables() -> None:
+def test_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """Missing values are empty, those beyond the last column are dropped."""
     assert fields.table_in('a,b\n1\n2,"x\ny",4\n') == (
         ["a", "b"],
         [{"a": "1", "b": ""}, {"a": "2", "b": "x\ny"}],
     )
     assert fields.table_in("") == ([], [])
-    with pytest.raises(InvalidData, match=r"^x: the CSV cannot be read"):
-        fields.table_in('a\n"' + "b" * (MAX_FILE_BYTES + 1) + '"\n', "x: ")
+    with monkeypatch.context() as patch:
+        patch.setattr(fields, "MAX_FILE_BYTES", 5)
+        assert fields.table_in("a\n12345\n") == (["a"], [{"a": "12345"}])
+        with pytest.raises(InvalidData, match=r"^x: the CSV cannot be read"):
+            fields.table_in("a\n123456\n", "x: ")
+    fields.table_in("")  # the limit is one of the whole program
 
 
 def test_json_that_cannot_be_read() -> None:
