@@ -413,8 +413,8 @@ def test_a_token_says_what_it_is_for(enter: Enter, site: Site, clock: FakeClock)
 
 def test_an_admin_may_end_tokens_with_a_password(enter: Enter, site: Site) -> None:
     """A new password for somebody leaves their programs alone unless it is ticked."""
+    enter("ben")
     with site.database.write() as db:
-        enter("ben")
         token = tokens.create(db, authors.named(db, "ben"), ["create"], site.clock())
     for form, left in (({}, True), ({"end_tokens": "1"}, False)):
         enter().post("/studio/people/ben/password", data=form)
