@@ -205,6 +205,6 @@ def as_utf8(body: bytes, content_type: str = "") -> tuple[bytes, tuple[Remark, .
     text = document_text.text
     if declared and declared.start():
         text = text[max(text[:WARNINGS_BYTES].find("<?xml "), 0) :]
-    text = _DECLARATION_TEXT.sub("", text, count=1)
+    text = _DECLARATION_TEXT.sub("", text)
     document = b'<?xml version="1.0" encoding="utf-8"?>' + text.encode("utf-8", "replace")
     return document, document_text.remarks

@@ -339,7 +339,7 @@ def test_who_wrote_an_item(inside: str, author: str) -> None:
         ("<title> a\n b </title>", "a b"),
         ("<atom:title>A</atom:title><dc:title>D</dc:title>", "A"),
         ("<dc:title>D</dc:title>", "D"),
-        ("<title/><media:title>M</media:title>", "M"),
+        ("<title/><media:title>&lt;b>M&lt;/b></media:title>", "M"),
         ("<media:content><media:title>M</media:title></media:content>", "M"),
         ("<media:description>D</media:description><media:text>T</media:text>", ""),
     ],
