@@ -297,6 +297,13 @@ def test_histogram_keeps_its_limits() -> None:
     assert policy.explain(memory, later)[1:] == ["never later than 10 h", "next poll in 10 h"]
 
 
+@pytest.mark.parametrize(("age", "words"), [(0, "ttl 1 h"), (1, "ttl 1 h, heard 1 s ago")])
+def test_a_hint_of_this_second_has_no_age(age: int, words: str) -> None:
+    policy = parse("ttl")
+    memory = policy.remember(policy.start(), Answer(200, ttl_minutes=60), NOW)
+    assert policy.explain(memory, NOW + age)[0] == words
+
+
 def test_attentive_on_a_steady_feed() -> None:
     """Where a poll is worth much, half of a document's items decide: half of its time."""
     policy, memory = steady("attentive:poll-minutes=100000,half-life=3650", 1)
