@@ -116,6 +116,10 @@ def test_golden_pairs(source: str, html: str) -> None:
             "<p>==a==b <mark>c == d==e</mark> ==f <mark>g</mark></p>\n")),
         ("a ==== b ==c====", "<p>a ==== b <mark>c</mark>==</p>\n"),
         (r"\==a== \=\=b\=\= c\-\-d e\...f", "<p>==a== ==b== c--d e...f</p>\n"),
+        (r"a --&gt; b --\[c\] d--\*e g...\. h \---i", (
+            "<p>a --&gt; b --[c] d--*e g.... h ---i</p>\n")),
+        (r"[https://a.example/b\_c--d](https://a.example/b_c--d)", (
+            '<p class="card"><a href="https://a.example/b_c--d">https://a.example/b_c--d</a></p>\n')),
         ("*a/b--c* **d.e--f** [g--h](x) [i.j--k](x) [l--m n/o](x)", (
             '<p><em>a/b–c</em> <strong>d.e–f</strong> <a href="x">g–h</a> '
             '<a href="x">i.j--k</a> <a href="x">l–m n/o</a></p>\n')),

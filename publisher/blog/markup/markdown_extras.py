@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from html import escape
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TypeVar
 
 from markdown_it.rules_core import StateCore
@@ -25,6 +26,10 @@ _LINKED_PICTURE = ["link_open", "image", "link_close"]
 _WIDTH = re.compile(r"(wide|full)(?::\s*|$)")
 _TASK = re.compile(r"\[([ xX])\]\s+")
 _FORMULA = re.compile(r"\$\$(.*?)\$\$", re.DOTALL)
+_TEXT = ("text", "text_special")
+_ADDRESS = re.compile(r"\S+[./]\S+$")  # what a link shows that is an address itself
+_SIGNS = re.compile(r"(?<!-)---(?!-)|(?<!-)--(?!-)(?=\s|\w|$)|(?<!\.)\.\.\.(?!\.)")
+_SIGN_OF = {"---": "—", "--": "–", "...": "…"}
 
 T = TypeVar("T")
 
@@ -77,13 +82,26 @@ def dashes(state: StateCore) -> None:
     """Two hyphens between words become a dash, three a long one, three full stops an ellipsis."""
     for token in _inlines(state):
         before = ""
-        for child in token.children or []:
-            shown_address = before == "link_open" and re.match(r"\S+[./]\S+$", child.content)
-            before = child.type
-            if child.type == "text" and not shown_address:
-                text = re.sub(r"(?<!-)---(?!-)", "—", child.content)
-                text = re.sub(r"(?<!-)--(?!-)(?=\s|\w|$)", "–", text)
-                child.content = re.sub(r"(?<!\.)\.\.\.(?!\.)", "…", text)
+        for is_text, run in groupby(token.children or [], lambda child: child.type in _TEXT):
+            some = list(run)
+            text = "".join(child.content for child in some) if is_text else ""
+            shown_address = before == "link_open" and _ADDRESS.match(text)
+            if text and not shown_address:
+                # `text_join` would do the same next.
+                some[0].content = _SIGNS.sub(partial(_sign, _protected(some)), text)
+                for child in some[1:]:
+                    child.content = ""
+            before = some[-1].type
+
+
+def _sign(protected: set[int], typed: re.Match[str]) -> str:
+    return typed[0] if protected.intersection(range(*typed.span())) else _SIGN_OF[typed[0]]
+
+
+def _protected(run: list[Token]) -> set[int]:
+    """The places in a run of text at which a backslash or an entity stands for a character."""
+    kinds = (child.type for child in run for _ in child.content)
+    return {place for place, kind in enumerate(kinds) if kind == "text_special"}
 
 
 def marks(state: StateCore) -> None:
