@@ -209,7 +209,9 @@ def manual_steps(
             if links and not paths:  # all addresses, only where somebody asks
                 paths = _known_paths(session, [] if stored else posts())
             needs += [
-                f"a link leads nowhere here: {link}" for link, path in links if path not in paths
+                f"a link leads nowhere here: {link}"
+                for link, spellings in links
+                if paths.isdisjoint(spellings)
             ]
             lines += [(prepared.post.guid, prepared.label, what) for what in needs]
         guids = {guid for guid, *_ in lines} if stored else set()
@@ -258,20 +260,23 @@ def _of_post(prepared: PreparedPost, pictures: Mapping[str, str] | None) -> Iter
                 yield f"a picture could not be copied: {address} ({why})"
 
 
-def _local_links(prepared: PreparedPost) -> Iterator[tuple[str, str]]:
-    """The links to posts and pages of this site, as they are written, and their paths."""
+def _local_links(prepared: PreparedPost) -> Iterator[tuple[str, set[str]]]:
+    """The links to posts and pages of this site, as they are written, and their paths: with the
+    query, and without it, which is looked at as well."""
     address = path_of(prepared.content.kind, prepared.wanted_slug)
     for link in dict.fromkeys(map(unescape, _LINK.findall(prepared.html))):
         try:
             parts = urlsplit(link)
-            path = unquote(urlsplit(urljoin(address, link)).path).rstrip("/")
+            path = unquote(urlsplit(urljoin(address, link)).path)
         except ValueError:
-            yield link, link
+            yield link, {link}
             continue
         if parts.scheme or parts.netloc or not parts.path:
             continue
-        if path.startswith("/posts/") or path[1:].partition("/")[0] not in {"", "about", *RESERVED}:
-            yield link, f"{path}?{parts.query}" if parts.query else path
+        plain = path.rstrip("/")
+        top = path[1:].partition("/")[0]
+        if plain.startswith("/posts/") or top not in {"", "about", *RESERVED}:
+            yield link, {plain, f"{path}?{parts.query}".rstrip("/")}
 
 
 _AT_ONCE = 500

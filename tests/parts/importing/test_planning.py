@@ -243,15 +243,16 @@ def test_what_a_post_needs(
 
 LEADING = (
     "/posts/old /posts/old/ /posts/old#x /about /posts/a /former / #x  https://a.example/gone "
-    "//a.example/gone mailto:a@b /media/x.png /archives old"
+    "//a.example/gone mailto:a@b /media/x.png /archives old /posts/ "
+    "/former?x=1 /posts/old?x=1 /b/?p=1"
 )
-LOST = "/gone gone /posts/gone /former?x=1 /posts/old?x=1 /a&b http://[x"
+LOST = "/gone gone /posts/gone /b?p=1 /b/?p=2 /posts/gone?x=1 /a&b http://[x"
 
 
 def test_links_that_lead_nowhere(site: Site) -> None:
     """To no post of here or to come, and to no page of the program; elsewhere they may lead."""
     make_post(site, "old")
-    one = only(address="/former")
+    one = only(address="/former", aliases=("/b/?p=1",))
     links = [*LEADING.split(" "), *LOST.split(" ")]
     html = "".join(f'<a href="{link.replace("&", "&amp;")}">x</a>' for link in links)
     shown = PreparedPost(one.post, one.content, html, one.words)
