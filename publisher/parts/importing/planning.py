@@ -122,6 +122,8 @@ def _with_fitting_state(post: ImportedPost, notes: Counter[str], now: datetime) 
     """
     date = post.published_at
     if date is not None and date > LATEST_SCHEDULE:
+        if post.status == "deleted":
+            return replace(post, published_at=None)
         reason = f"its date is too far away, so it became a draft: {date:%Y-%m-%d}"
         return replace(post, status="draft", published_at=None, needs=(*post.needs, reason))
     if post.status == "published" and post.kind == "page" and date is None:

@@ -51,8 +51,8 @@ def only(source: str = "<p>x</p>", **more: Any) -> PreparedPost:
         ({"published_at": None, "status": "deleted"}, "deleted", None, 0),
         ({"published_at": LATEST_SCHEDULE}, "scheduled", LATEST_SCHEDULE, 0),
         ({"published_at": LATEST_SCHEDULE + timedelta(days=1)}, "draft", None, 1),
-        ({"published_at": LATEST_SCHEDULE + timedelta(days=1), "status": "deleted"}, "draft",
-         None, 1),
+        ({"published_at": LATEST_SCHEDULE + timedelta(days=1), "status": "deleted"}, "deleted",
+         None, 0),
     ],
 )  # fmt: skip
 def test_the_state_fits_the_date(
