@@ -392,7 +392,7 @@ def _files(has: _Named, media: _Named, place: Place) -> Iterator[FeedFile]:
         about = f"{element.get('medium', '')} {element.get('type', '')}".lower()
         if "audio" in about or "video" in about:
             add(place.address(element.get("url")), element.get("type", ""),
-                element.get("fileSize"))  # fmt: skip
+                element.get("fileSize") or element.get("filesize"))  # fmt: skip
     return islice(files.values(), _MOST_FILES)
 
 

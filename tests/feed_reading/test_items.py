@@ -277,7 +277,7 @@ def test_the_picture_of_an_item(inside: str, image: str) -> None:
 def test_audio_and_video_of_media_rss_are_attachments() -> None:
     item = rss(
         "<item><enclosure url='/a.mp3' type='audio/mpeg' length='5'/>"
-        "<media:group><media:content url='/b.mp4' type='video/mp4' fileSize='9'/>"
+        "<media:group><media:content url='/b.mp4' type='video/mp4' filesize='9'/>"
         "<media:content url='/a.mp3' medium='audio'/></media:group>"
         "<media:content url='/c.jpg' medium='image'/></item>"
     ).items[0]
