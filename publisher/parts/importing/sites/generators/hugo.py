@@ -74,8 +74,7 @@ class Hugo(Generator):
     def _inner(self, text: Text) -> PurePosixPath:
         """The path in the content folder, without a language's own folder."""
         path = PurePosixPath(text.place.removeprefix(self.root))
-        language = self.languages and len(path.parts) > 1 and path.parts[0] in self.languages
-        return path.relative_to(path.parts[0]) if language else path
+        return path.relative_to(path.parts[0]) if path.parts[0] in self.languages else path
 
     def _stem(self, text: Text) -> tuple[str, str]:
         """The name of the file without its language, and the language."""
