@@ -287,6 +287,13 @@ def test_an_address_makes_the_guid() -> None:
     ]  # fmt: skip
 
 
+def test_a_guid_of_its_own_is_no_address() -> None:
+    """Also on a site whose guids are the addresses."""
+    files = {"hugo.toml": "baseURL = 'https://a.example'", "content/p/a.md": f"{HEAD}x"}
+    files["content/p/b.md"] = "---\ntitle: T\ndate: 2020-03-04\nguid: g\n---\nx"
+    assert [post.guid_is_permalink for post in read(files).posts] == [True, False]
+
+
 def test_pages_stay_html() -> None:
     assert (one(name="a.html").source_format, one(name="A.HTM").source_format) == ("html", "html")
     assert one(name="a.mdx").source_format == "markdown"

@@ -428,6 +428,7 @@ def test_wiki_links_of_quartz(text: str, made: str, told: str) -> None:
         ("[a]({static}/a.pdf)", "[a](/a.pdf)", ""),
         ("[a]({attach}a.pdf)", "[a](a.pdf)", ""),
         ("[a]({tag}x)", "[a]({tag}x)", ""),
+        ("[a]({author}x)", "[a]({author}x)", ""),
         ("[a]({index})", "[a]({index})", ""),
         ("[a](|filename|a.md)", "[a](/a/)", ""),
         ("[a](a.md)", "[a](/a/)", ""),
