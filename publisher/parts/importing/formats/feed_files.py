@@ -70,8 +70,8 @@ def _entry(element: Element, number: int, base: str, feed_author: str) -> Import
     base = joined(address or base, element.get(BASE, ""))
     full, summary = element.find(f"{ATOM}content"), element.find(f"{ATOM}summary")
     source = _BLOGGER_MORE.sub("<!--more-->", _markup(full, base))
-    changed_at, _ = fields.dated(_atom_text(element, "updated"))
-    published_at, needs = fields.dated(_atom_text(element, "published"))
+    changed = _atom_text(element, "updated")
+    published_at, needs = fields.first_dated(_atom_text(element, "published"), changed)
     draft, path = _is_draft(element), fields.text_of(element, f"{_BLOGGER}filename")
     return ImportedPost(
         where=where,
@@ -89,9 +89,9 @@ def _entry(element: Element, number: int, base: str, feed_author: str) -> Import
             if part.get("scheme") != _KIND
         ),
         by=(fields.text_of(element, f"{ATOM}author/{ATOM}name") or feed_author,),
-        published_at=published_at or (None if needs else changed_at),
+        published_at=published_at,
         needs=needs,
-        changed_at=changed_at,
+        changed_at=fields.dated(changed)[0],
         address="" if draft else address,
         slug=fields.slug_of(address or path),
         enclosure=_atom_enclosure(_atom_link(element, "enclosure"), base),
@@ -168,7 +168,7 @@ def item(element: Element, number: int) -> ImportedPost:
     permalink = permalink and is_web_address(guid_text)
     address = link or (guid_text if permalink else "")
     source, source_format, summary = _content(element, address)
-    published_at, needs = fields.dated(text("pubDate") or text(f"{DUBLIN_CORE}date"))
+    published_at, needs = fields.first_dated(text("pubDate"), text(f"{DUBLIN_CORE}date"))
     return ImportedPost(
         where=where,
         guid=fields.identity(guid_text, link, text("title") + source),

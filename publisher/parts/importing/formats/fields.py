@@ -54,6 +54,13 @@ _GO = re.compile(r"([+-]\d\d:?\d\d)\s+(?:[+-]\d{2,4}|UTC)(?:\s+m=\S+)?$")
 _POINT = re.compile(r"(\s\d{1,2})\.(\d\d)(?=\s|$)")
 
 
+def first_dated(*texts: str) -> tuple[datetime | None, tuple[str, ...]]:
+    """The first instant that one of `texts` names; the need of a hand where none can be read."""
+    found = [dated(text) for text in texts]
+    instant = next((instant for instant, _ in found if instant is not None), None)
+    return instant, () if instant else next((needs for _, needs in found if needs), ())
+
+
 def dated(text: str, zone: tzinfo = UTC) -> tuple[datetime | None, tuple[str, ...]]:
     """The instant that `text` names, and the need of a hand where it names none that can be
     read."""
