@@ -196,7 +196,10 @@ def docusaurus(program: str = "", files: dict[str, str] | None = None) -> Docusa
     [
         ("", "blog/a.md", {}, "/blog/a"), ("", "blog/2021-02-03-a.md", {}, "/blog/2021/02/03/a"),
         ("", "blog/2021-02-03/a.md", {}, "/blog/2021/02/03/a"),
-        ("", "blog/2021-2-3-a.md", {}, "/blog/2021-2-3-a"),
+        ("", "blog/2021-2-3-a.md", {}, "/blog/2021/2/3/a"),
+        ("", "blog/2021/02/03/a.md", {}, "/blog/2021/02/03/a"),
+        ("", "blog/2021-02/03-a/index.md", {}, "/blog/2021/02/03/a"),
+        ("", "blog/team/2021-02-03-a.md", {}, "/blog/2021/02/03/team/a"),
         ("", "blog/a/index.md", {}, "/blog/a"), ("", "blog/a.md", {"slug": "/own/"}, "/blog/own"),
         ("blog: { routeBasePath: '/' }", "blog/a.md", {}, "/a"),
         ("blog: { routeBasePath: 'news/' }", "blog/a.md", {}, "/news/a"),

@@ -22,6 +22,7 @@ _DATE_FIELD = re.compile(r"""^\s*["']?(\w+)["']?\s*:[^\n]*\b(?:date|datetime)\("
 _CHANGED = re.compile(r"upd|mod|edit|chang|expir|end|last", re.IGNORECASE)
 _NO_TEXTS = re.compile(r"tag|categor|topic|author|lang|locale|page$", re.IGNORECASE)
 _NAMED_COLLECTION = re.compile(r"(?:getCollection\(\s*|CollectionEntry<\s*)[\"'`]([\w-]+)[\"'`]")
+_DATED = re.compile(r"(.*)(\d{4}[-/]\d{1,2}[-/]\d{1,2})[-/]?(.*)")  # as Docusaurus has it
 _PARAMETER = re.compile(r"\[(?:\.\.\.)?(\w+)\]")
 
 
@@ -194,7 +195,9 @@ class Docusaurus(Generator):
         if own := text.value("slug"):
             return f"{self.route}/{own.strip('/')}"
         inner = text.place.removeprefix(self.root).rpartition(".")[0].removesuffix("/index")
-        return f"{self.route}/" + re.sub(r"^(\d{4})-(\d\d)-(\d\d)[-/]", r"\1/\2/\3/", inner)
+        if dated := _DATED.fullmatch(inner):
+            inner = f"{dated[2].replace('-', '/')}/{dated[1]}{dated[3]}"
+        return f"{self.route}/{inner}"
 
     def lists(self, name: str, kind: ListKind) -> list[tuple[str, str]]:
         """An author has a page where `authors.yml` says so."""
