@@ -196,7 +196,7 @@ def test_tags(text: str, made: str, told: str) -> None:
           "</figure>\n\n"),
          ""),
         ('{{< figure src="a.png" title="T" link="/x" >}}', '[![T](a.png "T")](/x)', ""),
-        ('{{< figure src="a.png" link="/x y" alt="[a]" >}}', "![a](a.png)", ""),
+        ('{{< figure src="a.png" link="/x y" alt="[a]" >}}', "[![a](a.png)](</x y>)", ""),
         ('{{< figure src="a b.png" >}}', "![](<a b.png>)", ""),
         ("{{< img a.png >}}", "![](a.png)", ""),
         ("{{< img a.txt >}}", "{{< img a.txt >}}", "{{< img >}}"),

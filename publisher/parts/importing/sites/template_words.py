@@ -513,15 +513,19 @@ def _arguments(text: str) -> tuple[dict[str, str], list[str]]:
 def _picture(address: str, named: Mapping[str, str]) -> str:
     words = " ".join((named.get("caption") or named.get("title") or "").split())
     alt = _MARKED_LINK.sub(r"\1", named.get("alt") or words).replace("[", "").replace("]", "")
-    sharp = f"<{address}>" if re.search(r"[\s()]", address) else address
     marked = _MARKED.search(words)
     title = f' "{words.replace(chr(34), chr(39))}"' if words and not marked else ""
-    picture = f"![{' '.join(alt.split())}]({sharp}{title})"
-    link = named.get("link", "")
-    picture = f"[{picture}]({link})" if link and " " not in link else picture
+    picture = f"![{' '.join(alt.split())}]({_destination(address)}{title})"
+    if link := named.get("link", ""):
+        picture = f"[{picture}]({_destination(link)})"
     if not marked:
         return picture
     return f"\n\n<figure>\n\n{picture}\n\n<figcaption>\n\n{words}\n\n</figcaption>\n</figure>\n\n"
+
+
+def _destination(address: str) -> str:
+    """An address as Markdown has it between round brackets."""
+    return f"<{address}>" if re.search(r"[\s()]", address) else address
 
 
 def _note(name: str, named: Mapping[str, str], loose: list[str]) -> str:
