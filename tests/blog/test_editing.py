@@ -561,6 +561,8 @@ def test_what_is_offered_is_kept_for_thirty_days(site: Site, clock: FakeClock) -
             sent = autosave.Sent({"source": f"on version {post}"}, "tab")
             autosave.keep(db, 1, post, post, sent, clock())  # all three posts have version 2
         assert list(autosave.unsaved(db, 1, [1, 2, 3])) == [2]
+        posts.save(db, 1, content("Again."), 2, None, clock())  # the version of post 3's text
+        assert list(autosave.unsaved(db, 1, [1, 2, 3])) == [2]
         sent = autosave.Sent({"source": "apart"}, "phone", autosave.APART)
         autosave.keep(db, 1, 2, 2, sent, clock())
         clock.forward(hours=24 * 30)
@@ -586,6 +588,9 @@ def test_each_post_has_versions_of_its_own(site: Site, clock: FakeClock) -> None
         assert sources == ["Text 2.1", "Text 2.2", "Text 2.3"]
         assert revisions.before(db, rows[3]) is rows[2]
         assert revisions.before(db, rows[1]) is None
+        for missing in (0, 4):
+            with pytest.raises(NotFound):
+                revisions.get(db, post, missing)
         assert [row.version for row in revisions.history(db, post)] == [3, 2, 1]
         assert [row.version for row in revisions.history(db, post, 2)] == [3, 2]
         mark = revisions.mark(db, post)

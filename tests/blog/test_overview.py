@@ -96,6 +96,7 @@ def test_what_a_list_takes_of_a_text(filled: Site, clock: FakeClock) -> None:
         for state in ("draft", "published"):
             wanted = overview.Filter(state=state, kind="post")
             assert [row.began for row in overview.rows(db, wanted, 1)] == [f"{begin}…"]
+        assert [row.unsaved_at for row in overview.walk(db, overview.Filter())] == [None] * 4
         for words, found in (("cats " * 12 + "dogs", [4]), ("cats " * 11 + "dogs", [])):
             wanted = overview.Filter(state="draft", words=words)
             assert [row.id for row in overview.rows(db, wanted, 1)] == found
