@@ -244,7 +244,9 @@ def test_calls(text: str, made: str, told: str) -> None:
     [
         ("a <Tweet id={1}/> b", "a  b", "the component <Tweet>"),
         ("<Box title={x}>in</Box>", "in", "the component <Box>"),
-        ('<p className="x" style={{a: 1}}>a</p>', '<p className="x" >a</p>', ""),
+        ('<p className="x" style={{a: 1}}>a</p>', '<p class="x" >a</p>', ""),
+        ("<p id='y' className='x'>className=</p>", "<p id='y' class='x'>className=</p>", ""),
+        ('<label htmlFor="y">a</label>', '<label for="y">a</label>', ""),
         ('<p className={"x"}>a</p>', '<p class="x">a</p>', ""),
         ("<label htmlFor={'y'}>a</label>", '<label for="y">a</label>', ""),
         ("<a href={url}>a</a>", "<a >a</a>", ""),

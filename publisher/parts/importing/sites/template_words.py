@@ -55,6 +55,9 @@ _JSX = re.compile(
     r"""(?<=\s)([A-Za-z][\w-]*)=\{\s*(?:["'`]([^"'`{}\n]*)["'`]|[^{}\n]*(?:\{[^{}\n]*\}[^{}\n]*)*)\s*\}"""
 )
 _TAGS = re.compile(r"<[A-Za-z][^<>\n]*=\{[^<>\n]*>")
+_QUOTED_TAGS = re.compile(r"<[A-Za-z][^<>\n]*(?:className|htmlFor)=[^<>\n]*>")
+_HTML_NAMES = {"className": "class", "htmlFor": "for"}  # of JSX's attributes
+_JSX_NAME = re.compile(r"(?<=\s)(?:className|htmlFor)(?==)")
 _COMPONENT = re.compile(r"</?([A-Z][\w.]*)\b[^<>]*>")
 _IMPORT = re.compile(
     r"^(?:import\s[^\n]*(?:\n(?!\n)[^\n]*){0,20}?['\"];?"
@@ -198,6 +201,10 @@ class Words:
             )
         if "={" in text:
             text = _TAGS.sub(lambda tag: _JSX.sub(_attribute, tag[0]), text)
+        if self.jsx:
+            text = _QUOTED_TAGS.sub(
+                lambda tag: _JSX_NAME.sub(lambda name: _HTML_NAMES[name[0]], tag[0]), text
+            )
         if self.shortcodes and ("{{<" in text or "{{%" in text):
             text = _SHORTCODE.sub(self._shortcode, _HTML_SHORTCODE.sub("", text))
         if self.calls:
@@ -578,5 +585,5 @@ def _picture_of_words(arguments: str) -> str | None:
 
 def _attribute(match: re.Match[str]) -> str:
     """An attribute of JSX as one of HTML; one that a program computes is left out."""
-    name = {"className": "class", "htmlFor": "for"}.get(match[1], match[1])
+    name = _HTML_NAMES.get(match[1], match[1])
     return f'{name}="{match[2]}"' if match[2] else ""
