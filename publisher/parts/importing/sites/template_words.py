@@ -580,7 +580,10 @@ def _picture_of_words(arguments: str) -> str | None:
     if place is None:
         return None
     words = [word for word in loose[place + 1 :] if not re.fullmatch(r"\d+(?:px|%)?", word)]
-    return _picture(loose[place], {"alt": words[-1]} if words else {})
+    if not re.search("[\"']", arguments):
+        words = [" ".join(words)]
+    named = {"alt": words[-1]} if words else {}
+    return _picture(loose[place], {"title": words[0], **named} if len(words) > 1 else named)
 
 
 def _attribute(match: re.Match[str]) -> str:
