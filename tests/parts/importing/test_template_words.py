@@ -360,8 +360,9 @@ def test_attributes_at_an_end(text: str, made: str, told: str) -> None:
         ('a ![A cap](a.png){fig-alt="x" #f}', 'a ![x](a.png "A cap")<a id="f"></a>', ""),
         ("[x](y){target=_blank}", "[x](y)", ""),
         ("[x](y){#i target=_blank}", '[x](y)<a id="i"></a>', ""),
-        ('![A](a b.png){fig-alt="x"}', "![A](a b.png)", ""),
-        ("![A](<a>){fig-alt='x'}", "![A](<a>)", ""),
+        ('![A](a b.png){fig-alt="x"}', '![x](<a b.png> "A")', ""),
+        ('![A](a.png "T"){fig-alt="x"}', '![x](a.png "A")', ""),
+        ("![A](<a>){fig-alt='x'}", '![x](a "A")', ""),
         ("![A](a.png){width}", "![A](a.png){width}", ""),
         ('![A [b](c)](a.png){fig-alt="x"}',
          ("\n\n<figure>\n\n![x](a.png)\n\n<figcaption>\n\nA [b](c)\n\n</figcaption>\n</figure>\n"

@@ -50,6 +50,7 @@ _SIZED = re.compile(
     r"(?:!\[((?:[^\[\]\n]|\[[^\[\]\n]*\](?:\([^()\n]*\))?)*))?\]\(([^()\n]*)\)"
     r"\{((?:[^{}\n\"]++|\"[^\"\n]{0,1000}\"){0,100})\}"
 )
+_TITLE = re.compile(r"""\s+(?:"[^"]*"|'[^']*')\s*$""")  # behind an address
 _ALT = re.compile(r"""\bfig-alt=(["'])(.*?)\1""")
 _JSX = re.compile(
     r"""(?<=\s)([A-Za-z][\w-]*)=\{\s*(?:["'`]([^"'`{}\n]*)["'`]|[^{}\n]*(?:\{[^{}\n]*\}[^{}\n]*)*)\s*\}"""
@@ -558,10 +559,11 @@ def _sized(match: re.Match[str]) -> str:
     place = f'<a id="{name[1]}"></a>' if name else ""
     if caption is None or not alt:
         return match[0][: -len(attributes) - 2] + place
-    if not caption or re.search(r"[\s<]", address):
+    if not caption:
         return f"![{caption or re.sub(r'[][]', '', alt[2])}]({address}){place}"
     begins = match.string[max(0, match.start() - 1) : match.start()] in ("", "\n")
-    picture = _picture(address, {"alt": alt[2], "caption": caption})
+    bare = _TITLE.sub("", address).strip("<>")
+    picture = _picture(bare, {"alt": alt[2], "caption": caption})
     return f"{place}\n\n{picture}" if place and begins else picture + place
 
 
