@@ -184,8 +184,10 @@ def _folder(root: Path) -> Folder:
 
 
 def _is_hidden(name: str) -> bool:
-    """Whether a file or a folder above it is hidden; the settings of a site are not."""
-    return "/." in f"/{name}".removesuffix("/.eleventy.js")
+    """Whether a file or a folder above it is hidden; the settings of a site are not, but for those
+    of the packages that it uses."""
+    path = f"/{name}"
+    return "/." in (path if "/node_modules/" in path else path.removesuffix("/.eleventy.js"))
 
 
 def _zip(label: str, file: BinaryIO) -> Folder:

@@ -236,9 +236,12 @@ def test_a_document_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_files_of_a_folder(tmp_path: Path) -> None:
     """By their names with slashes, in order; links and what is hidden are not there."""
-    settings = (".eleventy.js", "a/.eleventy.js", ".x.eleventy.js")
+    settings = (
+        ".eleventy.js", "a/.eleventy.js", ".x.eleventy.js", ".git/.eleventy.js",
+        "node_modules/p/.eleventy.js", "a/node_modules/.eleventy.js",
+    )  # fmt: skip
     for name in ("b.md", "a/c.md", ".git/x", "a/.hidden", *settings):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("12345")
     (tmp_path / "link.md").symlink_to(tmp_path / "b.md")
     with sources.opened(sources.located(str(tmp_path), io.BytesIO(), allow_private=False)) as held:
