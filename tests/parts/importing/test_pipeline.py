@@ -216,7 +216,7 @@ def test_one_that_takes_too_long_stops_no_other(monkeypatch: pytest.MonkeyPatch)
         return rendered(source, *arguments)
 
     monkeypatch.setattr(markdown, "rendered", render)
-    monkeypatch.setattr(planning, "SECONDS", 0.01)
+    monkeypatch.setattr(planning, "SECONDS", 0.3)
     batch = Batch([post(title="Slow", source="<p>endless</p>"), post(2, title="Other")])
     assert [prepared.label for prepared in planning.prepare(batch, MONDAY_MORNING)] == ["Other"]
     assert batch.left_out == [("Slow", "it takes too long to read")]
