@@ -112,7 +112,8 @@ def _buttondown(folder: Folder, batch: Batch, site: str) -> Iterator[ImportedPos
         slug, title = row.get("slug", ""), " ".join(row.get("subject", "").split())
         moment, needs = fields.dated(row.get("publish_date", ""))
         text = _MODE.sub("", _text(folder, texts[slug])) if slug in texts else ""
-        public = moment is not None and row.get("status", "") not in ("draft", "scheduled")
+        state = row.get("status", "")
+        public = moment is not None and state not in ("draft", "scheduled")
         post_id, address = row.get("id", ""), f"/archive/{slug}/" if slug and public else ""
         yield ImportedPost(
             where=f"{slug[:60]} ({title[:40]})",
@@ -121,7 +122,7 @@ def _buttondown(folder: Folder, batch: Batch, site: str) -> Iterator[ImportedPos
             source=text,
             source_format="markdown",
             needs=(*needs, *_needs_of(text, bool(text))),
-            status="published" if public else "draft",
+            status="scheduled" if state == "scheduled" else "published" if public else "draft",
             title=title,
             slug=slug,
             published_at=moment,
