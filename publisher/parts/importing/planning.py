@@ -34,6 +34,7 @@ from publisher.parts.importing.formats.fields import identity, old_path
 from publisher.parts.importing.html_to_markdown import markdown_of
 from publisher.parts.importing.images import without_addresses
 from publisher.parts.importing.imported import Batch, ImportedPost, is_web_address
+from publisher.parts.importing.sites.template_words import changed_outside_code
 from publisher.storage.tables.blog import Post, Redirect, Revision, Update
 from publisher.storage.tables.credentials import Author
 
@@ -151,8 +152,10 @@ def _checked(post: ImportedPost, batch: Batch, language: str) -> Iterator[Prepar
 
 
 def _rendered(post: ImportedPost, notes: Counter[str], language: str) -> PreparedPost | None:
-    if post.source_format == "html":
-        post = replace(post, source=loading_at_once(post.source))
+    source = loading_at_once(post.source)
+    if source != post.source and post.source_format == "markdown":
+        source = changed_outside_code(post.source, loading_at_once)
+    post = replace(post, source=source)
     if post.as_markdown and post.source_format == "html" and post.source.strip():
         if text := markdown_of(post.source, language):
             post = replace(post, source=text, source_format="markdown")

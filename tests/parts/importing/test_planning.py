@@ -186,10 +186,13 @@ def test_html_becomes_markdown_where_that_is_wanted_and_exact(
 
 
 def test_pictures_that_load_late_are_those_of_html() -> None:
-    """In Markdown the words stay as they are."""
+    """In Markdown, too, whose code stays as it is."""
     lazy = '<img src="data:x" data-src="https://a.example/a.png">'
     assert 'src="https://a.example/a.png"' in only(lazy).content.source
-    assert only(lazy, source_format="markdown").content.source == lazy
+    code = f"> `{lazy}`\n\n```\n{lazy}\n```"
+    text = only(lazy + code, source_format="markdown").content.source
+    assert text.startswith('<img src="https://a.example/a.png"')
+    assert text.endswith(code)
 
 
 def test_what_does_not_fit_is_noted_but_for_pictures() -> None:

@@ -428,6 +428,12 @@ def _pieces(text: str, tags: bool, comments: bool = False) -> Iterator[tuple[str
     yield "text", text[done:]
 
 
+def changed_outside_code(text: str, change: Callable[[str], str]) -> str:
+    """The text, of which `change` sees all but what stands between fences or backticks."""
+    pieces = _pieces(text, tags=False)
+    return "".join(change(part) if kind == "text" else part for kind, part in pieces)
+
+
 def without_code(text: str) -> str:
     """The text without what stands between fences or backticks."""
     return "".join(part for kind, part in _pieces(text, tags=False) if kind == "text")
