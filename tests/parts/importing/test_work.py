@@ -118,14 +118,16 @@ def test_again_nothing_is_new(site: Site, tmp_path: Path) -> None:
     assert number_of_posts(site) == 2
 
 
-def test_what_lists_and_people_leave_behind(site: Site, tmp_path: Path) -> None:
+def test_what_lists_and_people_leave_behind(
+    site: Site, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """Lists that moved, posts without an old address, files that are no posts; all in a file."""
     tagged = HEAD.format("T", 3, "x").replace("author", "tags: [tea]\nauthor")
     files = {"_config.yml": "jekyll-archives: {}", "_posts/2024-01-03-t.md": tagged,
     "_posts/2024-01-04-u.md": HEAD.format("U", 4, "x").replace("---\nx",
     "permalink: /:unknown/\n---\nx"),
              "_posts/2024-01-05-v.md": "---\na: [\n---\nx"}  # fmt: skip
-    report = tmp_path.parent / "report"
+    report = tmp_path_factory.mktemp("x") / "report"
     outcome, _ = run(site, folder(tmp_path, **files), report=report)
     assert kinds(outcome)["it has no old address, so links to it lead nowhere"] == 1
     assert "it has no old address" in report.read_text()

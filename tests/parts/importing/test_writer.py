@@ -165,7 +165,7 @@ def test_no_more_lists_than_a_blog_has(site: Site, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(writer, "MOST_LISTS", 2)
     with site.database.write() as db:
         writer.moved_lists(db, {f"/{n}": "/x" for n in range(3)})
-        assert [row.path for row in db.scalars(select(MovedList))] == ["/0", "/1"]
+        assert {row.path for row in db.scalars(select(MovedList))} == {"/0", "/1"}
 
 
 @pytest.mark.parametrize(
