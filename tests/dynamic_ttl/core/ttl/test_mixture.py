@@ -8,12 +8,14 @@ import pytest
 from publisher.dynamic_ttl.core.habits import MovedHours, moved_hours
 from publisher.dynamic_ttl.core.reasons import explain
 from publisher.dynamic_ttl.core.ttl.activity import HALF_LIFE_DAYS, Activity, histogram
+from publisher.dynamic_ttl.core.ttl.counts import AGES
 from publisher.dynamic_ttl.core.ttl.decision import Outlook, decide
 from publisher.dynamic_ttl.core.ttl.mixture import (
     START,
     Weights,
     rates,
     seen_at,
+    silence,
     weighed,
     without_unlikely,
 )
@@ -62,6 +64,17 @@ def test_all_begin_with_one_update_a_day() -> None:
     assert sum(four.daily for four in day) == pytest.approx(seen.level)
 
 
+def test_a_long_silence_goes_on_at_its_mean_rate() -> None:
+    """After twice the two weeks that are counted, each forecaster expected twice as much."""
+    known = histogram(author(9, 40, NOON), NOON, "UTC")
+    history = known.history(int((NOON + 28 * DAY).timestamp()))
+    last = history.past.last
+    seen = seen_at(history, last, HALF_LIFE_DAYS * 86_400)
+    once, twice = (silence(history, last + times * AGES[-1], seen, 0.0) for times in (1, 2))
+    assert min(once) > 0.0
+    assert tuple(twice) == pytest.approx([2.0 * expected for expected in once])
+
+
 def test_steady_habits_are_believed() -> None:
     """After two months at the same hours the tables of hours have most of the belief."""
     known = histogram(author(9, 60, NOON), NOON, "UTC")
@@ -92,6 +105,14 @@ def test_hours_that_moved_are_said() -> None:
     assert moved_hours(known) == MovedHours(before=9, lately=15)
     sentence = "Your hours have moved: lately 15:00 to 18:00, previously mostly 09:00 to 12:00."
     assert sentence in explain(decide(known, moved, TtlRule()))
+
+
+@pytest.mark.parametrize(("hour", "moved"), [(10, None), (11, MovedHours(9, 11)), (7, (9, 7))])
+def test_hours_move_by_two(hour: int, moved: MovedHours | None) -> None:
+    """An hour later is no other time of the day, two are: earlier or later."""
+    midnight = NOON.replace(hour=0)
+    log = author(9, 120, midnight - 25 * DAY) + author(hour, 25, midnight)
+    assert moved_hours(histogram(log, midnight, "UTC")) == moved
 
 
 def test_few_posts_at_new_hours_are_no_move() -> None:
