@@ -107,7 +107,7 @@ coverage: $(EVERYTHING) #: print the branch coverage of each room
 	@$(BIN)/python scripts/coverage_by_room.py
 
 mutants: $(BENCH) #: change a ROOM (core), or FILES of it, at random, MUTANTS (100) times, SEED (1): what does no test notice?
-	@$(BIN)/python scripts/mutants.py $${MUTANTS:-100} $${SEED:-1} $${ROOM:-core} $(FILES)
+	@$(BIN)/python scripts/mutants.py $${MUTANTS:-100} $${SEED:-1} $${ROOM:-core} '$(FILES)'
 
 fuzz: $(EVERYTHING) #: fuzz whatever reads strangers' input: FUZZ_SECONDS (60), FUZZ_ONLY=markdown,river, FUZZ_SEED
 	@$(BIN)/python -m tests.fuzz

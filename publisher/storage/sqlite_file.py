@@ -107,11 +107,8 @@ def _create(path: Path) -> None:
     """Make a database with its schema; the file appears when it is complete."""
     with whole_files.whole_draft(path, replace=False) as draft:
         try:
-            made = Database(f"sqlite:///{draft}")
-            try:
+            with closing(Database(f"sqlite:///{draft}")) as made:
                 upgrade(made)
-            finally:
-                made.close()
             fold_log(draft)
         finally:
             for log in LOGS:

@@ -100,8 +100,13 @@ def _sign(protected: set[int], typed: re.Match[str]) -> str:
 
 def _protected(run: list[Token]) -> set[int]:
     """The places in a run of text at which a backslash or an entity stands for a character."""
-    kinds = (child.type for child in run for _ in child.content)
-    return {place for place, kind in enumerate(kinds) if kind == "text_special"}
+    places: set[int] = set()
+    end = 0
+    for child in run:
+        begin, end = end, end + len(child.content)
+        if child.type == "text_special":
+            places.update(range(begin, end))
+    return places
 
 
 def marks(state: StateCore) -> None:
@@ -255,12 +260,12 @@ def _cut(children: list[Token]) -> list[Token]:
 def _paired(tokens: list[Token]) -> list[Token]:
     """Matching `==` become elements; those without a partner stay as they were typed."""
     opened: dict[int, Token] = {}
-    previous = [None, *tokens]
-    contents = ["", *(token.content for token in tokens), ""]
-    for token, last, left, right in zip(tokens, previous, contents, contents[2:], strict=False):
+    for last, token, following in zip([None, *tokens], tokens, [*tokens[1:], None], strict=False):
         if token.type != "text" or token.content != "==":
             continue
-        before, after, start = left[-1:], right[:1], opened.get(token.level)
+        before = last.content[-1:] if last else ""
+        after = following.content[:1] if following else ""
+        start = opened.get(token.level)
         # Something is marked: what stands between is not nothing.
         if start and start is not last and not before.isspace() and not after.isalnum():
             _element(start, "<mark>")

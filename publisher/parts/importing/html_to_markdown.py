@@ -16,6 +16,7 @@ from lxml import html as lxml_html
 
 from publisher.base.errors import InvalidData
 from publisher.blog.markup.markdown import rendered
+from publisher.parts.importing.sites.template_words import destination
 
 LONGEST = 50_000  # characters; the worst-case time of Markdown grows with their square
 _BLOCKS = (
@@ -236,5 +237,5 @@ def _sign(element: Any, special: re.Pattern[str]) -> str:
 
 def _target(element: Any, name: str) -> str:
     address, title = element.get(name, ""), element.get("title")
-    address = f"<{address}>" if re.search(r"[\s()]", address) or not address else address
+    address = destination(address) or "<>"
     return f'{address} "{title}"' if title else address

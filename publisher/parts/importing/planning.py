@@ -152,10 +152,10 @@ def _checked(post: ImportedPost, batch: Batch, language: str) -> Iterator[Prepar
 
 
 def _rendered(post: ImportedPost, notes: Counter[str], language: str) -> PreparedPost | None:
-    source = loading_at_once(post.source)
-    if source != post.source and post.source_format == "markdown":
-        source = changed_outside_code(post.source, loading_at_once)
-    post = replace(post, source=source)
+    if post.source_format == "html":
+        post = replace(post, source=loading_at_once(post.source))
+    else:
+        post = replace(post, source=changed_outside_code(post.source, loading_at_once))
     if post.as_markdown and post.source_format == "html" and post.source.strip():
         if text := markdown_of(post.source, language):
             post = replace(post, source=text, source_format="markdown")

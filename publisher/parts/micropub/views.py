@@ -21,7 +21,7 @@ from publisher.blog import media_names, post_addresses
 from publisher.blog.members import permissions
 from publisher.blog.post_files import file_kinds, media
 from publisher.blog.post_files.media import Accepted
-from publisher.blog.published import is_public
+from publisher.blog.published import is_deleted, is_public
 from publisher.blog.writing import overview, posts
 from publisher.blog.writing.content import Content
 from publisher.installation.settings import load_settings
@@ -291,7 +291,7 @@ def _post_at(db: Session, token: ApiToken, url: str, deleted: bool = False) -> P
     """The post at `url`; the error hides that another author's draft exists."""
     post = post_addresses.post_at(db, site().site_url, url)
     hidden = post is None or not permissions.may_see(token.author, post)
-    if post is None or hidden or (post.status == "deleted" and not deleted):
+    if post is None or hidden or (is_deleted(post) and not deleted):
         raise InvalidInput("url: there is no such post on this site")
     return post
 

@@ -8,6 +8,7 @@ from publisher.base.dates import format_rfc3339
 from publisher.base.errors import FieldErrors
 from publisher.base.text import clean, whole_number
 from publisher.blog.members import authors, permissions
+from publisher.blog.published import is_deleted
 from publisher.blog.writing import autosave, overview, tags
 from publisher.storage.tables.blog import KINDS, STATUSES, Post
 from publisher.web.context import admin_required, done, me, now, place_in_list, site
@@ -22,7 +23,7 @@ def page() -> str:
     wanted, cursor = _filter(), place_in_list(request.args.get("after", ""))
     with site().database.read() as db:
         gone = db.get(Post, whole_number(request.args.get("gone", ""), 2**31) or 0)
-        if gone and not (gone.status == "deleted" and permissions.may_edit(me(), gone)):
+        if gone and not (is_deleted(gone) and permissions.may_edit(me(), gone)):
             gone = None
         rows = overview.rows(db, wanted, me().id, overview.PAGE + 1, cursor)
         people = authors.everyone(db) if permissions.is_admin(me()) else []

@@ -52,6 +52,13 @@ def folder(files: Mapping[str, str | bytes]) -> Folder:
         return source
 
 
+def batch_of(files: Mapping[str, str | bytes], permalink: str = "") -> Batch:
+    """What a folder has, read to its end."""
+    batch = recognition.read(folder(files), None, UTC, permalink)
+    batch.posts = list(batch.posts)
+    return batch
+
+
 class Importer(Protocol):
     """Imports a batch; `heir` gets the posts of authors that are not known."""
 

@@ -12,37 +12,29 @@ from publisher.base.errors import InvalidData
 from publisher.installation import Site
 from publisher.parts.importing import planning
 from publisher.parts.importing.formats import recognition
-from publisher.parts.importing.imported import Batch
 from publisher.parts.importing.planning import PreparedPost
 from publisher.parts.importing.sites import permalinks
 from tests.conftest import MONDAY_MORNING
 from tests.factories import make_author
-from tests.parts.importing.conftest import Importer, document, folder
+from tests.parts.importing.conftest import Importer, batch_of, document, folder
 
 HEAD = "---\ntitle: A title\ndate: 2020-03-04 05:06:07\n"
 POST = "_posts/2020-03-04-tea.md"
 
 
-def read(files: Mapping[str, str]) -> Batch:
-    """What a folder has, read to its end."""
-    batch = recognition.read(folder(files), None, UTC)
-    batch.posts = list(batch.posts)
-    return batch
-
-
 def prepared(files: Mapping[str, str]) -> dict[str, PreparedPost]:
     """The posts of a folder by their files."""
-    return {post.post.where: post for post in planning.prepare(read(files), MONDAY_MORNING)}
+    return {post.post.where: post for post in planning.prepare(batch_of(files), MONDAY_MORNING)}
 
 
 def address(files: Mapping[str, str], where: str) -> str:
     """Where a file of the folder was to be seen."""
-    return {post.where: post.address for post in read(files).posts}[where]
+    return {post.where: post.address for post in batch_of(files).posts}[where]
 
 
 def text(files: Mapping[str, str], body: str, where: str = POST) -> str:
     """What becomes of a post's text."""
-    (post,) = read({**files, where: f"{HEAD}---\n{body}"}).posts
+    (post,) = batch_of({**files, where: f"{HEAD}---\n{body}"}).posts
     return post.source.strip()
 
 
@@ -76,7 +68,7 @@ def test_defaults_of_a_folder_or_a_kind() -> None:
         places, f"{HEAD}---\nx"
     )
     files["_posts/2020-03-05-own.md"] = f"{HEAD}permalink: /own/\n---\nx"
-    assert {post.where: post.address for post in read(files).posts} == {
+    assert {post.where: post.address for post in batch_of(files).posts} == {
         POST: "/all/tea/", places[1]: "/far/north/", "about.md": "/p/about/",
         "_posts/2020-03-05-own.md": "/own/",
     }  # fmt: skip
@@ -146,7 +138,7 @@ def test_former_addresses_of_hugo() -> None:
         "content/posts/pot/index.md": HEAD + aliases,
     }
     wanted = ("/blog/old/", "/blog/posts/2019/tea", "https://older.example/tea")
-    assert [post.aliases for post in read(files).posts] == [wanted, wanted]
+    assert [post.aliases for post in batch_of(files).posts] == [wanted, wanted]
 
 
 # -- Eleventy
@@ -203,7 +195,7 @@ def test_addresses_of_docusaurus() -> None:
         "blog/2020-03-05-pot/index.md": f"{HEAD}---\nx",
         "docs/guide.md": f"{HEAD}---\nx",
     }
-    assert sorted(post.address for post in read(files).posts) == [
+    assert sorted(post.address for post in batch_of(files).posts) == [
         "/blog/2020/03/04/tea", "/blog/2020/03/05/pot", "/blog/own",
     ]  # fmt: skip
     batch = recognition.read(folder(files), None, UTC, "/:year/:slug/")
@@ -216,7 +208,7 @@ def test_addresses_of_docusaurus() -> None:
 def test_a_head_that_is_no_yaml_has_its_title_all_the_same() -> None:
     """A colon in the title, and a line below that looks like the end of a head."""
     body = "title: Tea: a story\ndate: 2020-03-04\n\nGreen\n---\nBlack"
-    (post,) = read({"pelicanconf.py": "", "content/tea.md": body}).posts
+    (post,) = batch_of({"pelicanconf.py": "", "content/tea.md": body}).posts
     assert (post.title, post.source) == ("Tea: a story", "Green\n---\nBlack")
 
 
@@ -252,10 +244,10 @@ def exported(medium: Mapping[str, Any] | None = None, format_: object = 1) -> di
 
 def test_an_export_of_ours_in_a_folder_of_its_own() -> None:
     """Its posts alone; an export of a later form is refused."""
-    assert [post.source for post in read(exported()).posts] == ["Words."]
+    assert [post.source for post in batch_of(exported()).posts] == ["Words."]
     for other in (0, 2, None):
         with pytest.raises(InvalidData, match="not an export that this version knows"):
-            read(exported(format_=other))
+            batch_of(exported(format_=other))
 
 
 def test_sizes_of_pictures_are_numbers() -> None:
@@ -264,12 +256,12 @@ def test_sizes_of_pictures_are_numbers() -> None:
         "digest": "a" * 64, "extension": "png", "created_at": "2020-03-04T05:06:07Z",
         "widths": [480], "bytes": 5, "width": 640, "height": 0,
     }  # fmt: skip
-    site = read(exported(medium)).site
+    site = batch_of(exported(medium)).site
     assert site is not None
     assert [(row["bytes"], row["widths"], row["height"]) for row in site.media] == [(5, [480], 0)]
     for wrong in (-1, 2**31, 2**40, "5", None):
         with pytest.raises(InvalidData, match=r"publisher.json: a number from 0 on is needed"):
-            read(exported(medium | {"bytes": wrong}))
+            batch_of(exported(medium | {"bytes": wrong}))
 
 
 # -- the report
@@ -298,14 +290,14 @@ def test_the_report_says_whose_the_posts_of_strangers_are(
 ) -> None:
     """Of the author that was chosen, or nobody's."""
     make_author(site, "ada")
-    batch = read({POST: f"{HEAD}author: Zoe\n---\nx"})
+    batch = batch_of({POST: f"{HEAD}author: Zoe\n---\nx"})
     plan = importer(batch, heir)
     assert f"1 post by 'Zoe', who is not an author here: {fate}" in planning.sentences(plan, batch)
 
 
 def test_what_is_to_be_done_leads_to_the_post_in_the_studio(site: Site, importer: Importer) -> None:
     """As soon as it is stored."""
-    batch = read({POST: f"{HEAD}---\n![](gone.jpg)"})
+    batch = batch_of({POST: f"{HEAD}---\n![](gone.jpg)"})
     importer(batch)
     posts = list(planning.prepare(batch, site.clock()))
     with site.database.read() as db:

@@ -1,32 +1,25 @@
 """Texts with front matter: what is taken, and what each of their fields says."""
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from publisher.base.errors import InvalidData
-from publisher.parts.importing.formats import markdown_files, recognition
+from publisher.parts.importing.formats import markdown_files
 from publisher.parts.importing.imported import Batch, ImportedPost
 from publisher.parts.importing.sources import Folder
-from tests.parts.importing.conftest import document, folder
+from tests.parts.importing.conftest import batch_of, document, folder
 
 HEAD = "---\ntitle: T\ndate: 2020-03-04\n---\n"
 UNDATED = "---\ntitle: T\n---\n"
 DATE = datetime(2020, 3, 4, tzinfo=UTC)
 
 
-def read(files: Mapping[str, str | bytes], permalink: str = "") -> Batch:
-    batch = recognition.read(folder(files), None, UTC, permalink)
-    batch.posts = list(batch.posts)
-    return batch
-
-
 def one(body: str = "x", name: str = "a.md", permalink: str = "", **head: str) -> ImportedPost:
     """The post of a file of no known program."""
     fields = "".join(f"{field}: {value}\n" for field, value in head.items())
-    (post,) = read({name: f"---\n{fields}---\n{body}", "b/c.txt": ""}, permalink).posts
+    (post,) = batch_of({name: f"---\n{fields}---\n{body}", "b/c.txt": ""}, permalink).posts
     return post
 
 
@@ -41,7 +34,7 @@ def one(body: str = "x", name: str = "a.md", permalink: str = "", **head: str) -
 def test_which_files_are_texts(names: str, taken: bool) -> None:
     """Of other forms of text it is told that they are left out."""
     for suffix in names.split():
-        batch = read({f"b.{suffix}": HEAD, "c.md": HEAD})
+        batch = batch_of({f"b.{suffix}": HEAD, "c.md": HEAD})
         assert {post.where for post in batch.posts} == {"c.md"} | (
             {f"b.{suffix}"} if taken else set()
         )
@@ -61,14 +54,14 @@ def test_files_about_others(names: str, alone: bool, on_a_site: bool) -> None:
     """They are no posts anywhere, or not on the site of a known program."""
     for name in names.split():
         for more, taken in (({}, alone), ({"_config.yml": "", "_posts/z.md": HEAD}, on_a_site)):
-            batch = read({name: f"{HEAD}x", "z/z.md": f"{HEAD}x", **more})
+            batch = batch_of({name: f"{HEAD}x", "z/z.md": f"{HEAD}x", **more})
             assert (name in {post.where for post in batch.posts}) == taken
             assert batch.notes["index or readme file is left out"] == (not taken)
 
 
 def test_pages_without_front_matter_are_left_out() -> None:
     """They are what a generator made; what comes behind them is read."""
-    batch = read({
+    batch = batch_of({
         "a.html": "<p>x", "b.htm": "x", "c.htm": f"\n{HEAD}x", "d.md": f"{HEAD}x",
         "e.html": "<!--\n.. title: A\n.. date: 2020-03-04\n-->\nx", "f.html": f"\ufeff{HEAD}x",
         "g.html": '{ "title": "A" }\nx', "h.html": '+++\ntitle = "A"\n+++\nx',
@@ -104,12 +97,12 @@ def test_a_file_that_cannot_be_read_stops_no_other() -> None:
     ],
 )
 def test_a_folder_without_a_post_says_so(files: dict[str, str], notes: dict[str, int]) -> None:
-    assert read(files).notes == notes
+    assert batch_of(files).notes == notes
 
 
 def test_files_of_themes_are_counted() -> None:
     files = {"themes/x/a.md": HEAD, "themes/x/b.org": "", "c.md": HEAD}
-    assert read(files).notes == {"file of a theme, template or program is left out": 1}
+    assert batch_of(files).notes == {"file of a theme, template or program is left out": 1}
 
 
 @pytest.mark.parametrize(
@@ -129,7 +122,7 @@ def test_files_of_themes_are_counted() -> None:
 def test_what_only_a_template_makes(body: str, whether: bool) -> None:
     """No words but in loops, tags and elements."""
     page = {"a.md": f"{HEAD}{body}", "b/c.md": HEAD}
-    batch = read(page)
+    batch = batch_of(page)
     assert ("a.md" not in {post.where for post in batch.posts}) == whether
     assert batch.notes["page that only its template fills is left out"] == whether
 
@@ -143,14 +136,14 @@ def test_what_only_a_template_makes(body: str, whether: bool) -> None:
 )  # fmt: skip
 def test_a_text_of_a_site_without_words(name: str, text: str, taken: bool) -> None:
     """A post with a title may be so; a page is filled by its template."""
-    posts = read({"_config.yml": "", name: text, "_posts/2020-03-04-z.md": f"{HEAD}x"}).posts
+    posts = batch_of({"_config.yml": "", name: text, "_posts/2020-03-04-z.md": f"{HEAD}x"}).posts
     assert (name in {post.where for post in posts}) == taken
 
 
 def test_pages_that_list_others_lead_on() -> None:
     """Of a tag and of an author whose public texts there are."""
     head = "---\ndate: 2020-03-04\ntags: Tea\nauthor: Ada\ntitle: T\n"
-    batch = read({
+    batch = batch_of({
         "_config.yml": "baseurl: /blog", "_posts/2020-03-04-a.md": f"{head}---\nx",
         "t.md": "---\ntag: tea\npermalink: /t/\n---\n",
         "u.md": "---\ncategory: Tea\npermalink: /u/\n---\n",
@@ -280,7 +273,7 @@ def test_fields_of_a_text(head: dict[str, str], found: dict[str, Any]) -> None:
 def test_an_address_makes_the_guid() -> None:
     """Where the site's is known; a second text there has another guid."""
     head = "---\ntitle: T\ndate: 2020-03-04\nslug: same\n---\nx"
-    batch = read({"a.md": head, "b.md": head}, "https://old.example/:year/:title/")
+    batch = batch_of({"a.md": head, "b.md": head}, "https://old.example/:year/:title/")
     address = "https://old.example/2020/same/"
     assert [(post.guid, post.address, post.formerly) for post in batch.posts] == [
         (address, address, ("urn:file:a.md",)), ("urn:file:b.md", address, ()),
@@ -291,7 +284,7 @@ def test_a_guid_of_its_own_is_no_address() -> None:
     """Also on a site whose guids are the addresses."""
     files = {"hugo.toml": "baseURL = 'https://a.example'", "content/p/a.md": f"{HEAD}x"}
     files["content/p/b.md"] = "---\ntitle: T\ndate: 2020-03-04\nguid: g\n---\nx"
-    assert [post.guid_is_permalink for post in read(files).posts] == [True, False]
+    assert [post.guid_is_permalink for post in batch_of(files).posts] == [True, False]
 
 
 def test_pages_stay_html() -> None:
@@ -450,7 +443,7 @@ def test_the_words_that_each_program_knows(files: dict[str, str], known: str) ->
     """All others are words of the text."""
     place = [*files][-1]
     text = "\n\n".join(f"{name}: {word} ." for name, word in WORDS.items())
-    posts = {post.where: post for post in read({**files, place: HEAD + text}).posts}
+    posts = {post.where: post for post in batch_of({**files, place: HEAD + text}).posts}
     changed = [
         name for name, word in WORDS.items() if f"{name}: {word} ." not in posts[place].source
     ]
@@ -466,7 +459,7 @@ def test_a_page_that_a_template_fills_is_a_draft() -> None:
     """On a site of Liquid's; a post with a loop and words is one."""
     body = "Words.\n{% for p in site.posts %}x{% endfor %}"
     files = {"_config.yml": "", "a.md": HEAD + body, "_posts/2020-03-04-b.md": HEAD + body}
-    page, post = sorted(read(files).posts, key=lambda post: post.kind)
+    page, post = sorted(batch_of(files).posts, key=lambda post: post.kind)
     assert (page.status, page.needs[-1].endswith("a template fills it")) == ("draft", True)
     assert post.status == "published"
 
@@ -482,7 +475,7 @@ def test_a_page_that_a_template_fills_is_a_draft() -> None:
 def test_how_a_file_is_written(data: bytes, title: str, needs: int) -> None:
     """In UTF-8 or UTF-16, with any ends of lines; what is neither is read as far as it can be, and
     is a draft."""
-    (post,) = read({"2020-03-04-a.md": data, "b/c.txt": ""}).posts
+    (post,) = batch_of({"2020-03-04-a.md": data, "b/c.txt": ""}).posts
     assert (post.title, len(post.needs)) == (title, needs)
     assert post.status == ("draft" if needs else "published")
 

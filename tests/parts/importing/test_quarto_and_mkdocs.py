@@ -8,8 +8,8 @@ from time import process_time
 import pytest
 
 from publisher.parts.importing.formats import recognition
-from publisher.parts.importing.imported import Batch, ImportedPost
-from tests.parts.importing.conftest import folder
+from publisher.parts.importing.imported import ImportedPost
+from tests.parts.importing.conftest import batch_of, folder
 
 PLACE = "posts/2023-06-10_tea/index.qmd"
 QUARTO = {
@@ -28,16 +28,9 @@ MKDOCS = {
 POST = "docs/posts/2023/2023-06-10-tea.md"
 
 
-def read(files: Mapping[str, str]) -> Batch:
-    """What a folder has, read to its end."""
-    batch = recognition.read(folder(files), None, UTC)
-    batch.posts = list(batch.posts)
-    return batch
-
-
 def one(files: Mapping[str, str]) -> ImportedPost:
     """The only post of a folder."""
-    (post,) = read(files).posts
+    (post,) = batch_of(files).posts
     return post
 
 
@@ -84,7 +77,7 @@ def test_what_the_code_of_quarto_made() -> None:
 def test_a_post_of_material_for_mkdocs() -> None:
     """Its title is its first heading, of which its address is made; templates are no texts."""
     head = "---\ndate:\n  created: 2023-06-10\n  updated: 2023-06-11\nauthors: [ada]\n---\n\n"
-    batch = read({**MKDOCS, POST: f"{head}# Tea, with `milk` & more\n\nWater first.\n"})
+    batch = batch_of({**MKDOCS, POST: f"{head}# Tea, with `milk` & more\n\nWater first.\n"})
     (post,) = batch.posts
     assert (post.title, post.source.strip()) == ("Tea, with milk & more", "Water first.")
     assert post.address == "https://old.example/2023/06/tea-with-milk--more.html"
@@ -156,7 +149,7 @@ def test_markup_and_notes_below_have_no_indented_code() -> None:
     files = {"_config.yml": "", "_posts/2023-06-09-b.md": f"{head}x"}
     for name, body in (("html", '<p>a</p>\n\n    <a href="2023-06-09-b.md">b</a>'),
                        ("md", "[^1]: a\n\n    [b](2023-06-09-b.md)")):  # fmt: skip
-        posts = read({**files, f"_posts/2023-06-10-a.{name}": head + body}).posts
+        posts = batch_of({**files, f"_posts/2023-06-10-a.{name}": head + body}).posts
         assert "2023-06-09-b" not in [*posts][1].source
 
 
@@ -246,7 +239,7 @@ def test_links_of_a_vault() -> None:
         "content/Tea.md": "---\ndate: 2023-06-10\n---\n"
         "See [[Black tea|the dark one]], [[Green tea]], [[#Milk]] `[[a]]`.\n\n![[pot.png|300]]\n",
     }
-    post = {post.where: post for post in read(files).posts}["content/Tea.md"]
+    post = {post.where: post for post in batch_of(files).posts}["content/Tea.md"]
     assert (post.title, post.address) == ("Tea", "https://old.example/notes/Tea")
     assert post.source == (
         "See [the dark one](/notes/Concepts/Black-tea), Green tea, Milk `[[a]]`.\n\n"
@@ -268,7 +261,7 @@ def test_what_a_vault_embeds() -> None:
     files = {"quartz.config.ts": "", "content/a/p.png": "", "content/b/p.png": "",
              "content/c/A.md": f"{head}x", "content/b/A.md": head + body,
              "content/B.md": f"{head}x"}  # fmt: skip
-    post = {post.where: post for post in read(files).posts}["content/b/A.md"]
+    post = {post.where: post for post in batch_of(files).posts}["content/b/A.md"]
     assert post.source == (
         "![[in/gone.png]] ![](<p.png>) [B](/B) [B > Part two](/B#part-two)\n\n"
         "    if [[ -f x ]]; a[[1]]\n\n- one\n\n    [B](/B)\n    - [b](/B)\n"
@@ -398,7 +391,7 @@ def test_fences_of_quarto_are_found_in_one_pass() -> None:
 def test_a_name_that_ends_in_index(files: dict[str, str], address: str) -> None:
     """Only the whole name `index` means its folder."""
     place = [*files][-1]
-    posts = {post.where: post for post in read({**files, place: f"{HEAD}Hot."}).posts}
+    posts = {post.where: post for post in batch_of({**files, place: f"{HEAD}Hot."}).posts}
     assert posts[place].address == address
 
 

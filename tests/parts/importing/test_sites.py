@@ -1,29 +1,19 @@
 """Folders of generators, read as the generator reads them; where it runs, see `test_generators`."""
 
 from collections.abc import Mapping
-from datetime import UTC
 
 import pytest
 
 from publisher.installation import Site
 from publisher.parts.importing import planning
-from publisher.parts.importing.formats import recognition
-from publisher.parts.importing.imported import Batch
 from publisher.parts.importing.sites import permalinks
-from tests.parts.importing.conftest import folder
+from tests.parts.importing.conftest import batch_of
 
 HEAD = "---\ntitle: A title\ndate: 2020-03-04 05:06:07\n"
 
 
-def read(files: Mapping[str, str]) -> Batch:
-    """What a folder has, read to its end."""
-    batch = recognition.read(folder(files), None, UTC)
-    batch.posts = list(batch.posts)
-    return batch
-
-
 def addresses(files: Mapping[str, str]) -> list[str]:
-    return [post.address for post in read(files).posts]
+    return [post.address for post in batch_of(files).posts]
 
 
 def test_pelican_names_a_post_by_its_title_or_its_file() -> None:
@@ -53,14 +43,14 @@ def test_a_feed_that_the_site_wrote_itself_leads_here() -> None:
         "news.xml": '---\n---\n<rss version="2.0"></rss>',
         "sitemap.xml": "---\n---\n<urlset></urlset>",
     }
-    feeds = read(files).old_feeds
+    feeds = batch_of(files).old_feeds
     assert [feed.rpartition("/")[2] for feed in feeds] == ["news.xml"]
 
 
 def test_signs_of_hugo_are_plain_text_elsewhere() -> None:
     """A text about Hugo on another site keeps what it shows."""
     shown = "Write {{< youtube dQw4w9WgXcQ >}} there."
-    (post,) = read({"_posts/2020-03-04-one.md": f"{HEAD}---\n{shown}"}).posts
+    (post,) = batch_of({"_posts/2020-03-04-one.md": f"{HEAD}---\n{shown}"}).posts
     assert post.source.strip() == shown
 
 
@@ -76,7 +66,7 @@ def test_what_eleventy_does_not_write_has_no_address() -> None:
 
 def test_one_line_is_a_head_for_pelican() -> None:
     """A date or a title alone."""
-    (post,) = read({"pelicanconf.py": "", "content/a.md": "Date: 2020-03-04\n\nWords."}).posts
+    (post,) = batch_of({"pelicanconf.py": "", "content/a.md": "Date: 2020-03-04\n\nWords."}).posts
     assert (post.published_at is not None, post.source.strip()) == (True, "Words.")
 
 
@@ -88,7 +78,7 @@ def test_folders_that_jekyll_does_not_show() -> None:
         *hidden,
     )}  # fmt: skip
     config = "collections:\n  recipes: {output: true}\n  notes: {output: false}\n"
-    posts = read({"_config.yml": config, **shown}).posts
+    posts = batch_of({"_config.yml": config, **shown}).posts
     assert sorted(post.source.strip() for post in posts) == [
         "_posts/2020-03-04-a.md", "_recipes/a.md", "docs/vendor/a.md",
     ]  # fmt: skip
@@ -97,7 +87,7 @@ def test_folders_that_jekyll_does_not_show() -> None:
 def test_code_ends_with_its_own_fence() -> None:
     """Longer or equal, of the same sign, alone on its line; what looks like a tag inside stays."""
     code = "~~~~\n{{ a }}\n~~~\n~~~~ x\n````\n{{ b }}\n~~~~~\n"
-    (post,) = read({
+    (post,) = batch_of({
         "_config.yml": "a: A\nb: B\n",
         "_posts/2020-03-04-a.md": f"{HEAD}---\n{code}{{{{ site.a }}}}",
     }).posts  # fmt: skip
@@ -107,7 +97,7 @@ def test_code_ends_with_its_own_fence() -> None:
 def test_a_folder_of_a_program_has_no_posts_however_deep_it_lies() -> None:
     """What was installed beside the texts, and templates."""
     places = ("a.md", "blog/node_modules/kit/b.md", "blog/layouts/c.md", "blog/d.md")
-    posts = read({place: f"{HEAD}---\n{place}" for place in places}).posts
+    posts = batch_of({place: f"{HEAD}---\n{place}" for place in places}).posts
     assert sorted(post.source.strip() for post in posts) == ["a.md", "blog/d.md"]
 
 
@@ -117,7 +107,7 @@ def test_pages_of_hexo_are_texts_beside_its_posts() -> None:
         "_config.yml": "", "source/_posts/a.md": f"{HEAD}---\nx",
         "source/about.md": f"{HEAD}---\nx", "source/tea/index.md": f"{HEAD}---\nx",
     }  # fmt: skip
-    assert sorted((post.kind, post.address) for post in read(files).posts) == [
+    assert sorted((post.kind, post.address) for post in batch_of(files).posts) == [
         ("page", "/about.html"), ("page", "/tea/"), ("post", "/2020/03/04/a/"),
     ]  # fmt: skip
 
@@ -140,7 +130,7 @@ def test_a_picture_that_is_not_here_is_told(
     site: Site, pictures: dict[str, str] | None, told: list[str]
 ) -> None:
     """With the reason, to whoever imports."""
-    batch = read({"a.md": f"{HEAD}---\n![](a.jpg) ![](https://old.example/b.jpg)"})
+    batch = batch_of({"a.md": f"{HEAD}---\n![](a.jpg) ![](https://old.example/b.jpg)"})
     prepared = list(planning.prepare(batch, site.clock()))
     with site.database.read() as db:
         steps = list(planning.manual_steps(db, lambda: prepared, pictures, stored=False))
@@ -158,7 +148,7 @@ def test_a_template_is_no_page_and_a_page_with_a_condition_is_one() -> None:
         "about.md": f"{HEAD}---\n{{% for p in site.posts %}}x{{% endfor %}}\n\nWords.",
         "now.md": f"{HEAD}---\n{{% include now.html %}}",
     }
-    assert sorted(post.where for post in read(files).posts) == ["about.md", "now.md"]
+    assert sorted(post.where for post in batch_of(files).posts) == ["about.md", "now.md"]
 
 
 def test_a_pattern_takes_some_of_the_folders() -> None:

@@ -1,14 +1,13 @@
 """Newsletters and Medium: what each column of a table and each part of a page says."""
 
 from collections.abc import Mapping
-from datetime import UTC
 from typing import Any
 
 import pytest
 
-from publisher.parts.importing.formats import recognition, web_exports
-from publisher.parts.importing.imported import Batch, ImportedPost
-from tests.parts.importing.conftest import folder, read
+from publisher.parts.importing.formats import web_exports
+from publisher.parts.importing.imported import ImportedPost
+from tests.parts.importing.conftest import batch_of, folder, read
 
 
 def table(*rows: Mapping[str, str], columns: str = "") -> str:
@@ -18,12 +17,6 @@ def table(*rows: Mapping[str, str], columns: str = "") -> str:
         ",".join('"' + row.get(name, "").replace('"', '""') + '"' for name in names) for row in rows
     ]
     return "\n".join([",".join(names), *lines])
-
-
-def batch_of(files: Mapping[str, str], permalink: str = "") -> Batch:
-    batch = recognition.read(folder(files), None, UTC, permalink)
-    batch.posts = list(batch.posts)
-    return batch
 
 
 SUBSTACK = {

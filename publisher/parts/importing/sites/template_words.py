@@ -529,15 +529,15 @@ def _picture(address: str, named: Mapping[str, str]) -> str:
     alt = _MARKED_LINK.sub(r"\1", named.get("alt") or words).replace("[", "").replace("]", "")
     marked = _MARKED.search(words)
     title = f' "{words.replace(chr(34), chr(39))}"' if words and not marked else ""
-    picture = f"![{' '.join(alt.split())}]({_destination(address)}{title})"
+    picture = f"![{' '.join(alt.split())}]({destination(address)}{title})"
     if link := named.get("link", ""):
-        picture = f"[{picture}]({_destination(link)})"
+        picture = f"[{picture}]({destination(link)})"
     if not marked:
         return picture
     return f"\n\n<figure>\n\n{picture}\n\n<figcaption>\n\n{words}\n\n</figcaption>\n</figure>\n\n"
 
 
-def _destination(address: str) -> str:
+def destination(address: str) -> str:
     """An address as Markdown has it between round brackets."""
     return f"<{address}>" if re.search(r"[\s()]", address) else address
 

@@ -9,6 +9,7 @@ from publisher.base.errors import Conflict, FieldErrors, Forbidden, NotFound, Pu
 from publisher.base.text import sentence, whole_number
 from publisher.blog import post_addresses
 from publisher.blog.members import permissions
+from publisher.blog.published import is_deleted
 from publisher.blog.slugs import slugify
 from publisher.blog.writing import autosave, editing, posts, revisions
 from publisher.blog.writing.content import FIELDS
@@ -159,7 +160,7 @@ def _conflict(typed: Typed, post_id: int, problem: str) -> str:
         theirs = posts.editable(db, me(), post_id) if post_id else None
         version = revisions.mark(db, theirs) if theirs else "0"
         newest = revisions.history(db, theirs, limit=1)[0] if theirs else None
-    if theirs is None or theirs.status == "deleted":
+    if theirs is None or is_deleted(theirs):
         return _as_new(typed, problem)
     pieces = difference(theirs.source, typed.source)
     newer = replace(typed, base_version=version)
