@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from publisher.base.dates import format_rfc822
 from publisher.dynamic_ttl.core.ttl.headers import Expiries
-from publisher.dynamic_ttl.core.validators import accepts_gzip, preferred_coding
 from publisher.feeds.conditional import Freshness, Served
 from publisher.feeds.feed_answer import FeedAnswer, Moved
 
@@ -139,56 +138,6 @@ def test_gzip_has_the_same_tag() -> None:
     for answer in (plain, zipped):
         assert dict(answer.headers)["ETag"] == TAG
         assert dict(answer.headers)["Vary"] == "Accept-Encoding"
-
-
-GZIP = [
-    "gzip",
-    "GZIP",
-    "x-gzip",
-    "deflate, gzip;q=1.0, *;q=0.5",
-    "br, gzip",
-    "*",
-    "gzip;q=0.001",
-    "gzip; q=0.5, identity; q=0.5",
-]
-NO_GZIP = [
-    "",
-    "br",
-    "identity",
-    "gzip;q=0",
-    "gzip;q=0.000",
-    "*;q=0",
-    "*, gzip;q=0",
-    "gzip;q=0.2, identity;q=0.8",
-    "gzip;q=nonsense",
-    "gzipped",
-]
-
-
-@pytest.mark.parametrize("header", [*GZIP, *NO_GZIP])
-def test_accept_encoding(header: str) -> None:
-    """H3: q values count, zero means never, the star stands for what is not named."""
-    assert accepts_gzip(header) is (header in GZIP)
-
-
-@pytest.mark.parametrize(
-    ("header", "coding"),
-    [
-        ("gzip, br, zstd", "br"),
-        ("gzip, deflate, br;q=0.9", "gzip"),
-        ("gzip, br;q=1", "br"),  # without a q it is 1
-        ("gzip;q=0.5, zstd;q=0.8", "zstd"),
-        ("br;q=0, zstd;q=0, gzip", "gzip"),
-        ("*", "gzip"),  # who does not name br may not know it
-        ("BR", "br"),
-        ("br;q=0.5, identity", ""),
-        ("brotli", ""),
-        ("", ""),
-    ],
-)
-def test_the_coding_that_is_wanted_most(header: str, coding: str) -> None:
-    """H3: by its q value; among equals the smallest document."""
-    assert preferred_coding(header, ("br", "zstd", "gzip")) == coding
 
 
 def test_better_codings_are_made_later() -> None:
