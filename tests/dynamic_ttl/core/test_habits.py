@@ -7,8 +7,14 @@ from zoneinfo import ZoneInfo
 import pytest
 from dateutil.rrule import rrulestr
 
-from publisher.dynamic_ttl.core.habits import Rhythm, shares, weekly_rhythm
-from publisher.dynamic_ttl.core.ttl.activity import histogram
+from publisher.dynamic_ttl.core.habits import (
+    MovedHours,
+    Rhythm,
+    moved_hours,
+    shares,
+    weekly_rhythm,
+)
+from publisher.dynamic_ttl.core.ttl.activity import NO_COUNTS, Activity, histogram
 
 MONDAY = datetime(2024, 4, 1, tzinfo=UTC)  # Berlin is at +2, since the day before
 ZONE = "Europe/Berlin"
@@ -82,6 +88,107 @@ def test_the_rule_begins_on_the_day_of_the_first_post() -> None:
     assert stray is not None
     assert stray.rrule == "FREQ=WEEKLY;BYDAY=TU,FR"
     assert stray.dtstart == MONDAY + timedelta(days=1, hours=16)
+
+
+def test_the_rule_begins_at_the_authors_hour_also_where_clocks_change_before() -> None:
+    """A stray post on the last Saturday of winter; the rule's first day is one of summer."""
+    saturday = MONDAY - timedelta(days=2, hours=-12)
+    stray = rhythm([saturday, *weekly([0], 20)])
+    assert stray is not None
+    assert stray.dtstart == MONDAY + timedelta(hours=16)
+    assert f"{stray.dtstart:%H:%M %z}" == "18:00 +0200"
+
+
+def counted(*weekdays: float) -> Rhythm | None:
+    """The rule where in ten weeks so many updates came on Mondays, on Tuesdays, and so on."""
+    last = 70 * 86_400
+    tables = NO_COUNTS._replace(weekdays=(*weekdays, *[0.0] * (7 - len(weekdays))))
+    slow = 10**6  # days; at such a half-life all count alike
+    known = Activity("UTC", slow, first=0, last=last, updates=99, tables=tables)
+    return weekly_rhythm(known, datetime.fromtimestamp(last, UTC))
+
+
+def test_a_day_of_the_rule_has_six_to_fifteen_posts_in_ten_weeks() -> None:
+    """Fewer are no habit of that day, more are several in one."""
+    for posts, rule in ((5.9, False), (6.1, True), (10.0, True), (14.9, True), (15.1, False)):
+        assert (counted(0.0, posts) is not None) == rule, posts
+    both = counted(6.1, 14.9)
+    assert both is not None
+    assert both.words == "Every Monday and Tuesday"
+    assert counted(9.0, 9.0, 5.9) is None  # too many to be strays
+
+
+def test_a_tenth_of_all_posts_may_come_on_other_days() -> None:
+    for strays, rule in (
+        ([0.99], True),
+        ([1.01], False),
+        ([0.5, 0.49], True),
+        ([0.5, 0.51], False),
+    ):
+        assert (counted(9.0, *strays) is not None) == rule, strays
+
+
+@pytest.mark.parametrize(
+    ("lately", "recent", "belief", "age_days", "told"),
+    [
+        (15, 8.0, 0.5, 0, True),
+        (15, 7.99, 0.5, 0, False),
+        (15, 16.0, 0.5, 12, True),  # half of it twelve days later
+        (15, 15.9, 0.5, 12, False),
+        (15, 8.0, 0.49, 0, False),
+        (11, 8.0, 0.5, 0, True),
+        (10, 8.0, 0.5, 0, False),
+        (7, 8.0, 0.5, 0, True),
+        (8, 8.0, 0.5, 0, False),
+    ],
+)
+def test_hours_have_moved_from_two_hours_and_eight_posts_on(
+    lately: int, recent: float, belief: float, age_days: int, told: bool
+) -> None:
+    """The new hours are believed at least half, and known by eight posts of the last weeks."""
+    assert moved(9, lately, recent, belief, age_days) == (MovedHours(9, lately) if told else None)
+
+
+def moved(
+    before: int, lately: int, recent: float = 8.0, belief: float = 0.5, age_days: int = 0,
+    share: float = 0.0,
+) -> MovedHours | None:  # fmt: skip
+    """What is found where so many posts came `recent`ly, and this share of all at these hours."""
+    usual, new = [0.0] * 24, [0.0] * 24
+    for place in range(3):
+        usual[(before + place) % 24] += (1.0 - share) / 3
+        usual[(lately + place) % 24] += share / 3
+        new[(lately + place) % 24] += recent / 3
+    tables = NO_COUNTS._replace(hours=tuple(usual), recent=tuple(new))
+    last = 10**9
+    return moved_hours(
+        Activity(
+            "UTC", as_of=last - age_days * 86_400, first=0, last=last, updates=99, tables=tables,
+            beliefs=(1.0 - belief, belief, 0.0, 0.0),
+        )
+    )  # fmt: skip
+
+
+def test_hours_move_around_midnight() -> None:
+    """From 23 to midnight is one hour, from 23 to one are two, and back."""
+    assert moved(23, 0) is None
+    assert moved(0, 23) is None
+    assert moved(23, 1) == MovedHours(23, 1)
+    assert moved(1, 23) == MovedHours(1, 23)
+
+
+def test_hours_that_always_had_many_posts_are_no_new_ones() -> None:
+    """They had at most two thirds of the share that they have now."""
+    assert moved(9, 15, share=0.4) == MovedHours(9, 15)
+    assert moved(9, 15, share=0.49) == MovedHours(9, 15)
+    both, new = [0.0] * 24, [0.0] * 24
+    both[9], both[15] = 3.0, 2.0
+    new[15], new[3] = 5.0, 4.0
+    for enough, rest in ((True, 3.3), (False, 3.4)):
+        new[3] = rest  # 5 / 8.3 is more than 1.5 times 2 / 5, and 5 / 8.4 is less
+        tables = NO_COUNTS._replace(hours=tuple(both), recent=tuple(new))
+        known = Activity("UTC", first=0, last=0, tables=tables, beliefs=(0.0, 1.0, 0.0, 0.0))
+        assert (moved_hours(known) is not None) == enough
 
 
 def test_four_weeks_and_six_posts_are_needed() -> None:
