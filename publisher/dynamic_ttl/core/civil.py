@@ -10,6 +10,7 @@ each clock change, so that no hour is longer than 60 minutes even where clocks c
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
+from math import floor
 from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -113,7 +114,7 @@ def seconds(at: datetime) -> int:
     """Whole seconds of an aware datetime, rounded down; ValueError for a naive one."""
     if at.tzinfo is None:
         raise ValueError("a datetime without a time zone")
-    return int(at.timestamp() // 1)
+    return floor(at.timestamp())
 
 
 def instant(at: int) -> datetime:

@@ -22,9 +22,9 @@ from .counts import (
     knows_enough,
 )
 from .forecast import Curve, usual_cost
-from .rule import HORIZON_HOURS, WARM_UP_MINUTES
+from .rule import HORIZON_HOURS
 
-SHORTEST, LONGEST = WARM_UP_MINUTES[0] * 60 // STEP_SECONDS, DAY_SECONDS // STEP_SECONDS
+SHORTEST, LONGEST = SLOTS // 4, DAY_SECONDS // STEP_SECONDS  # a quarter of an hour, a day
 HORIZON = HORIZON_HOURS * SLOTS
 STEPS = HORIZON + LONGEST
 # Max-age is less by this, so that a reader woken by cron is not a tick late; and never shorter.
@@ -47,8 +47,8 @@ class HeaderPlan(NamedTuple):
 
 def header_plan() -> HeaderPlan:
     """Zeroed lists of the lengths that `plan_expiries` needs."""
-    height, falls = [0.0] * (STEPS + 1), [0.0] * (STEPS + 1)
-    return HeaderPlan(height, [0] * (STEPS + 1), falls, [0.0] * SLOTS, [0] * SLOTS)
+    edges = STEPS + 1
+    return HeaderPlan([0.0] * edges, [0] * edges, [0.0] * edges, [0.0] * SLOTS, [0] * SLOTS)
 
 
 def seconds_left(expiry: int, now: int) -> int:

@@ -2,7 +2,9 @@
 
 import json
 import re
+from collections import defaultdict
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -72,16 +74,25 @@ def test_every_success_teaches() -> None:
         assert replay(parse("ttl"), [Answer(status, ttl_minutes=480)]) == [8 * 3600]
 
 
-def test_the_reference_has_every_option_and_its_limits() -> None:
-    """Name, meaning, default and limits of each option stand in docs/reference.md, and no other."""
+@cache
+def referenced() -> dict[str, set[tuple[str, ...]]]:
+    """Of each policy the rows of its options in docs/reference.md."""
     row = r"^\| `([\w-]+)` \| (`.+`) \| (.+) \| (.+) \| (.+) \|$"
     rows = re.findall(row, REFERENCE.read_text("utf-8"), re.MULTILINE)
-    told = {
-        (policy, name, *rest) for name, of, *rest in rows for policy in re.findall("`(.+?)`", of)
-    }
-    assert told == {
+    told = defaultdict[str, set[tuple[str, ...]]](set)
+    for name, of, *rest in rows:
+        for policy in re.findall("`(.+?)`", of):
+            told[policy].add((name, *rest))
+    return told
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_reference_has_every_option_and_its_limits(name: str) -> None:
+    """Name, meaning, default and limits of each option stand in docs/reference.md, and no other;
+    at its limits the policy says when to poll."""
+    assert referenced().keys() == RULES.keys()
+    rows = {
         (
-            rule.name,
             option.name,
             option.meaning,
             f"{option.default:.10g}",
@@ -89,9 +100,25 @@ def test_the_reference_has_every_option_and_its_limits() -> None:
             + ", whole" * option.whole
             + "".join(f", `{word}`" for word in option.words),
         )
-        for rule in RULES.values()
-        for option in rule.options
+        for option in RULES[name].options
     }
+    assert referenced()[name] == rows
+    for option in RULES[name].options:
+        for limit in (option.low, option.high):
+            policy = parse(f"{name}:{option.name}={limit:.10g}")
+            memory = policy.remember(policy.start(), Answer(200, new_items=1), NOW)
+            assert policy.decide(memory, NOW).wait_seconds >= 60
+
+
+def test_a_memory_that_is_too_long_is_not_misread() -> None:
+    """Of the right size, as it says, with one number more."""
+    policy = parse("doubling")
+    stored = policy.remember(policy.start(), NOTHING, NOW).as_json()
+    assert policy.restore(stored) != policy.start()
+    for more, read in (([], True), ([0.0], False)):
+        memory = policy.restore(stored | {"state": [*stored["state"], *more]})
+        assert (memory != policy.start()) == read
+    assert policy.restore(stored | {"size": 4}) == policy.start()
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -93,3 +93,13 @@ def test_a_hint_beyond_the_ceiling_is_told_as_it_is() -> None:
     memory = policy.remember(policy.start(), Answer(status=200, ttl_minutes=7 * 1440), START)
     reasons = policy.explain(memory, START)
     assert "the feed asks for 7 d, of which at most 1 d is kept" in reasons
+
+
+@pytest.mark.parametrize(("items", "minutes"), [(20, 60.5), (1, 30.0)])
+def test_the_document_is_watched_until_the_ceiling(items: int, minutes: float) -> None:
+    """An item an hour: half of 20 come after the longest wait, half of one in half an hour."""
+    policy = parse("attentive:poll-minutes=100000,ceiling=60.5,half-life=3650,unasked=1")
+    dates = tuple(START - number * 3600 for number in range(24 * 30))
+    answer = Answer(200, new_items=items, item_dates=dates)
+    memory = policy.remember(policy.start(), answer, START)
+    assert policy.decide(memory, START).wait_seconds / 60 == pytest.approx(minutes, rel=0.01)

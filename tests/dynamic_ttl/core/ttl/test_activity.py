@@ -85,6 +85,8 @@ def test_bad_input_is_refused() -> None:
         Activity.empty("UTC", 0)
     with pytest.raises(ValueError, match="another format"):
         Activity.from_dict({"format": 0})
+    with pytest.raises(ValueError, match="a checkpoint with 23 hours, not 24"):
+        Activity.from_dict(Activity.empty("UTC").to_dict() | {"hours": [0.0] * 23})
 
 
 def test_weekdays_are_the_authors() -> None:

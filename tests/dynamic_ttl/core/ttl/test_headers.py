@@ -5,18 +5,29 @@ from random import Random
 
 import pytest
 
-from publisher.dynamic_ttl.core.civil import seconds, zone_table
+from publisher.dynamic_ttl.core.civil import DAY_SECONDS, seconds, zone_table
 from publisher.dynamic_ttl.core.replay.coming_hours import max_age_by_minute
 from publisher.dynamic_ttl.core.ttl.activity import histogram
 from publisher.dynamic_ttl.core.ttl.choice import choose, workspace
-from publisher.dynamic_ttl.core.ttl.counts import EARLY_SECONDS, SIZES, SLOTS, History, Past, Tables
+from publisher.dynamic_ttl.core.ttl.counts import (
+    EARLY_SECONDS,
+    SIZES,
+    SLOTS,
+    STEP_SECONDS,
+    History,
+    Past,
+    Tables,
+)
 from publisher.dynamic_ttl.core.ttl.decision import decide
 from publisher.dynamic_ttl.core.ttl.forecast import Curve, usual_cost
 from publisher.dynamic_ttl.core.ttl.headers import (
     HORIZON,
+    JUST_AFTER,
     LONGEST,
     SHORTEST,
     STEPS,
+    Expiries,
+    HeaderPlan,
     header_plan,
     plan_expiries,
 )
@@ -168,9 +179,52 @@ def test_a_document_of_the_future_is_good_for_a_minute() -> None:
 
 
 def test_nothing_known_is_about_an_hour() -> None:
-    """Before the first update the headers say an hour."""
+    """Before the first update the headers say an hour from each five minutes on, and the first
+    seconds in which programs post."""
     decision = decide(histogram([], NOON, "UTC"), NOON, TtlRule())
-    assert all(50 * 60 <= seconds <= 65 * 60 for seconds in max_age_by_minute(decision))
+    assert max_age_by_minute(decision) == [3600 + EARLY_SECONDS] * SLOTS
+    assert decision.max_age_seconds(NOON + timedelta(seconds=299)) == 3600 + EARLY_SECONDS - 299
+
+
+def test_a_document_that_was_not_built_again_says_its_last_minutes() -> None:
+    """After its hour the expiry of the last five minutes stands; a minute is said when it has
+    passed."""
+    top = seconds(NOON)
+    expiries = Expiries(top, (*[top + 9000] * 11, top + 5000))
+    assert [expiries.max_age_seconds(top + at) for at in (3299, 3300, 3600, 4879, 4881, 9999)] == [
+        9000 - 3299 - 60, 5000 - 3300 - 60, 5000 - 3600 - 60, 61, 60, 60,
+    ]  # fmt: skip
+
+
+def planned_from(now: int, per_step: float, known: Past) -> tuple[HeaderPlan, Curve]:
+    """The plan of a document built at `now`, where so many updates come in each five minutes."""
+    number = [per_step * step for step in range(STEPS + 1)]
+    curve, plan = Curve(number, [0.0] * len(number)), header_plan()
+    plan_expiries(History(EMPTY, zone_table("UTC"), (), known, []), now, now, curve, 10.0, plan)
+    return plan, curve
+
+
+@pytest.mark.parametrize(("updates", "late"), [(5, 0), (4, JUST_AFTER)])
+def test_where_nothing_is_expected_a_copy_is_good_for_a_day(updates: int, late: int) -> None:
+    """From each five minutes on; of those before the document was built, as of its first. In
+    warm-up it ends after the seconds in which programs post."""
+    built = seconds(NOON) + 4 * STEP_SECONDS
+    plan, _ = planned_from(built, 0.0, Past(0, built - 2 * DAY_SECONDS, built, updates))
+    ends = [max(slot, 4) * STEP_SECONDS + DAY_SECONDS + late for slot in range(SLOTS)]
+    assert plan.expiries == [seconds(NOON) + end for end in ends]
+
+
+@pytest.mark.parametrize(("a_minute", "best"), [(4.0, 15.0), (0.05, 20.0), (1e-6, 1440.0)])
+def test_beyond_the_horizon_a_day_at_most_and_a_quarter_of_an_hour_at_least(
+    a_minute: float, best: float
+) -> None:
+    """Each step costs what it adds to the waiting, less what the best fixed interval costs:
+    sqrt(20 / rate) minutes, or the nearest that is allowed."""
+    plan, curve = planned_from(seconds(NOON), a_minute * 5.0, Past(0, 0, seconds(NOON), 9))
+    usual = 10.0 / best + a_minute * best / 2.0
+    rise = 5.0 * (curve.number[HORIZON] + a_minute * 5.0 / 2.0 - usual)
+    assert plan.height[HORIZON] == 0.0
+    assert plan.height[HORIZON + 1] == pytest.approx(rise)
 
 
 def test_in_warm_up_the_headers_forecast_too() -> None:

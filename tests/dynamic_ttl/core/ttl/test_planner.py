@@ -83,6 +83,22 @@ def test_hidden_waiting_of_a_constant_rate() -> None:
     )
 
 
+def test_a_ttl_may_hide_as_much_as_a_poll_is_worth() -> None:
+    """At an update in 16 minutes a copy of 20 minutes hides 20 x 20 / 2 / 16 = 12.5: a poll worth
+    that much is saved, at the largest value of the menu as well, and none is worth nothing."""
+
+    def found(worth: float, *menu: int) -> int:
+        return look_ahead(ServedSpan(even(1 / 16), 0.0, 40.0, worth), menu)
+
+    assert (found(12.5, 10, 20, 40), found(12.4, 10, 20, 40)) == (20, 10)
+    assert (found(12.5, 10, 20), found(12.4, 10, 20), found(12.5, 10, 15, 20, 25, 30)) == (
+        20,
+        10,
+        20,
+    )
+    assert (found(0.1, 10, 20), found(0.1, 10), found(1e9, 10, 20, 40)) == (10, 10, 40)
+
+
 def test_auto_plans_with_few_values_and_looks_ahead_with_many() -> None:
     """A named planner stays what it is."""
     assert planner_for("auto", parse_menu("15/60/480")) == "planned"
