@@ -102,7 +102,7 @@ def test_the_rule_begins_at_the_authors_hour_also_where_clocks_change_before() -
 def counted(*weekdays: float) -> Rhythm | None:
     """The rule where in ten weeks so many updates came on Mondays, on Tuesdays, and so on."""
     last = 70 * 86_400
-    tables = NO_COUNTS._replace(weekdays=(*weekdays, *[0.0] * (7 - len(weekdays))))
+    tables = NO_COUNTS._replace(weekdays=[*weekdays, *[0.0] * (7 - len(weekdays))])
     slow = 10**6  # days; at such a half-life all count alike
     known = Activity("UTC", slow, first=0, last=last, updates=99, tables=tables)
     return weekly_rhythm(known, datetime.fromtimestamp(last, UTC))
@@ -159,7 +159,7 @@ def moved(
         usual[(before + place) % 24] += (1.0 - share) / 3
         usual[(lately + place) % 24] += share / 3
         new[(lately + place) % 24] += recent / 3
-    tables = NO_COUNTS._replace(hours=tuple(usual), recent=tuple(new))
+    tables = NO_COUNTS._replace(hours=usual, recent=new)
     last = 10**9
     return moved_hours(
         Activity(
@@ -186,7 +186,7 @@ def test_hours_that_always_had_many_posts_are_no_new_ones() -> None:
     new[15], new[3] = 5.0, 4.0
     for enough, rest in ((True, 3.3), (False, 3.4)):
         new[3] = rest  # 5 / 8.3 is more than 1.5 times 2 / 5, and 5 / 8.4 is less
-        tables = NO_COUNTS._replace(hours=tuple(both), recent=tuple(new))
+        tables = NO_COUNTS._replace(hours=both, recent=new)
         known = Activity("UTC", first=0, last=0, tables=tables, beliefs=(0.0, 1.0, 0.0, 0.0))
         assert (moved_hours(known) is not None) == enough
 

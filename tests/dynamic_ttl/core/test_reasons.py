@@ -70,7 +70,7 @@ def test_hours_that_moved_to_midnight_end_after_it(known: Decision) -> None:
     usual, lately = [0.0] * 24, [0.0] * 24
     for hour in range(3):
         usual[5 + hour] = lately[(22 + hour) % 24] = 9.0
-    tables = NO_COUNTS._replace(hours=tuple(usual), recent=tuple(lately))
+    tables = NO_COUNTS._replace(hours=usual, recent=lately)
     moved = Activity("UTC", first=0, last=0, tables=tables, beliefs=(0.0, 1.0, 0.0, 0.0))
     sentence = "Your hours have moved: lately 22:00 to 01:00, previously mostly 05:00 to 08:00."
     assert sentence in explain(replace(known, activity=moved))
