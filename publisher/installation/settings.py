@@ -293,6 +293,9 @@ def _check(name: str, text: str) -> object:
     return (checks_of(part.load(part.settings)) if part else CHECKS)[name](text)
 
 
+_STORED = select(Preference.name, Preference.value)
+
+
 def load_settings(session: Session) -> Settings:
     """The site's settings; one that was never set has its default."""
     return load(session, Settings)
@@ -308,7 +311,7 @@ def load(session: Session, kind: type[S]) -> S:
         return cast("S", loaded[kind])
     values: dict[str, Any] = {}
     checks = checks_of(cast("type", kind))
-    for name, text in session.execute(select(Preference.name, Preference.value)):
+    for name, text in session.execute(_STORED):
         try:
             values |= {name: checks[name](text)} if name in checks else {}
         except ValueError as error:  # changed by hand, or a time zone that is no longer known

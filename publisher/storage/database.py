@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoneFree
@@ -289,12 +289,12 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 _NAME = "content_serial"
+_SERIAL = select(Meta.value).where(Meta.name == _NAME)
 
 
 def content_serial(session: Session) -> int:
     """The serial, with the changes of this transaction."""
-    row = session.get(Meta, _NAME, populate_existing=True)
-    return int(row.value) if row else 0
+    return int(session.scalar(_SERIAL) or 0)
 
 
 def content_changed(session: Session) -> None:

@@ -56,13 +56,16 @@ def assign_all(
 
 def touch(session: Session, post: Post, now: datetime) -> None:
     """Update the tags' lists after `post` was published, changed or withdrawn."""
-    _stamp(session, post, now)
+    listed = is_listed(post)
+    if not listed:
+        _stamp(session, post, now)  # the lists that it was in
     session.execute(
         update(PostTag)
         .where(PostTag.post_id == post.id)
-        .values(published_at=post.published_at if is_listed(post) else None)
+        .values(published_at=post.published_at if listed else None)
     )
-    _stamp(session, post, now)
+    if listed:
+        _stamp(session, post, now)
 
 
 def _stamp(session: Session, post: Post, now: datetime) -> None:

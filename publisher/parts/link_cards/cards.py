@@ -21,6 +21,8 @@ def request_of(session: Session, post: Post) -> None:
 def request(session: Session, html: str, again: bool = False) -> None:
     """Have the cards of these addresses fetched: those never tried, or all of them again."""
     addresses = [unescape(address) for _, address in ALONE.findall(html)][:MOST]
+    if not addresses:
+        return
     tried = set(session.scalars(select(LinkCard.url).where(LinkCard.url.in_(addresses))))
     for address in dict.fromkeys(addresses):
         if address not in tried and address.isascii():

@@ -6,7 +6,7 @@ since the last halving / half-life). So a log split into any number of parts fol
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -84,8 +84,9 @@ class Activity:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON or table rows; `from_dict` restores the same bits."""
-        values = asdict(self)
-        return {"format": FORMAT, **values, **values.pop("tables")._asdict()}
+        fields = (name for name in self.__dataclass_fields__ if name != "tables")
+        values = {name: getattr(self, name) for name in fields}
+        return {"format": FORMAT, **values, **self.tables._asdict()}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> "Activity":
