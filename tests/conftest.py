@@ -12,6 +12,7 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import CodeType
 from typing import Any, ClassVar
 
 import pytest
@@ -21,6 +22,8 @@ from hypothesis import settings as hypothesis_settings
 from jinja2.bccache import Bucket, BytecodeCache
 from sqlalchemy import create_engine
 from werkzeug.routing import Rule
+from werkzeug.routing import map as routing_map
+from werkzeug.routing.matcher import StateMachineMatcher
 from werkzeug.test import TestResponse
 
 from publisher.base.environment import Environment
@@ -199,12 +202,13 @@ def _cheap_passwords() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _one_compiler(tmp_path_factory: pytest.TempPathFactory) -> None:
+def _one_compiler(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
     """One process of a run compiles at a time: the others then find the code in numba's cache.
 
     A kernel takes some twenty seconds; all processes would begin with the same ones.
     """
-    if find_spec("numba") is None:
+    compiles = any(item.path.parent.name == "simulator" for item in request.session.items)
+    if not compiles or find_spec("numba") is None:
         return
     from numba.core import event
 
@@ -294,14 +298,14 @@ class SharedBytecode(BytecodeCache):
     """Compiled templates, shared by all applications of this process: one each test, else."""
 
     def __init__(self) -> None:
-        self._compiled: dict[str, bytes] = {}
+        self._compiled: dict[str, CodeType] = {}
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        if bucket.key in self._compiled:
-            bucket.bytecode_from_string(self._compiled[bucket.key])
+        bucket.code = self._compiled.get(bucket.key)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        self._compiled[bucket.key] = bucket.bytecode_to_string()
+        assert bucket.code is not None
+        self._compiled[bucket.key] = bucket.code
 
 
 BYTECODE = SharedBytecode()
@@ -326,7 +330,37 @@ class SharedRule(Rule):
             setattr(self, name, getattr(same, name).__func__.__get__(self))
 
 
+class SharedMatcher(StateMachineMatcher):
+    """Finds the route of an address, by what was made for the first application with its routes."""
+
+    _made: ClassVar[dict[tuple[Any, ...], Any]] = {}
+
+    def __init__(self, merge_slashes: bool) -> None:
+        super().__init__(merge_slashes)
+        self._added: list[Rule] = []
+
+    def add(self, rule: Rule) -> None:
+        """Only noted here: many tests ask for no page."""
+        self._added.append(rule)
+
+    def update(self) -> None:
+        """Called before the first search, and again when rules were added."""
+        routes = (
+            (r.rule, r.endpoint, r.strict_slashes, *sorted(r.methods or ()), str(r.defaults))
+            for r in self._added
+        )
+        key = self.merge_slashes, *routes
+        if key not in self._made:
+            matcher = StateMachineMatcher(self.merge_slashes)
+            for rule in self._added:
+                matcher.add(rule)
+            matcher.update()
+            self._made[key] = matcher._root
+        self._root = self._made[key]
+
+
 Flask.url_rule_class = SharedRule
+routing_map.StateMachineMatcher = SharedMatcher  # type: ignore[attr-defined]
 
 
 class SharedStatements(dict[Any, Any]):

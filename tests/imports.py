@@ -6,6 +6,7 @@ from pathlib import Path
 
 # What loads code by a name that no import statement shows.
 DYNAMIC = {"import_module", "__import__", "run_module", "run_path", "exec", "eval"}
+INNER = "body", "orelse", "finalbody", "handlers", "cases"  # where statements stand in others
 
 
 @cache
@@ -17,21 +18,25 @@ def imports_of(source: str, module: str) -> tuple[str, ...]:
     package, names = module.split("."), []
     if Path(*package).is_dir():  # the module is a package's own: "." is this package
         package.append("__init__")
-    for node in ast.walk(ast.parse(source)):
+    nodes: list[ast.AST] = [ast.parse(source)]
+    while nodes:
+        node = nodes.pop()
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = ".".join(package[: -node.level]) if node.level else ""
             name = ".".join(part for part in (base, node.module or "") if part)
             names += [name, *(f"{name}.{alias.name}" for alias in node.names)]
+        for inner in INNER:  # expressions, most of a tree, import nothing
+            nodes += getattr(node, inner, ())
     return tuple(names)
 
 
 def called_names(source: str) -> set[str]:
     """The last names of everything that is called or passed on: `open`, `import_module`, ..."""
-    tree = ast.parse(source)
-    plain = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    return plain | {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    nodes = list(ast.walk(ast.parse(source)))
+    plain = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return plain | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
 
 
 def module_name(path: Path, root: Path) -> str:
