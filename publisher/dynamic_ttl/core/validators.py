@@ -20,7 +20,7 @@ def renewal(max_age_seconds: int, now: int) -> int:
     """What a renewed tag adds to the document's: 0 while max-age is less than half of the time
     between renewals, two hours; in a long silence the number of the present four hours, so that
     readers that ignore a 304's headers get a 200."""
-    return now // RENEWAL_SECONDS if max_age_seconds >= RENEWAL_SECONDS // 2 else 0
+    return now // RENEWAL_SECONDS if 2 * max_age_seconds >= RENEWAL_SECONDS else 0
 
 
 def tags_in(header: str) -> list[str]:

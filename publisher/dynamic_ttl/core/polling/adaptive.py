@@ -39,11 +39,11 @@ def remember(
     state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
 ) -> None:
     """Grow or shrink the interval, within the limits."""
-    state[DIRECTION] = -1 if answer[CHANGED] == 1 else 1
-    factor = 1 - options[SHRINK] if answer[CHANGED] == 1 else 1 + options[GROW]
+    state[DIRECTION] = -1 if answer[CHANGED] else 1
+    factor = 1 - options[SHRINK] if answer[CHANGED] else 1 + options[GROW]
     interval = state[INTERVAL] * factor
     state[QUIET] = 0
-    if options[SYNC] > 0 and answer[CHANGED] != 1 and answer[LAST_MODIFIED] >= 0:
+    if options[SYNC] > 0 and not answer[CHANGED] and answer[LAST_MODIFIED] >= 0:
         state[QUIET] = max(now - answer[LAST_MODIFIED], 0)
         interval = max(interval, state[QUIET])
     state[INTERVAL] = min(max(interval, options[FLOOR] * 60), options[CEILING] * 60)

@@ -151,7 +151,7 @@ def remember_changes(
     state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
 ) -> None:
     """`cho-changes`: estimate from the number of changes seen per visit."""
-    if visit(state, options, answer[CHANGED] == 1, now):
+    if visit(state, options, bool(answer[CHANGED]), now):
         intervals = int(state[len(state) - 1])
         mean = mean_interval(state, intervals)
         if options[FORM] == ORIGINAL:
@@ -165,7 +165,7 @@ def remember_no_changes(
 ) -> None:
     """`cho-nochanges`: estimate from the visits that found no change; by maximum likelihood where
     the intervals are irregular."""
-    if visit(state, options, answer[CHANGED] == 1, now):
+    if visit(state, options, bool(answer[CHANGED]), now):
         intervals = int(state[len(state) - 1])
         mean = mean_interval(state, intervals)
         if options[FORM] == ORIGINAL:

@@ -46,7 +46,7 @@ def count_empty(
     state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
 ) -> None:
     """Reset the delay after news or a poll on demand; else add one to it."""
-    if answer[NEW_ITEMS] > 0 or answer[ON_DEMAND] == 1:
+    if answer[NEW_ITEMS] > 0 or answer[ON_DEMAND]:
         state[DELAY] = 0
     else:
         state[DELAY] += 1

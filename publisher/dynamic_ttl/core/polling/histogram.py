@@ -47,7 +47,7 @@ def remember(
     if never_polled:
         state[ORIGIN] = now
         state[SINCE] = now
-    if answer[DATED] == 1:
+    if answer[DATED]:
         for index in range(first, last):
             state[SINCE] = min(state[SINCE], dates[index])
             count(state, options, min(int(dates[index]), now), 1)

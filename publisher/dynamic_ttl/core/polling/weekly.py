@@ -46,7 +46,7 @@ def remember(
     state: State, options: Numbers, answer: Ints, dates: Ints, first: int, last: int, now: int
 ) -> None:
     """Store the dates of the new items, in order; without dates, the instant of the poll."""
-    dated, never_polled = answer[DATED] == 1, state[SINCE] == 0
+    dated, never_polled = bool(answer[DATED]), state[SINCE] == 0
     if never_polled:
         state[SINCE] = now
     if dated and last > first and dates[first] < state[SINCE]:

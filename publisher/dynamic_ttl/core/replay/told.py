@@ -42,7 +42,7 @@ def told_at(
         return Told(NOTHING_YET)
     zone = decision.zone
     back = now + timedelta(seconds=max(decision.max_age_seconds(now), TICK_SECONDS))
-    until = time_of_day(_next_minute(back), now, zone)
+    until = time_of_day(back + timedelta(seconds=59), now, zone)  # the next whole minute
     most = f"An app that looks now, at {time_of_day(now, now, zone)}, is told to wait until"
     most = f"{most} {until}. {_reason(decision, now, back, hours, post)}"
     return Told(most, _simple(decision, now, hours), _again(decision, now))
@@ -57,8 +57,7 @@ def time_of_day(at: datetime, now: datetime, zone: str) -> str:
 
 def progress(decision: Decision) -> str:
     """How far the learning is: 2 of 5 posts, day 1 of 2."""
-    first = decision.first_update
-    days = 1 if first is None else (decision.decided_at - first).days + 1
+    days = (decision.decided_at - (decision.first_update or decision.decided_at)).days + 1
     return (
         f"{min(decision.updates, WARM_UP_UPDATES)} of {WARM_UP_UPDATES} posts,"
         f" day {min(days, WARM_UP_DAYS)} of {WARM_UP_DAYS}"
@@ -72,10 +71,6 @@ def span(minutes: int) -> str:
     if minutes < 120 or minutes % 60:
         return f"{minutes} minutes"
     return f"{minutes // 60} hours"
-
-
-def _next_minute(at: datetime) -> datetime:
-    return (at + timedelta(seconds=59)).replace(second=0, microsecond=0)
 
 
 def _reason(
@@ -128,7 +123,7 @@ def _again(decision: Decision, now: datetime) -> str:
 
 def _rate(at: datetime, zone: str, hours: Sequence[DayHour]) -> float:
     hour = local_second(zone_table(zone), seconds(at)) % 86_400 // 3_600
-    return next((row.expected_updates for row in hours if row.hour == hour), 0.0)
+    return next(row.expected_updates for row in hours if row.hour == hour)
 
 
 def _long(minutes: int) -> str:

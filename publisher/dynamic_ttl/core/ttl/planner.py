@@ -2,6 +2,7 @@
 of the theory of operation)."""
 
 from collections.abc import Sequence
+from math import inf
 from typing import NamedTuple
 
 from .counts import Counts
@@ -76,14 +77,14 @@ def planned(problem: ServedSpan, rule: RuleNumbers, cells: Cells) -> int:
         middle = problem.last + (cell + 0.5) * CELL_MINUTES
         number[cell], waiting[cell] = sums_by(curve, middle)
     for hour in range(HORIZON_HOURS - 1, -1, -1):
-        best, least = milestones[0], 1e300
+        best, least = milestones[0], inf
         for ttl in milestones:
             cost = follow(problem, cells, hour, ttl, least)
             if cost < least:
                 best, least = ttl, cost
         if best != milestones[len(milestones) - 1]:  # whose values were filled last
-            follow(problem, cells, hour, best, 1e300)
-    best, least = milestones[0], 1e300
+            follow(problem, cells, hour, best, inf)
+    best, least = milestones[0], inf
     for ttl in milestones:
         cost = serve(problem, float(ttl), value)
         if cost < least:
