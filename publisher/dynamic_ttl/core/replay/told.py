@@ -41,7 +41,7 @@ def told_at(
     if decision.last_update is None:
         return Told(NOTHING_YET)
     zone = decision.zone
-    back = now + timedelta(seconds=max(decision.max_age_seconds(now), TICK_SECONDS))
+    back = now + timedelta(seconds=decision.max_age_seconds(now))
     until = time_of_day(back + timedelta(seconds=59), now, zone)  # the next whole minute
     most = f"An app that looks now, at {time_of_day(now, now, zone)}, is told to wait until"
     most = f"{most} {until}. {_reason(decision, now, back, hours, post)}"
