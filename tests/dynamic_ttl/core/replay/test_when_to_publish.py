@@ -3,6 +3,7 @@
 How it fits what really happens is in tests/parts/readers/test_forecast.py.
 """
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 
@@ -13,11 +14,18 @@ from publisher.dynamic_ttl.core.replay.when_to_publish import (
     ELEMENT,
     HEADERS,
     ExpectedReader,
+    Reach,
+    _alike,
+    _first_visits,
+    _waits,
     better_of,
     hours_ahead,
     reach_now,
+    wait_told,
 )
 from publisher.dynamic_ttl.core.ttl.activity import Activity, histogram
+from publisher.dynamic_ttl.core.ttl.decision import decide
+from publisher.dynamic_ttl.core.ttl.headers import Expiries
 from publisher.dynamic_ttl.core.ttl.rule import TtlRule
 
 MONDAY = datetime(2024, 5, 6, tzinfo=UTC)
@@ -81,6 +89,101 @@ def test_who_is_late_is_not_promised(reader: ExpectedReader, minutes: int | None
         assert polls is None or polls > (MONDAY + MINUTE).timestamp()
     else:
         assert polls == pytest.approx((MONDAY + MINUTE * minutes).timestamp(), rel=0, abs=0.01)
+
+
+@pytest.mark.parametrize("obeys", [True, False])
+def test_five_minutes_late_is_still_expected(obeys: bool) -> None:
+    """One that obeys no longer; one with an interval of its own for one interval more."""
+    now = MONDAY.timestamp()
+    for late, comes in ((300, True), (301, False)):
+        reader = ExpectedReader(1, now - late - 60, 60.0, obeys)
+        assert (reader.expected(now, now) is not None) == comes
+    reader = ExpectedReader(1, now - 301 - 400, 400.0, obeys)
+    assert reader.expected(now, now) == (None if obeys else now + 99)
+
+
+def test_who_comes_by_the_time_that_is_told_has_it() -> None:
+    """Of 50 people 42 come at 00:20, which is told as 00:25: one more comes by then, a minute for
+    its visit included, and one comes too late."""
+    readers = [visitor(42, 10, 30), visitor(3, 10, 34), visitor(5, 10, 34.1)]
+    reach = reach_now(readers, MONDAY, MONDAY)
+    assert reach is not None
+    assert (reach.have, f"{reach.by:%H:%M}", reach.minutes) == (45, "00:25", 21.0)
+    exact = reach_now([visitor(3, 10, 34)], MONDAY, MONDAY)
+    assert exact is not None
+    assert f"{exact.by:%H:%M:%S}" == "00:25:00"
+
+
+def test_a_day_is_as_far_as_anybody_is_expected() -> None:
+    for minutes, comes in ((1439.9, True), (1440, False)):
+        assert (reach_now([visitor(1, 0, minutes)], MONDAY, MONDAY) is not None) == comes
+
+
+def reach(minutes: float, have: int = 10) -> Reach:
+    return Reach(MONDAY, 15, have, MONDAY, minutes)
+
+
+@pytest.mark.parametrize(
+    ("present", "best", "better"),
+    [(60, 30, True), (60, 30.1, False), (100, 50, True), (100, 50.1, False), (40, 10, True),
+     (40, 10.1, False), (30, 0, True), (29, 0, False)],
+)  # fmt: skip
+def test_a_better_hour_has_half_of_the_minutes_and_thirty_fewer(
+    present: float, best: float, better: bool
+) -> None:
+    found = better_of([reach(best)], reach(present))
+    assert found == (reach(best) if better else None)
+
+
+def test_the_first_of_the_best_hours_is_named() -> None:
+    """About the best is at most a tenth more; one that reaches fewer people is none of them."""
+    now = reach(100)
+    assert better_of([reach(34), reach(33), reach(30)], now) == reach(33)
+    assert better_of([reach(5, 9), reach(30)], now) == reach(30)
+    assert better_of([reach(5, 9)], now) is None
+    assert better_of([], now) is None
+
+
+def test_readers_that_poll_alike_are_one() -> None:
+    """To the minute, rounded up; what they obey, and by what, stays apart."""
+    readers = [
+        ExpectedReader(1, 60.0, 540.0, True),
+        ExpectedReader(2, 1.0, 599.0, True),
+        ExpectedReader(4, 61.0, 540.0, True),
+        ExpectedReader(8, 60.0, 600.0, False),
+        ExpectedReader(16, 60.0, 600.0, True, follows=HEADERS),
+        ExpectedReader(32, 60.0, 600.0, True),
+    ]
+    assert _alike(readers) == [
+        ExpectedReader(1, 60.0, 540.0, True),
+        ExpectedReader(34, 60.0, 600.0, True),
+        ExpectedReader(4, 120.0, 540.0, True),
+        ExpectedReader(8, 60.0, 600.0, False),
+        ExpectedReader(16, 60.0, 600.0, True, follows=HEADERS),
+    ]
+
+
+def test_the_first_poll_behind_a_span_is_found_through_its_waits() -> None:
+    """From the minutes 0 and 2 to 7, from 1 to 2 and so to 7; from the last one by its own wait."""
+    assert _first_visits([2, 1, 5, 1]) == [7, 7, 7, 4]
+    assert _first_visits([4, 9]) == [4, 10]
+    assert _first_visits([]) == []
+
+
+def test_waits_are_those_of_the_document_of_each_minute(known: Activity) -> None:
+    """Whole minutes, rounded up, up to the hour's end and then those of the next document; by the
+    headers the expiry less the minute that is always left."""
+    half = MONDAY + timedelta(minutes=58, seconds=30)
+    first = decide(known, half, TtlRule())
+    top = int(MONDAY.timestamp())
+    first = replace(first, ttl_minutes=60, expiries=Expiries(top, (top + 5421,) * 12))
+    second = replace(first, valid_until=MONDAY + timedelta(hours=2), expiries=None, ttl_minutes=15)
+    assert _waits([first, second], half, 4, ELEMENT) == [60, 60, 15, 15]
+    assert _waits([first, second], half, 4, HEADERS) == [31, 30, 15, 15]
+    assert _waits([first, second], half, 4, EITHER) == [60, 60, 15, 15]
+    assert _waits([first, second], half, 1, HEADERS) == [31]
+    assert [wait_told(60, 31, by) for by in (ELEMENT, HEADERS, EITHER)] == [60, 31, 60]
+    assert [wait_told(15, 31, by) for by in (ELEMENT, HEADERS, EITHER)] == [15, 31, 31]
 
 
 def test_nobody_is_expected() -> None:
