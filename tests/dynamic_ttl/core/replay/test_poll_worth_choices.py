@@ -8,14 +8,18 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from publisher.dynamic_ttl.core.civil import instant, local_second, seconds, zone_table
+from publisher.dynamic_ttl.core.polling import parse
 from publisher.dynamic_ttl.core.replay import poll_worth_choices
+from publisher.dynamic_ttl.core.replay.announcements import Announced
 from publisher.dynamic_ttl.core.replay.poll_worth_choices import (
     POSITIONS,
+    Choice,
     OwnLog,
     PollFigures,
     choices_for,
     finer_menu,
     replayed_until,
+    visits,
 )
 from publisher.dynamic_ttl.core.ttl.activity import Activity, fold
 from publisher.dynamic_ttl.core.ttl.rule import TtlRule
@@ -79,6 +83,41 @@ def test_much_less_is_fifteen_per_cent_of_what_visits_and_waiting_cost() -> None
     for share, is_told in ((0.84, True), (0.86, False)):
         coarse = PollFigures(finer.per_day, (cost / share - visits) / updates)
         assert (finer_menu(LOG, activity, rule, coarse) is not None) == is_told
+
+
+def test_readers_begin_a_day_before_anything_is_counted() -> None:
+    """Six days are counted here; of a log that is younger, from its first update on."""
+    day = 86_400
+    old = OwnLog([0, 99 * day], "UTC", 100 * day)
+    assert (old.start, old.counted_from) == (93 * day, 94 * day)
+    young = OwnLog([93 * day + 9, 99 * day], "UTC", 100 * day)
+    assert (young.start, young.counted_from) == (93 * day + 9, 94 * day)
+    new = OwnLog([98 * day], "UTC", 100 * day)
+    assert (new.start, new.counted_from) == (98 * day, 98 * day)
+
+
+def test_people_see_rounded_figures() -> None:
+    """Visits of both kinds of reader, then their delays."""
+    element, headers = PollFigures(23.6, 30.4), PollFigures(9.5, None)
+    assert Choice(10.0, element, headers).figures == (24, 10, 30, None)
+    assert Choice(10.0, element, None).figures == (24, 30)
+
+
+def test_a_delay_is_counted_from_the_first_counted_update_to_a_day_before_the_end() -> None:
+    """A feed that says a minute, which readers take for five: of three updates at full minutes only
+    the middle one counts, and each of 16 readers has it within five minutes."""
+    day, end = 86_400, 100 * 86_400
+    counted = [end - 6 * day, end - day]
+    said = Announced([0], [1], [], [])
+    for times, seen in (
+        ([0, *counted], 2), ([0, counted[0] - 1, counted[1]], 1), ([0, counted[1] + 1], 0),
+    ):  # fmt: skip
+        figures = visits(OwnLog(times, "UTC", end), said, parse("fixed:5"))
+        assert figures.per_day == pytest.approx(288.0, abs=0.1)
+        if seen:
+            assert figures.delay_minutes == pytest.approx(2.5, abs=0.4)
+        else:
+            assert figures.delay_minutes is None
 
 
 def test_a_post_each_hour_of_the_week_is_replayed() -> None:

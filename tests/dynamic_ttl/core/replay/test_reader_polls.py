@@ -27,3 +27,18 @@ def test_a_reader_that_comes_late_misses_what_fell_out_of_the_document() -> None
     assert (second.answer.new_items, second.answer.item_dates) == (2, (START + 120, START + 180))
     assert second.answer.last_modified_at == START + 180
     assert (third.answer.status, third.answer.new_items, third.answer.ttl_minutes) == (304, 0, None)
+
+
+def test_a_reader_may_be_moved_to_another_wait() -> None:
+    """Given the moment, the items out by then, and the policy's wait with its reasons."""
+    asked = []
+
+    def later(now: int, last: int, wait: int, reasons: list[str]) -> tuple[int, list[str]]:
+        asked.append((now - START, last, wait, reasons[-1:]))
+        return wait + 100, ["moved"]
+
+    polls = walk([START + 60], START + 1900, TTL_15, ETAGS["document"], parse("ttl"), START, 2,
+                 explain=True, moved=later)  # fmt: skip
+    came = [(poll.at - START, poll.wait_seconds, poll.reasons) for poll in polls]
+    assert came == [(0, 1000, ["moved"]), (1000, 1000, ["moved"])]
+    assert asked == [(0, 0, 900, ["next poll in 15 min"]), (1000, 1, 900, ["next poll in 15 min"])]

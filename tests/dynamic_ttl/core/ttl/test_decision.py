@@ -267,6 +267,31 @@ def test_a_ttl_that_never_changes_changes_with_a_scheduled_post() -> None:
             assert next_change_at(activity, at, rule, [at + wait + two_days]) is None
 
 
+def test_a_scheduled_post_of_an_empty_blog_is_no_forecast() -> None:
+    """Where the ttl is shortened for it, its numbers are said; else all is as without it."""
+    empty = Activity.empty("UTC")
+    capped = decide(empty, MONDAY, TtlRule(), [MONDAY + timedelta(hours=2)])
+    assert (capped.ttl_minutes, capped.unscheduled_ttl_minutes) == (60, 480)
+    assert (capped.reason_code, capped.expected_updates) == ("scheduled", 0.0)
+    assert capped.scheduled_at == MONDAY + timedelta(hours=2)
+    far = decide(empty, MONDAY, TtlRule(), [MONDAY + timedelta(hours=9)])
+    assert (far.ttl_minutes, far.reason_code, far.scheduled_at) == (480, "empty", None)
+
+
+def test_expected_updates_are_those_within_the_ttl(winer: Activity) -> None:
+    """Eleven an hour in the morning: a quarter of them in 15 minutes; what the copy hides is half
+    of the ttl for each, and of the next larger value too."""
+    nine = decide(winer, MONDAY.replace(hour=9), TtlRule())
+    assert (nine.ttl_minutes, nine.valid_until) == (15, MONDAY.replace(hour=10))
+    assert nine.expected_updates == pytest.approx(11 / 4, rel=0.1)
+    assert nine.waiting_minutes == pytest.approx(11 / 4 * 7.5, rel=0.1)
+    assert nine.refused is not None
+    assert nine.refused.ttl_minutes == 60
+    assert nine.refused.waiting_minutes == pytest.approx(11 * 30, rel=0.1)
+    assert nine.likely_at is not None
+    assert 7 <= nine.likely_at.hour < 14
+
+
 def test_a_scheduled_post_changes_the_ttl_before_it_appears() -> None:
     """480 of an empty blog, until a copy kept so long would hide it; then at the next full hour."""
     empty, post = Activity.empty(NEW_YORK), MONDAY + timedelta(hours=20)
