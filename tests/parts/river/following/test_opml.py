@@ -108,20 +108,29 @@ def test_spellings_of_the_address(name: str) -> None:
     ]
 
 
-def test_ten_thousand_lines_and_a_round_trip(site: Site, clock: FakeClock) -> None:
-    """A huge list is taken in one go; its export brings the same list back; twice adds nothing."""
+def test_ten_thousand_are_the_most(site: Site, clock: FakeClock) -> None:
+    """A list of one more is refused, and none of it is followed."""
+    outlines = [Outline(f"https://a.example/{n}") for n in range(10_001)]
+    with site.database.write() as db:
+        with pytest.raises(InvalidInput, match="10,001 feeds; at most 10,000"):
+            subscriptions.subscribe_all(db, outlines, clock())
+        assert subscriptions.everyone(db) == []
+
+
+def test_a_long_list_and_a_round_trip(
+    site: Site, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is taken in one go up to the limit; its export brings it back; twice adds nothing."""
+    monkeypatch.setattr(subscriptions, "MOST_AT_ONCE", 600)
     lines = "".join(
-        f'<outline text="Feed {n}" xmlUrl="http://h{n % 500}.example/{n}"/>' for n in range(10_000)
+        f'<outline text="Feed {n}" xmlUrl="http://h{n % 30}.example/{n}"/>' for n in range(600)
     )
     document = f"<opml><body><outline text='All'>{lines}</outline></body></opml>".encode()
     read = read_opml(document)
     outlines = read.outlines
-    assert (len(outlines), read.refused) == (10_000, [])
+    assert (len(outlines), read.refused) == (600, [])
     with site.database.write() as db:
-        more = [*outlines, Outline("https://one.more.example/")]
-        with pytest.raises(InvalidInput, match="10,001 feeds"):
-            subscriptions.subscribe_all(db, more, clock())
-        assert subscriptions.subscribe_all(db, outlines, clock()) == 10_000
+        assert subscriptions.subscribe_all(db, outlines, clock()) == 600
         assert subscriptions.subscribe_all(db, outlines, clock()) == 0
     with site.database.read() as db:
         again = read_opml(write_opml("T", subscriptions.everyone(db))).outlines
