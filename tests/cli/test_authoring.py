@@ -12,7 +12,7 @@ from publisher.base.clock import utc_now
 from publisher.base.environment import Environment
 from publisher.base.errors import PublisherError
 from publisher.blog.members import authors, tokens
-from publisher.blog.writing import content, posts
+from publisher.blog.writing import content, overview, posts
 from publisher.cli import cli
 from publisher.installation import Site, open_site
 from publisher.storage.tables.blog import Post, Update
@@ -76,9 +76,9 @@ def test_dates_on_the_command_line(blog: Site) -> None:
         assert [at.year for at in db.scalars(select(Update.at))] == [2001]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "text", "exit_code"),
-    [
+def test_what_cannot_be_published(blog: Site) -> None:
+    """One line, the right exit code, nothing published."""
+    refused: list[tuple[list[str], str | bytes, int]] = [
         ([], "", 2),
         ([], "  \n", 2),
         ([], b"\x89PNG\r\n\x1a\n\x00\x00", 1),
@@ -86,16 +86,12 @@ def test_dates_on_the_command_line(blog: Site) -> None:
         (["--author", "nobody"], "Hi", 2),
         (["--title", "t" * 301], "Hi", 2),
         ([], "---\ntitle: [\n---\nHi", 1),
-    ],
-)
-def test_what_cannot_be_published(
-    blog: Site, arguments: list[str], text: str | bytes, exit_code: int
-) -> None:
-    """One line, the right exit code, nothing published."""
-    run_result = run(blog, "post", "add", *arguments, text=text)
-    assert isinstance(run_result.exception, PublisherError)
-    assert run_result.exception.exit_code == exit_code
-    assert "\n" not in str(run_result.exception)
+    ]
+    for arguments, text, exit_code in refused:
+        answer = run(blog, "post", "add", *arguments, text=text)
+        assert isinstance(answer.exception, PublisherError), text
+        assert answer.exception.exit_code == exit_code, text
+        assert "\n" not in str(answer.exception), text
     assert stored(blog) == []
 
 
@@ -140,13 +136,14 @@ def test_a_post_is_listed_edited_and_deleted(blog: Site, tmp_path: Path) -> None
     assert stored(blog)[0].status == "deleted"
 
 
-def test_the_list_of_posts_goes_on_past_a_page(blog: Site) -> None:
+def test_the_list_of_posts_goes_on_past_a_page(blog: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """All of them, each once, however many pages the database is asked for."""
+    monkeypatch.setattr(overview, "PAGE", 5)
     with blog.database.write() as db:
-        for number in range(120):
+        for number in range(12):
             new = posts.create(db, content.Content(title=f"Post {number}"), 1, utc_now())
             posts.publish_or_schedule(db, new, utc_now(), utc_now())
-    for limit, expected in (((), 120), (("--limit", "70"), 70), (("--limit", "100"), 100)):
+    for limit, expected in (((), 12), (("--limit", "7"), 7), (("--limit", "10"), 10)):
         lines = run(blog, "post", "list", *limit).output.splitlines()
         assert (len(lines), len(set(lines))) == (expected, expected)
 

@@ -50,12 +50,12 @@ def test_a_tag_in_another_script(client: FlaskClient) -> None:
     assert link.isascii()
 
 
-@pytest.mark.parametrize("tag", ["nothing", "draft-only", "%00", "a/b"])
-def test_no_such_tag(client: FlaskClient, site: Site, clock: FakeClock, tag: str) -> None:
+def test_no_such_tag(client: FlaskClient, site: Site, clock: FakeClock) -> None:
     """A tag without a published post is not found; a draft does not betray its tags."""
     with site.database.write() as db:
         posts.create(db, content("Secret.", tags=["draft-only"]), None, clock())
-    assert client.get(f"/tags/{tag}/rss.xml").status_code == 404
+    for tag in ("nothing", "draft-only", "%00", "a/b"):
+        assert client.get(f"/tags/{tag}/rss.xml").status_code == 404, tag
 
 
 def test_the_same_from_every_process(

@@ -165,11 +165,11 @@ def test_a_page_before_that_is_none(client: FlaskClient, site: Site, came_from: 
         assert int(status[:3]) in (200, 401)
 
 
-@pytest.mark.parametrize("host", ["xn--", "a.xn--", "xn--a", "a..b", "a" * 64, "a:99999", "~"])
 @pytest.mark.parametrize("path", ["/", "/studio", "/studio/login"])
-def test_a_host_that_is_none(app: Flask, site: Site, host: str, path: str) -> None:
+def test_a_host_that_is_none(app: Flask, site: Site, path: str) -> None:
     """Whatever a stranger calls us: the framework's own address of a request raises over some."""
     make_author(site)
-    environ = EnvironBuilder(path).get_environ() | {"HTTP_HOST": host}
-    _, status, _ = run_wsgi_app(app, environ, buffered=True)
-    assert int(status[:3]) in (200, 308, 400)
+    for host in ("xn--", "a.xn--", "xn--a", "a..b", "a" * 64, "a:99999", "~"):
+        environ = EnvironBuilder(path).get_environ() | {"HTTP_HOST": host}
+        _, status, _ = run_wsgi_app(app, environ, buffered=True)
+        assert int(status[:3]) in (200, 308, 400), host

@@ -32,12 +32,12 @@ def test_months_are_the_authors(site: Site, client: FlaskClient) -> None:
 def test_counts_add_up(site: Site, clock: FakeClock) -> None:
     """Each published post is in exactly one month; pages and drafts are in none, and months of
     silence are left out."""
-    for days in (*range(0, 400, 7), 3000):
+    for days in (*range(0, 400, 20), 3000):
         make_post(site, f"Note {days}.", clock() - timedelta(days=days))
     make_post(site, "A page.", kind="page")
     with site.database.read() as db:
         months = archive.months(db, load_settings(db).zone)
-        assert sum(month.posts for month in months) == 59
+        assert sum(month.posts for month in months) == 21
         assert months == sorted(months, key=lambda month: month.start, reverse=True)
         assert all(month.posts for month in months)
         assert all(len(archive.lines(db, month)) == month.posts for month in months)

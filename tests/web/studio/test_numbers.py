@@ -1,5 +1,7 @@
 """Numbers that no row can have, and addresses that are none, in forms and in addresses of ours."""
 
+from itertools import product
+
 import pytest
 from flask import Flask
 
@@ -23,14 +25,15 @@ def test_numbers_and_addresses_that_are_none(
     assert ada.post(path, **fields).status_code < 500
 
 
-@pytest.mark.parametrize(
-    "address", ["/studio/posts?after=2024-03-04T09:30:00Z~{}", "/studio/reached?post={}",
-                "/studio/posts/new?unsaved={}", "/river?before=2024-03-04T09:30:00Z~{}"]
-)  # fmt: skip
-@pytest.mark.parametrize("number", [2**31, 2**63 - 1, 2**63])
-def test_numbers_in_queries_that_no_row_has(ada: Browser, address: str, number: int) -> None:
+def test_numbers_in_queries_that_no_row_has(ada: Browser) -> None:
     """They name nothing, or nothing that is there."""
-    assert ada.client.get(address.format(number)).status_code in (200, 404)
+    addresses = (
+        "/studio/posts?after=2024-03-04T09:30:00Z~{}", "/studio/reached?post={}",
+        "/studio/posts/new?unsaved={}", "/river?before=2024-03-04T09:30:00Z~{}",
+    )  # fmt: skip
+    for address, number in product(addresses, (2**31, 2**63 - 1, 2**63)):
+        answer = ada.client.get(address.format(number))
+        assert answer.status_code in (200, 404), (address, number)
 
 
 @pytest.mark.parametrize("number", [2**31, 2**63 - 1])
