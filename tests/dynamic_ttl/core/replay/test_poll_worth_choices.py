@@ -104,20 +104,18 @@ def test_people_see_rounded_figures() -> None:
 
 
 def test_a_delay_is_counted_from_the_first_counted_update_to_a_day_before_the_end() -> None:
-    """A feed that says a minute, which readers take for five: of three updates at full minutes only
-    the middle one counts, and each of 16 readers has it within five minutes."""
+    """Sixteen readers that come every hour, spread over it: half an hour for each update, or none
+    where there is no update in between."""
     day, end = 86_400, 100 * 86_400
     counted = [end - 6 * day, end - day]
-    said = Announced([0], [1], [], [])
-    for times, seen in (
-        ([0, *counted], 2), ([0, counted[0] - 1, counted[1]], 1), ([0, counted[1] + 1], 0),
+    said = Announced([0], [60], [], [])
+    for times, delay in (
+        ([0, counted[0]], 30.0), ([0, counted[0] - 1], None),
+        ([0, counted[1]], 30.0), ([0, counted[1] + 1], None),
     ):  # fmt: skip
-        figures = visits(OwnLog(times, "UTC", end), said, parse("fixed:5"))
-        assert figures.per_day == pytest.approx(288.0, abs=0.1)
-        if seen:
-            assert figures.delay_minutes == pytest.approx(2.5, abs=0.4)
-        else:
-            assert figures.delay_minutes is None
+        figures = visits(OwnLog(times, "UTC", end), said, parse("fixed:60"))
+        assert figures.per_day == pytest.approx(24.0, abs=0.1)
+        assert figures.delay_minutes == (delay and pytest.approx(delay, abs=2.0))
 
 
 def test_a_post_each_hour_of_the_week_is_replayed() -> None:
