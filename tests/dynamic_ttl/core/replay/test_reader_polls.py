@@ -42,3 +42,12 @@ def test_a_reader_may_be_moved_to_another_wait() -> None:
     came = [(poll.at - START, poll.wait_seconds, poll.reasons) for poll in polls]
     assert came == [(0, 1000, ["moved"]), (1000, 1000, ["moved"])]
     assert asked == [(0, 0, 900, ["next poll in 15 min"]), (1000, 1, 900, ["next poll in 15 min"])]
+
+
+def test_before_the_first_document_it_is_served_already() -> None:
+    """By the element and by the headers: the first of what is announced, not the last."""
+    said = Announced([START + 100, START + 200], [60, 15], [START + 100, START + 200],
+                     [START + 400, START + 9000])  # fmt: skip
+    (poll,) = walk([], START + 60, said, ETAGS["document"], parse("ttl"), START + 50, 20)
+    assert (poll.ttl_minutes, poll.answer.max_age_seconds) == (60, 400 - 50 - 60)
+    assert poll.answer.last_modified_at is None
