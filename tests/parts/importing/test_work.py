@@ -10,17 +10,12 @@ from sqlalchemy import select
 from publisher.base.errors import InvalidData, NotFound, StorageUnavailable
 from publisher.installation import Site
 from publisher.installation.settings import load_settings
-from publisher.parts.importing import confined_reading, images, work, writer
+from publisher.parts.importing import images, work, writer
 from publisher.parts.importing.imported import Batch
 from publisher.storage.tables.blog import Media, MovedList, Post, Redirect
 from tests.factories import make_author, make_png
 
-
-@pytest.fixture(autouse=True)
-def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing here is a stranger's: it is read in this process, which is quicker."""
-    monkeypatch.setattr(confined_reading, "stream", lambda task, _, *values: task(*values))
-
+pytestmark = pytest.mark.usefixtures("read_here")
 
 HEAD = "---\ntitle: {0}\ndate: 2024-01-0{1}\nauthor: Zoe\n---\n{2}"
 
