@@ -1,5 +1,6 @@
 """Polls as the tests make them: documents, answers, requests, and a blog that counts them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -83,12 +84,17 @@ class Counting:
 
     def version(self, document: Served, content_hash: str) -> None:
         """Note a version as served."""
+        self.versions([(document, content_hash)])
+
+    def versions(self, served: Iterable[tuple[Served, str]]) -> None:
+        """Note versions as served: documents, each with the hash of its content."""
         with self.site.database.write() as session:
-            session.add(
+            session.add_all(
                 DocumentVersion(
                     name="rss", built_at=document.last_modified, etag=document.etag,
                     last_modified=document.last_modified, content_hash=content_hash,
                     ttl_minutes=document.max_age_seconds // 60, bytes=document.plain_bytes,
                     gzip_bytes=document.gzip_bytes,
                 )
+                for document, content_hash in served
             )  # fmt: skip

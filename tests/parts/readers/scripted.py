@@ -5,6 +5,7 @@ A reader is a generator: it yields when it comes, from where, with which validat
 answer.
 """
 
+import functools
 import heapq
 import random
 import re
@@ -65,6 +66,7 @@ class Feed:
     built: datetime = START - HOUR
     posts: int = 0
     document: Served = field(init=False)
+    unwritten: list[tuple[Served, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.go_to(START)
@@ -79,10 +81,7 @@ class Feed:
                 self._build(posted)
 
     def _build(self, posted: bool) -> None:
-        top = self.built.replace(minute=0)
-        ttl = ttl_at(self.built)
-        ends = (int((top + timedelta(minutes=5 * slot)).timestamp()) for slot in range(SLOTS))
-        expiries = Expiries(int(top.timestamp()), tuple(map(self._good_until, ends)))
+        ttl, expiries = ttl_at(self.built), _expiries(self.built.replace(minute=0))
         body = f"<rss><ttl>{ttl}</ttl>{self.posts}</rss>".encode().ljust(1000)
         etag = f'W/"{self.posts:08x}.{ttl:04x}"'
         before = getattr(self, "document", None)
@@ -93,18 +92,31 @@ class Feed:
             freshness=Freshness(expiries, renewed=True),
         )  # fmt: skip
         if not same:
-            self.counting.version(self.document, str(self.posts))
+            self.unwritten.append((self.document, str(self.posts)))
 
-    @staticmethod
-    def _good_until(at: int) -> int:
-        """Twenty minutes in the morning, until seven at night, else an hour and a quarter."""
-        moment = datetime.fromtimestamp(at, UTC)
-        if 8 <= moment.hour < 12:
-            return at + 20 * 60
-        if moment.hour >= 22 or moment.hour < 6:
-            day = moment + timedelta(hours=2)
-            return int(day.replace(hour=7, minute=0).timestamp())
-        return at + 75 * 60
+    def fold(self) -> None:
+        """Fold, as if each version had been noted when it was built: only the fold reads them."""
+        self.counting.versions(self.unwritten)
+        self.unwritten.clear()
+        self.counting.fold()
+
+
+@functools.cache
+def _expiries(top: datetime) -> Expiries:
+    """Those of an hour."""
+    ends = (int((top + timedelta(minutes=5 * slot)).timestamp()) for slot in range(SLOTS))
+    return Expiries(int(top.timestamp()), tuple(map(_good_until, ends)))
+
+
+def _good_until(at: int) -> int:
+    """Twenty minutes in the morning, until seven at night, else an hour and a quarter."""
+    moment = datetime.fromtimestamp(at, UTC)
+    if 8 <= moment.hour < 12:
+        return at + 20 * 60
+    if moment.hour >= 22 or moment.hour < 6:
+        day = moment + timedelta(hours=2)
+        return int(day.replace(hour=7, minute=0).timestamp())
+    return at + 75 * 60
 
 
 @dataclass
@@ -129,7 +141,7 @@ class World:
             feed.go_to(at)
             self.now = at
             if at >= fold_at:
-                self.counting.fold()
+                feed.fold()
                 fold_at = at + timedelta(hours=fold_hours)
             answer = self._answered(feed.document, ask, at)
             try:
@@ -137,7 +149,7 @@ class World:
             except StopIteration:
                 continue
             heapq.heappush(heap, (at + timedelta(minutes=ask.after), number, reader, ask))
-        self.counting.fold()
+        feed.fold()
         self.now = end
 
     def _answered(self, document: Served, ask: Ask, at: datetime) -> FeedAnswer:

@@ -164,7 +164,7 @@ def test_parts_make_no_difference(
         rng, counting = random.Random(seed), Counting(site)
         for at, poll in polls:
             count(counting, at, poll)
-            if rng.random() < min(1.0, 20 / len(polls)):
+            if rng.random() < min(1.0, 8 / len(polls)):
                 counting.fold()
         counting.fold()
 
