@@ -31,7 +31,7 @@ define install
 @touch $@
 endef
 
-.PHONY: help help-all run install passkeys simulator test test-libraries test-engine test-all test-system coverage test-postgresql weight check format bench mutants demo docs image pictures wheels release lock fuzz losses kills kills-postgresql stress clean
+.PHONY: help help-all run install passkeys simulator test test-libraries test-engine test-newer test-all test-system coverage test-postgresql weight check format bench mutants demo docs image pictures wheels release lock fuzz losses kills kills-postgresql stress clean
 .DEFAULT_GOAL := help
 
 help: ## list what is used often; `make help-all` lists the rest too
@@ -94,6 +94,9 @@ test-libraries: $(EVERYTHING) ## the quick tests of what knows no blog
 test-engine: $(EVERYTHING) ## the engine's tests on a blog without any part
 	@PUBLISHER_PARTS=none $(BIN)/python -m pytest $(PARALLEL) -m "not system" $(addprefix tests/,blog cli \
 		exchange operations publishing serving storage web test_content.py test_parts.py)
+
+test-newer: #: the same in another environment, of another Python: NEWER=FOLDER
+	@$(MAKE) --no-print-directory VENV=$(NEWER) test-engine
 
 test-all: test test-libraries test-engine test-system test-postgresql ## all of these; what needs a program that is not here is skipped
 
