@@ -44,6 +44,9 @@ MONDAY_MORNING = datetime(2024, 3, 4, 9, 30, tzinfo=UTC)
 hypothesis_settings.register_profile("publisher", deadline=None)
 hypothesis_settings.load_profile("publisher")
 
+# A password hash that is meant to be slow would be most of what the suite does.
+passwords.METHOD = "scrypt:128:1:1"
+
 
 class FakeClock:
     """A clock that goes only when it is told to."""
@@ -193,12 +196,6 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"nothing may be skipped here: {report.longrepr}"
     return report
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _cheap_passwords() -> None:
-    """A password hash that is meant to be slow would be most of what the suite does."""
-    passwords.METHOD = "scrypt:128:1:1"
 
 
 @pytest.fixture(scope="session", autouse=True)

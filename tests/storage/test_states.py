@@ -57,6 +57,8 @@ def _named_words(source: str) -> Iterator[tuple[str, str, str]]:
 
 
 def unknown_words(source: str) -> list[str]:
+    if not any(f"{table}.{column}" in source for table, column in STATES):
+        return []
     return [
         f"{table}.{column} is never {word!r}"
         for table, column, word in _named_words(source)

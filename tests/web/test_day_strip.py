@@ -121,7 +121,7 @@ def test_the_strip_tells_the_truth(offsets: list[int], zone: str, later_minutes:
     assert minute_of_day(instant(0), "UTC") == 0
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     posts=st.lists(st.integers(1, 86_400), max_size=8),
     hours=st.dictionaries(st.integers(0, 23), st.integers(1, 6), max_size=5),
