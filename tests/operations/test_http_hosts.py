@@ -143,27 +143,27 @@ def status(server: Server, head: bytes) -> int:
     return int(match[1])
 
 
-@pytest.mark.parametrize("line", [*GOOD_LINES, *BAD_LINES])
-def test_a_request_line_is_whole_or_refused(server: Server, line: bytes) -> None:
+def test_a_request_line_is_whole_or_refused(server: Server) -> None:
     """A method that is unknown is another fault."""
-    wanted = 200 if line in GOOD_LINES else 405 if line.startswith(b"get ") else 400
-    assert status(server, line) == wanted
+    for line in (*GOOD_LINES, *BAD_LINES):
+        wanted = 200 if line in GOOD_LINES else 405 if line.startswith(b"get ") else 400
+        assert status(server, line) == wanted, line
 
 
-@pytest.mark.parametrize("header", [*GOOD_HEADERS, *BAD_HEADERS])
-def test_a_header_is_whole_or_refused(server: Server, header: bytes) -> None:
-    wanted = 200 if header in GOOD_HEADERS else 400
-    assert status(server, b"GET / HTTP/1.0\r\n" + header) == wanted
+def test_a_header_is_whole_or_refused(server: Server) -> None:
+    for header in (*GOOD_HEADERS, *BAD_HEADERS):
+        wanted = 200 if header in GOOD_HEADERS else 400
+        assert status(server, b"GET / HTTP/1.0\r\n" + header) == wanted, header
 
 
 @pytest.mark.parametrize("path", [b"/", b"/rss.xml", b"/studio/login"])
-@pytest.mark.parametrize("name", [*GOOD_NAMES, *BAD_NAMES])
-def test_a_host_is_a_name_or_an_address(server: Server, name: bytes, path: bytes) -> None:
+def test_a_host_is_a_name_or_an_address(server: Server, path: bytes) -> None:
     """In the Host header and in the request line alike; a good one is never a failure."""
-    request = b"GET " + path + b" HTTP/1.0\r\nHost: " + name
-    named = b"GET http://" + name + path + b" HTTP/1.0\r\nHost: bar"
-    for answered in (status(server, request), status(server, named)):
-        assert answered < 400 if name in GOOD_NAMES else answered == 400
+    for name in (*GOOD_NAMES, *BAD_NAMES):
+        request = b"GET " + path + b" HTTP/1.0\r\nHost: " + name
+        named = b"GET http://" + name + path + b" HTTP/1.0\r\nHost: bar"
+        for answered in (status(server, request), status(server, named)):
+            assert answered < 400 if name in GOOD_NAMES else answered == 400, name
 
 
 def test_without_a_name(server: Server) -> None:
