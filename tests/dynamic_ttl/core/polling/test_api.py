@@ -121,6 +121,11 @@ def test_a_memory_that_is_too_long_is_not_misread() -> None:
     assert policy.restore(stored | {"size": 4}) == policy.start()
 
 
+def test_for_ever_is_later_than_any_poll() -> None:
+    """A fixed interval stays what it is beyond 2106, where seconds no longer fit into 32 bits."""
+    assert parse("fixed:60").decide(parse("fixed:60").start(), NOW).valid_until > 2**33
+
+
 @pytest.mark.parametrize("name", RULES)
 def test_every_policy_explains_itself(name: str) -> None:
     """`explain` gives at least one reason and the outcome, with the very wait that was decided."""

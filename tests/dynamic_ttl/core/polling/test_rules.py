@@ -169,6 +169,12 @@ def test_likelihood_is_always_finite(signs: tuple[int, ...]) -> None:
     assert 50 < by_likelihood(gaps, 0, 3) < 50_000
 
 
+def test_likelihood_is_at_least_a_ten_thousandth_of_the_time() -> None:
+    """A hundred visits a second apart, each with a change, one after a day, and one without."""
+    gaps = [*[-1.0] * 100, -100_000.0, 1.0]
+    assert by_likelihood(gaps, 0, len(gaps)) == pytest.approx(100_101 / 10_000)
+
+
 def test_likelihood_and_two_visits_in_one_second() -> None:
     """A visit in the same second as the one before tells nothing."""
     expected = by_likelihood([-3600, 86_400], 0, 2)
@@ -225,6 +231,19 @@ def test_cho_nochanges_uses_likelihood_for_irregular_visits() -> None:
         memory = policy.remember(memory, Answer(200, changed=changed), now)
     likely = by_likelihood([-3600, 3600, 86400, -3600], 0, 4)
     assert policy.decide(memory, now).wait_seconds == round(likely)
+
+
+@pytest.mark.parametrize(("longest", "regular"), [(3960, True), (3961, False), (5400, False)])
+def test_cho_takes_intervals_for_regular_up_to_a_tenth_longer(longest: int, regular: bool) -> None:
+    """Of an hour, once an hour and a tenth: the closed form for their mean; else by likelihood."""
+    policy = parse("cho-nochanges:visits=3")
+    memory, now = policy.start(), NOW
+    for gap, changed in ((0, True), (3600, False), (longest, True)):
+        now += gap
+        memory = policy.remember(memory, Answer(200, changed=changed), now)
+    likely = by_likelihood([3600, -longest], 0, 2)
+    estimate = by_no_changes(1, 2, (3600 + longest) / 2) if regular else likely
+    assert policy.decide(memory, now).wait_seconds == round(estimate)
 
 
 def test_histogram_waits_through_the_night_and_not_through_the_morning() -> None:

@@ -4,6 +4,7 @@ That they are the simulator's holds `tests/test_same_figures.py`.
 """
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 
@@ -94,6 +95,12 @@ def test_readers_begin_a_day_before_anything_is_counted() -> None:
     assert (young.start, young.counted_from) == (93 * day + 9, 94 * day)
     new = OwnLog([98 * day], "UTC", 100 * day)
     assert (new.start, new.counted_from) == (98 * day, 98 * day)
+
+
+def test_each_position_is_worth_twice_the_one_before() -> None:
+    """Five of them, and the one that a blog begins with is among them."""
+    assert [later / earlier for earlier, later in pairwise(POSITIONS)] == [2.0] * 4
+    assert POSITIONS.index(TtlRule().poll_minutes) == 1
 
 
 def test_people_see_rounded_figures() -> None:

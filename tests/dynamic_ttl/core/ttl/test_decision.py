@@ -207,6 +207,7 @@ def test_warm_up_needs_both_and_never_comes_back() -> None:
     five = fold(four, [start + timedelta(hours=4)])
     assert decide(five, MONDAY - timedelta(seconds=1), TtlRule()).phase == "warm-up"
     assert decide(five, MONDAY, TtlRule()).phase == "prediction"
+    assert decide(four, MONDAY, TtlRule()).waiting_minutes == 0.0  # not known yet
     assert decide(five, MONDAY + timedelta(days=4000), TtlRule()).phase == "prediction"
 
 
