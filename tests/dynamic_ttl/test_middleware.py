@@ -309,6 +309,16 @@ def test_what_the_origin_forbids_stays_forbidden(around: Around, said: str, want
     assert not {"cdn-cache-control", "x-accel-expires"} & set(got.headers)
 
 
+def test_shared_caches_keep_a_copy_for_a_minute(around: Around) -> None:
+    """A surprise post is not hidden by them; what the origin says to them stands."""
+    got = around(Origin())()
+    assert got.headers["cdn-cache-control"] == "max-age=60"
+    assert got.headers["x-accel-expires"] == "60"
+    said = around(Origin(headers=[*RSS, ("CDN-Cache-Control", "max-age=5")]))()
+    assert said.headers["cdn-cache-control"] == "max-age=5"
+    assert said.headers["x-accel-expires"] == "60"
+
+
 def test_updates_that_fail_leave_the_feed_alone(
     around: Around, caplog: pytest.LogCaptureFixture
 ) -> None:
