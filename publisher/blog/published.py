@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Select, and_, exists, or_, select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from publisher.base.errors import Gone, NotFound, must_exist
-from publisher.blog.slugs import tag_slug
+from publisher.blog.slug_words import tag_slug
 from publisher.part import hooked
 from publisher.storage.database import parts_of
 from publisher.storage.full_text import POSTS

@@ -2,7 +2,8 @@
 
 import pytest
 
-from publisher.blog.slugs import SlugPool, slug_from, slugify, tag_slug
+from publisher.blog.slug_words import slug_from, slugify, tag_slug
+from publisher.blog.slugs import SlugPool
 from publisher.blog.writing import posts
 from publisher.installation import Site
 from tests.conftest import FakeClock

@@ -31,6 +31,7 @@ from datetime import UTC, timedelta
 from PIL import Image
 from publisher.base.environment import read_environment
 from publisher.blog.post_files import media
+from publisher.blog.post_files.looking import looked_at
 from publisher.blog.writing import posts
 from publisher.parts.importing import planning, writer
 from publisher.parts.importing.formats import recognition
@@ -75,7 +76,7 @@ def upload():
     held = io.BytesIO()
     colour = (rng.randrange(256), rng.randrange(256), number % 256)
     Image.new("RGB", (40, 30), colour).save(held, "PNG")
-    accepted = media._picture(media._looked_at(held.getvalue()))
+    accepted = media._named(looked_at(held.getvalue()), held.getvalue())
     media.store(site.environment.media, accepted)
     with site.database.write() as db:
         row = media.record(db, accepted, "a.png", None, site.clock())
@@ -86,7 +87,7 @@ def imported():
     text = f'{{"version": "https://jsonfeed.org/version/1.1", "items": [{{"id": "{guid}", ' \
            f'"content_html": "<p>Imported</p>", "date_published": "2024-03-04T09:00:00Z"}}]}}'
     document = Document("a.json", io.BytesIO(text.encode()))
-    found = list(planning.prepare(formats.read(document, "json", UTC), site.clock()))
+    found = list(planning.prepare(recognition.read(document, "json", UTC), site.clock()))
     with site.database.write() as db:
         writer.store(db, planning.make_plan(db, found, None), site.clock())
     return f"post {found[0].post.guid}"

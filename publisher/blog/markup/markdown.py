@@ -37,7 +37,7 @@ from publisher.blog.markup.markdown_extras import (
 )
 from publisher.blog.markup.safe_html import sanitise
 from publisher.blog.media_names import responsive
-from publisher.blog.slugs import slugify
+from publisher.blog.slug_words import slugify
 
 if TYPE_CHECKING:
     from pygments.formatters import HtmlFormatter

@@ -6,7 +6,6 @@ cannot happen. The library finds files again, and deletes those that nothing sho
 """
 
 import errno
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,6 +28,7 @@ from publisher.base.text import clean
 from publisher.blog.media_names import NAME, PREFIX, digest_of, name_of, widths_of
 from publisher.blog.post_files import file_kinds, pictures
 from publisher.blog.post_files.file_kinds import FileInfo
+from publisher.blog.post_files.looking import looked_at
 from publisher.installation.settings import load_settings
 from publisher.part import every_hooked
 from publisher.storage.tables.blog import Media, Post, UnsavedText
@@ -84,7 +84,7 @@ def accept(data: bytes) -> Accepted:
     Raises TooLarge (bytes, pixels) and InvalidData (not an accepted kind of file, or damaged).
     """
     _check_length(data)
-    return _named(confined.read(_looked_at, LIMITS, data), data)
+    return _named(confined.read(looked_at, LIMITS, data), data)
 
 
 def accept_emblem(data: bytes) -> tuple[Accepted, Accepted]:
@@ -185,21 +185,6 @@ def _check_length(data: bytes) -> None:
         raise TooLarge(f"this file has {len(data) / 1e6:.0f} MB; the limit is {limit_text()}")
     if not data:
         raise InvalidData("this file is empty")
-
-
-def _looked_at(data: bytes) -> FileInfo:
-    """The sound, video, PDF or transcript in `data`, or the picture in our own encoding."""
-    info = file_kinds.recognise_document(data) or file_kinds.recognise_sound(data)
-    if info := info or file_kinds.recognise(data):
-        return info
-    if re.match(rb"\s*(<\?xml|<!--|<!DOCTYPE svg|<svg)", data[:200], re.IGNORECASE):
-        raise InvalidData("SVG can contain scripts and is not accepted; export the drawing as PNG")
-    file_kinds.refuse_others(data)
-    try:
-        return pictures.encode(data)
-    except pictures.NotAPicture as error:
-        also_accepted = "sound (MP3, M4A or Ogg), video (MP4 or WebM) or PDF"
-        raise InvalidData(f"{error}, {also_accepted}") from error
 
 
 def _named(info: FileInfo, upload: bytes) -> Accepted:

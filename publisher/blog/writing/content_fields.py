@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from publisher.base.text import clean
-from publisher.blog.slugs import slugify, tag_slug
+from publisher.blog.slug_words import slugify, tag_slug
 
 MAX_TAG = 60
 _PICTURE = re.compile(r"(/media/|https?://[^/\s]+/)\S+", re.IGNORECASE)

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.text import clean, first_words, shorten
 from publisher.blog import published
-from publisher.blog.slugs import tag_slug
+from publisher.blog.slug_words import tag_slug
 from publisher.blog.writing import autosave
 from publisher.blog.writing.content import PROSE
 from publisher.storage.tables.blog import STATUSES, Post, PostKind, PostStatus, PostTag, Tag, Update

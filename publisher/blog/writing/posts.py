@@ -19,7 +19,8 @@ from publisher.base.text import plain_text
 from publisher.blog import published, update_log
 from publisher.blog.members import permissions
 from publisher.blog.published import is_deleted, is_listed, is_public, was_public
-from publisher.blog.slugs import free_slug, made_slug, slug_from
+from publisher.blog.slug_words import slug_from
+from publisher.blog.slugs import free_slug, made_slug
 from publisher.blog.writing import tags
 from publisher.blog.writing.content import (
     Content,

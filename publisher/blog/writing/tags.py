@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from publisher.base.errors import FieldErrors, must_exist
 from publisher.base.text import clean
 from publisher.blog.published import is_listed
-from publisher.blog.slugs import tag_slug
+from publisher.blog.slug_words import tag_slug
 from publisher.blog.writing.content_fields import MAX_TAG
 from publisher.storage import database
 from publisher.storage.tables.blog import Post, PostTag, Tag, TagRedirect

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar
 
 from publisher.base.errors import StorageUnavailable
 from publisher.base.text import is_of_the_web
-from publisher.blog.slugs import tag_slug
+from publisher.blog.slug_words import tag_slug
 from publisher.blog.writing.content import Content
 from publisher.storage.tables.blog import PostStatus, SourceFormat, UpdateKind
 

@@ -24,7 +24,8 @@ from publisher.base.system.confined import at_most
 from publisher.base.text import counted, plain_text
 from publisher.blog.markup import markdown
 from publisher.blog.published import is_listed
-from publisher.blog.slugs import RESERVED, slug_from, slugify
+from publisher.blog.slug_words import slug_from, slugify
+from publisher.blog.slugs import RESERVED
 from publisher.blog.writing import content
 from publisher.blog.writing.content import FIELDS, Content
 from publisher.blog.writing.posts import LATEST_SCHEDULE, path_of

@@ -19,7 +19,7 @@ from publisher.base.errors import NotFound
 from publisher.blog import archive, published
 from publisher.blog.markup.markdown import render
 from publisher.blog.members import authors
-from publisher.blog.slugs import tag_slug
+from publisher.blog.slug_words import tag_slug
 from publisher.blog.writing import tags
 from publisher.installation import has_author
 from publisher.storage.tables.blog import Post

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from publisher.blog.slugs import tag_slug
+from publisher.blog.slug_words import tag_slug
 from publisher.installation import Site
 from publisher.publishing.rebuild import rebuild
 from tests.factories import make_author, make_post

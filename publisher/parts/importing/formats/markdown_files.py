@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from publisher.base.errors import InvalidData, TooLarge
 from publisher.base.system.confined import at_most
 from publisher.base.text import number_in
-from publisher.blog.slugs import tag_slug
+from publisher.blog.slug_words import tag_slug
 from publisher.exchange.front_matter import (
     MAX_FILE_BYTES,
     Quoted,

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from publisher.base.text import whole_number
 from publisher.blog.markup import markdown
-from publisher.blog.slugs import slugify, tag_slug
+from publisher.blog.slug_words import slugify, tag_slug
 from publisher.blog.writing import content, posts
 from publisher.blog.writing.content import Content
 from publisher.storage.tables.blog import Post, Tag

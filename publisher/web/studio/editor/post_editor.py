@@ -10,7 +10,7 @@ from publisher.base.text import sentence, whole_number
 from publisher.blog import post_addresses
 from publisher.blog.members import permissions
 from publisher.blog.published import is_deleted
-from publisher.blog.slugs import slugify
+from publisher.blog.slug_words import slugify
 from publisher.blog.writing import autosave, editing, posts, revisions
 from publisher.blog.writing.content import FIELDS
 from publisher.blog.writing.revisions import Piece, difference
