@@ -27,35 +27,38 @@ def filled(site: Site, clock: FakeClock) -> Site:
     return site
 
 
-@pytest.mark.parametrize(
-    ("wanted", "expected"),
-    [
-        ({}, ["Later.", "A draft of 100% cats.", "About me and my cats.", "Of cats."]),
-        ({"state": "draft"}, ["A draft of 100% cats."]),
-        ({"state": "deleted"}, ["Gone."]),
-        ({"state": "published"}, ["About me and my cats.", "Of cats."]),
-        ({"state": "scheduled"}, ["Later."]),
-        ({"state": "?"}, ["Later.", "A draft of 100% cats.", "About me and my cats.", "Of cats."]),
-        ({"kind": "post"}, ["Later.", "A draft of 100% cats.", "Of cats."]),
-        ({"author_id": 1}, ["Later.", "Of cats."]),
-        ({"kind": "page"}, ["About me and my cats."]),
-        ({"kind": "post", "state": "published"}, ["Of cats."]),
-        ({"tag": "pets"}, ["Of cats."]),
-        ({"tag": "unknown"}, []),
-        ({"author_id": 2}, ["A draft of 100% cats.", "About me and my cats."]),
-        ({"words": "cats"}, ["A draft of 100% cats.", "About me and my cats.", "Of cats."]),
-        ({"words": "100%"}, ["A draft of 100% cats."]),
-        ({"words": "%"}, ["A draft of 100% cats."]),
-        ({"words": "'\"; DROP"}, []),
-    ],
-)
-def test_filters(filled: Site, wanted: dict[str, str | int], expected: list[str]) -> None:
+FILTERED: list[tuple[dict[str, str | int], list[str]]] = [
+    ({}, ["Later.", "A draft of 100% cats.", "About me and my cats.", "Of cats."]),
+    ({"state": "draft"}, ["A draft of 100% cats."]),
+    ({"state": "deleted"}, ["Gone."]),
+    ({"state": "published"}, ["About me and my cats.", "Of cats."]),
+    ({"state": "scheduled"}, ["Later."]),
+    ({"state": "?"}, ["Later.", "A draft of 100% cats.", "About me and my cats.", "Of cats."]),
+    ({"kind": "post"}, ["Later.", "A draft of 100% cats.", "Of cats."]),
+    ({"author_id": 1}, ["Later.", "Of cats."]),
+    ({"kind": "page"}, ["About me and my cats."]),
+    ({"kind": "post", "state": "published"}, ["Of cats."]),
+    ({"tag": "pets"}, ["Of cats."]),
+    ({"tag": "unknown"}, []),
+    ({"author_id": 2}, ["A draft of 100% cats.", "About me and my cats."]),
+    ({"words": "cats"}, ["A draft of 100% cats.", "About me and my cats.", "Of cats."]),
+    ({"words": "100%"}, ["A draft of 100% cats."]),
+    ({"words": "%"}, ["A draft of 100% cats."]),
+    ({"words": "'\"; DROP"}, []),
+]
+
+
+def test_filters(filled: Site) -> None:
     """Each filter shows what it says, newest first."""
-    # As they come from an address: no constants of the program.
-    sent = {name: "".join(v) if isinstance(v, str) else v for name, v in wanted.items()}
-    with filled.database.read() as db:
-        rows = overview.rows(db, overview.Filter(**sent), 1)  # type: ignore[arg-type]
-    assert [row.began for row in rows] == expected
+    wrong = []
+    for wanted, expected in FILTERED:
+        # As they come from an address: no constants of the program.
+        sent = {name: "".join(v) if isinstance(v, str) else v for name, v in wanted.items()}
+        with filled.database.read() as db:
+            rows = overview.rows(db, overview.Filter(**sent), 1)  # type: ignore[arg-type]
+        if (shown := [row.began for row in rows]) != expected:
+            wrong.append((wanted, shown))
+    assert not wrong
 
 
 def test_pages_follow_each_other(site: Site, clock: FakeClock) -> None:
