@@ -6,7 +6,8 @@ from flask.testing import FlaskClient
 
 from publisher.installation import Site
 from tests.browser.conftest import browse, chromium, live, log_in, port
-from tests.factories import PASSWORD, make_author
+from tests.factories import make_author
+from tests.web.studio.browser import Browser
 
 __all__ = ["browse", "chromium", "live", "log_in", "port"]
 
@@ -16,5 +17,5 @@ def author(app: Flask, client: FlaskClient, site: Site) -> FlaskClient:
     """A browser that is logged in as an admin."""
     app.config["FORM_KEYS"] = False
     make_author(site)
-    client.post("/studio/login", data={"name": "ada", "password": PASSWORD})
+    Browser(client).be_logged_in(site)
     return client

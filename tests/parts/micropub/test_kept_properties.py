@@ -46,39 +46,41 @@ def texts(place: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parts("webmention")
 @pytest.mark.parametrize("name", RESPONSES)
-@pytest.mark.parametrize("way", ["form", "json", "html"])
 def test_a_response_is_kept_shown_and_sent(
-    program: Program, site: Site, client: FlaskClient, name: str, way: str
+    program: Program, site: Site, client: FlaskClient, name: str
 ) -> None:
-    """With its class on the page and in the feed, in `q=source`, and told to the page."""
+    """With its class on the page and in the feed, in `q=source`, and told to the page; from a form,
+    as text in JSON and as HTML."""
     with site.database.write() as db:
         store_setting(db, "webmention_send", "on")
-    if way == "form":
-        answer = program.form(h="entry", content="I agree.", **{name: THERE})
-    else:
-        text = {"html": "<p>I agree.</p>"} if way == "html" else "I agree."
-        answer = program.create(content=[text], **{name: [THERE]})
-    assert answer.status_code == 201
-    url = answer.location or ""
-    assert "there" not in url
+    html = {"html": "<p>I agree.</p>"}
     link = f'class="u-{name}" href="{THERE.replace("&", "&amp;")}"'
-    assert link in client.get(url.removeprefix(SITE_URL)).text
-    assert f"u-{name}" in client.get("/rss.xml").text
-    entry_ = program.source(url)
-    assert entry_[name] == [THERE]
-    assert entry_["content"] == [{"html": "<p>I agree.</p>"} if way == "html" else "I agree."]
+    for number, way in enumerate(("form", "json", "html"), 1):
+        content: Any = html if way == "html" else "I agree."
+        if way == "form":
+            answer = program.form(h="entry", content=content, **{name: THERE})
+        else:
+            answer = program.create(content=[content], **{name: [THERE]})
+        assert answer.status_code == 201, way
+        url = answer.location or ""
+        assert "there" not in url
+        assert client.get(url.removeprefix(SITE_URL)).text.count(link) == 1
+        assert client.get("/rss.xml").text.count(f"u-{name}") == number
+        entry_ = program.source(url)
+        assert (entry_[name], entry_["content"]) == ([THERE], [content])
     with site.database.read() as db:
         targets = db.scalars(select(Delivery.target).where(Delivery.protocol == "webmention")).all()
-    assert targets == [THERE]
+    assert targets == [THERE] * 3
 
 
-@pytest.mark.parametrize("name", RESPONSES)
-def test_a_response_alone_is_a_post(program: Program, client: FlaskClient, name: str) -> None:
+def test_a_response_alone_is_a_post(program: Program, client: FlaskClient) -> None:
     """A like says enough; a bookmark with a title leads to what it is about."""
-    answer = program.create(**{name: [THERE]})
-    assert answer.status_code == 201
-    titled = program.create(name=["A title"], **{name: [THERE]})
-    assert f'class="u-{name}"' in client.get((titled.location or "").removeprefix(SITE_URL)).text
+    for name in RESPONSES:
+        answer = program.create(**{name: [THERE]})
+        assert answer.status_code == 201, name
+        titled = program.create(name=["A title"], **{name: [THERE]})
+        page = client.get((titled.location or "").removeprefix(SITE_URL)).text
+        assert f'class="u-{name}"' in page
 
 
 def test_updates_and_revisions_of_a_response(program: Program, site: Site) -> None:
@@ -117,41 +119,41 @@ def test_a_check_in(program: Program, client: FlaskClient) -> None:
     assert properties["content"] == ["Lunch meeting"]
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("visibility", "private"),
-        ("visibility", "unlisted"),
-        ("mp-syndicate-to", "https://social.example/"),
-        ("uid", "x"),
-        ("author", "https://else.example/"),
-        ("in-reply-to", "not an address"),
-        ("like-of", "javascript:alert(1)"),
-        ("like-of", "http://[4712::abcd::]/"),
-        ("repost-of", "http://there.example:65536/"),
-        ("photo", "http://[::1"),
-        ("audio", "https://there.example:x/1.mp3"),
-        ("in-reply-to", {"type": ["h-cite"], "properties": {"name": ["no address"]}}),
-        ("checkin", {"type": ["h-card"]}),
-        ("checkin", {"type": ["h-card"], "properties": {}}),
-        ("checkin", {"type": ["script"], "properties": {"name": ["x"]}}),
-        ("checkin", {"type": ["h-card"], "properties": {"adr": [{"type": ["h-adr"]}]}}),
-        ("checkin", {"type": ["h-card"], "properties": {'x"y': ["z"]}}),
-        ("checkin", ["x"]),
-        ('on"click', "x"),
-        ("Big", "x"),
-        ("a" * 60, "x"),
-    ],
-)
-def test_what_cannot_be_kept_is_refused_by_name(
-    program: Program, site: Site, name: str, value: Any
-) -> None:
+REFUSED: list[tuple[str, Any]] = [
+    ("visibility", "private"),
+    ("visibility", "unlisted"),
+    ("mp-syndicate-to", "https://social.example/"),
+    ("uid", "x"),
+    ("author", "https://else.example/"),
+    ("in-reply-to", "not an address"),
+    ("like-of", "javascript:alert(1)"),
+    ("like-of", "http://[4712::abcd::]/"),
+    ("repost-of", "http://there.example:65536/"),
+    ("photo", "http://[::1"),
+    ("audio", "https://there.example:x/1.mp3"),
+    ("in-reply-to", {"type": ["h-cite"], "properties": {"name": ["no address"]}}),
+    ("checkin", {"type": ["h-card"]}),
+    ("checkin", {"type": ["h-card"], "properties": {}}),
+    ("checkin", {"type": ["script"], "properties": {"name": ["x"]}}),
+    ("checkin", {"type": ["h-card"], "properties": {"adr": [{"type": ["h-adr"]}]}}),
+    ("checkin", {"type": ["h-card"], "properties": {'x"y': ["z"]}}),
+    ("checkin", ["x"]),
+    ('on"click', "x"),
+    ("Big", "x"),
+    ("a" * 60, "x"),
+]
+
+
+def test_what_cannot_be_kept_is_refused_by_name(program: Program, site: Site) -> None:
     """400 that names the property; no post is made without it."""
-    answer = program.create(content=["x"], **{name: [value]})
-    assert answer.status_code == 400
-    assert name[:40] in answer.get_json()["error_description"]
+    wrong = []
+    for name, value in REFUSED:
+        answer = program.create(content=["x"], **{name: [value]})
+        if answer.status_code != 400 or name[:40] not in answer.get_json()["error_description"]:
+            wrong.append((name, value, answer.text))
+    assert not wrong
     with site.database.read() as db:
-        assert db.get(Post, 1) is None
+        assert db.query(Post).count() == 0
 
 
 def test_an_address_beside_other_properties(program: Program) -> None:
@@ -169,12 +171,12 @@ def test_what_says_nothing_is_let_be(program: Program) -> None:
     assert program.source(answer.location or "")["content"] == ["x"]
 
 
-@pytest.mark.parametrize("entry_", [{"name": ["Only this"]}, {"name": ["x"], "like-of": [""]}, {}])
-def test_an_empty_post_is_refused(program: Program, entry_: dict[str, Any]) -> None:
+def test_an_empty_post_is_refused(program: Program) -> None:
     """A title alone is no post: whatever it was about did not arrive."""
-    answer = program.create(**entry_)
-    assert answer.status_code == 400
-    assert "write something first" in answer.get_json()["error_description"]
+    for entry_ in ({"name": ["Only this"]}, {"name": ["x"], "like-of": [""]}, {}):
+        answer = program.create(**entry_)
+        assert answer.status_code == 400, entry_
+        assert "write something first" in answer.get_json()["error_description"]
 
 
 def test_photos_in_a_form_have_their_words(program: Program) -> None:
@@ -233,7 +235,7 @@ def test_post_types(program: Program, client: FlaskClient) -> None:
 
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1)
-NAMES = st.from_regex(r"x-[a-z]{1,9}", fullmatch=True)
+NAMES = st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=9).map("x-{}".format)
 OBJECTS = st.builds(
     lambda inner: {"type": ["h-card"], "properties": inner},
     st.dictionaries(NAMES, st.lists(WORDS, min_size=1, max_size=2), min_size=1, max_size=3),
@@ -261,29 +263,30 @@ def test_an_own_paragraph_is_text() -> None:
         assert entry.to_content({"content": [source]}).source == source
 
 
-@pytest.mark.parametrize(
-    ("sent", "named"),
-    [
-        ({"content": ["One", "Two"]}, "content"),
-        ({"content": ["A"], "name": ["One", "Two"]}, "name"),
-        ({"content": ["A"], "summary": ["One", "Two"]}, "summary"),
-        ({"content": ["A"], "featured": [f"{THERE}.png", f"{THERE}.jpg"]}, "featured"),
-        ({"content": ["A"], "audio": [f"{THERE}.mp3", f"{THERE}.ogg"]}, "audio"),
-        ({"content": ["A"], "published": ["2024-01-01", "2024-01-02"]}, "published"),
-        ({"content": ["A"], "published": ["soon"]}, "published"),
-        ({"content": ["A"], "photo": [{"value": THERE, "caption": "One"}]}, "photo.caption"),
-        ({"content": ["A"], "mp-photo-alt": ["A hill"]}, "mp-photo-alt"),
-        ({"content": ["A"], "location-visibility": ["private"]}, "location-visibility"),
-        ({"content": ["A"], "syndicate-to": [THERE]}, "syndicate-to"),
-    ],
-)
-def test_what_would_be_dropped_is_refused_by_name(
-    program: Program, site: Site, sent: dict[str, list[Any]], named: str
-) -> None:
+DROPPED: list[tuple[dict[str, list[Any]], str]] = [
+    ({"content": ["One", "Two"]}, "content"),
+    ({"content": ["A"], "name": ["One", "Two"]}, "name"),
+    ({"content": ["A"], "summary": ["One", "Two"]}, "summary"),
+    ({"content": ["A"], "featured": [f"{THERE}.png", f"{THERE}.jpg"]}, "featured"),
+    ({"content": ["A"], "audio": [f"{THERE}.mp3", f"{THERE}.ogg"]}, "audio"),
+    ({"content": ["A"], "published": ["2024-01-01", "2024-01-02"]}, "published"),
+    ({"content": ["A"], "published": ["soon"]}, "published"),
+    ({"content": ["A"], "photo": [{"value": THERE, "caption": "One"}]}, "photo.caption"),
+    ({"content": ["A"], "mp-photo-alt": ["A hill"]}, "mp-photo-alt"),
+    ({"content": ["A"], "location-visibility": ["private"]}, "location-visibility"),
+    ({"content": ["A"], "syndicate-to": [THERE]}, "syndicate-to"),
+]
+
+
+def test_what_would_be_dropped_is_refused_by_name(program: Program, site: Site) -> None:
     """A second value of what a post has once; what belongs to nothing; a place not to be shown."""
-    answer = program.create(**sent)
-    assert answer.status_code == 400
-    assert answer.get_json()["error_description"].startswith(f"{named}:")
+    wrong = []
+    for sent, named in DROPPED:
+        answer = program.create(**sent)
+        said = answer.get_json().get("error_description", "")
+        if answer.status_code != 400 or not said.startswith(f"{named}:"):
+            wrong.append((sent, answer.text))
+    assert not wrong
     with site.database.read() as db:
         assert db.query(Post).count() == 0
 

@@ -37,12 +37,9 @@ def environment(environment: Environment) -> Environment:
 
 
 @pytest.fixture
-def reader(app: Flask, client: FlaskClient, site: Site) -> FlaskClient:
+def reader(author: FlaskClient) -> FlaskClient:
     """A browser that is logged in."""
-    app.config["FORM_KEYS"] = False
-    make_author(site)
-    client.post("/studio/login", data={"name": "ada", "password": PASSWORD})
-    return client
+    return author
 
 
 def stock(site: Site, *names: str, url: str = "http://a.example/feed", folder: str = "") -> int:
