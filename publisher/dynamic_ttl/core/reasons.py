@@ -138,7 +138,7 @@ def _number(expected: float) -> str:
 
 
 def _span(silence: timedelta) -> str:
-    minutes = int(silence.total_seconds() // 60)
+    minutes = silence // timedelta(minutes=1)
     if minutes < 120:
         return _count(minutes, "minute")
     return _count(minutes // 60, "hour") if minutes < 2880 else _count(silence.days, "day")

@@ -1,11 +1,13 @@
 """The planners against what can be worked out by hand, and habits that they must learn."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from math import sqrt
 
 import pytest
 
 from publisher.dynamic_ttl.core.menu import parse_menu
+from publisher.dynamic_ttl.core.ttl import choice
 from publisher.dynamic_ttl.core.ttl.activity import HALF_LIFE_DAYS, histogram
 from publisher.dynamic_ttl.core.ttl.choice import planned_table, workspace
 from publisher.dynamic_ttl.core.ttl.decision import Outlook, build_moment, decide
@@ -102,6 +104,26 @@ def test_a_ttl_may_hide_as_much_as_a_poll_is_worth() -> None:
         20,
     )
     assert (found(0.1, 10, 20), found(0.1, 10), found(1e9, 10, 20, 40)) == (10, 10, 40)
+
+
+@pytest.mark.parametrize(
+    ("at", "span"), [("12:00:00", (0, 60)), ("12:04:30", (4.5, 60)), ("12:57:12", (2.2, 5))]
+)
+def test_a_document_is_served_from_its_moment_to_the_end_of_its_hour(
+    monkeypatch: pytest.MonkeyPatch, at: str, span: tuple[float, float]
+) -> None:
+    """In minutes after the beginning of the forecast, the last whole five minutes."""
+    spans = []
+
+    def looked(problem: ServedSpan, menu: Sequence[int]) -> int:
+        spans.append((problem.first, problem.last, problem.worth))
+        return menu[0]
+
+    monkeypatch.setattr(choice, "look_ahead", looked)
+    now = datetime.fromisoformat(f"{NOON:%Y-%m-%d}T{at}Z")
+    rule = TtlRule.parse(menu="any", poll_minutes=7)
+    assert decide(histogram(daily(), now, "UTC"), now, rule).ttl_minutes == 15
+    assert spans == [pytest.approx((*span, 7.0))]
 
 
 def test_auto_plans_with_few_values_and_looks_ahead_with_many() -> None:
