@@ -156,6 +156,10 @@ def test_a_token_without_an_end_is_read_in_few_pieces(token: bytes) -> None:
         with pytest.raises(ParseError):
             list(safe_xml.elements(stream))
         assert len(stream.sizes) < 20
+
+
+def test_many_elements_are_read_in_small_pieces() -> None:
+    """What is made of one piece is held in memory together."""
     many = Stream(b"<a>" + b"<b/>" * 100_000 + b"</a>")
     assert len(list(safe_xml.elements(many))) == 200_002
     assert max(many.sizes) < 200_000

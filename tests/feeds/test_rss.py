@@ -195,18 +195,15 @@ for form in (rss, atom, jsonfeed):
 
 
 def test_same_bytes_in_another_process() -> None:
-    """R13: two processes with other hash seeds, locales and zones make the same bytes."""
-    outputs = [
-        subprocess.run(
-            [sys.executable, "-c", _RENDER],
-            env={"PYTHONHASHSEED": seed, "TZ": zone, "LC_ALL": "C.UTF-8"},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed, zone in [("1", "UTC"), ("4321", "Asia/Kolkata")]
-    ]
-    assert outputs[0] == outputs[1]
-    assert outputs[0].startswith((GOLDEN / "everything.rss.xml").read_bytes())
+    """R13: a process with another hash seed, locale and zone makes the same bytes."""
+    there = subprocess.run(
+        [sys.executable, "-c", _RENDER],
+        env={"PYTHONHASHSEED": "4321", "TZ": "Asia/Kolkata", "LC_ALL": "C.UTF-8"},
+        capture_output=True,
+        check=True,
+    ).stdout
+    assert there == b"".join(form.render(everything()) for form in (rss, atom, jsonfeed))
+    assert there.startswith((GOLDEN / "everything.rss.xml").read_bytes())
 
 
 def test_threads_do_not_disturb_each_other() -> None:
