@@ -58,7 +58,7 @@ def running_hub(address: str = "127.0.0.1") -> Iterator[Hub]:
 
     server = ThreadingHTTPServer((address, 0), Handler)
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     hub.url = f"http://{address}:{server.server_address[1]}"
     yield hub
