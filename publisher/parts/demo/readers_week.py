@@ -15,6 +15,8 @@ from operator import itemgetter
 
 from sqlalchemy import select, update
 
+from publisher.dynamic_ttl.core.civil import seconds
+from publisher.dynamic_ttl.core.ttl.activity import fold as fold_updates
 from publisher.dynamic_ttl.core.ttl.activity import histogram
 from publisher.dynamic_ttl.core.ttl.decision import Decision, decide
 from publisher.dynamic_ttl.core.ttl.headers import Expiries
@@ -130,8 +132,10 @@ def _documents(site: Site, now: datetime, posts: Sequence[datetime]) -> Iterator
     top = now.replace(minute=0, second=0, microsecond=0)
     hours = [top - HOUR * back for back in range(int(DAYS / HOUR), -1, -1)]
     decisions: dict[int, Decision] = {}
+    known, activity = hours[-24], histogram(updates, hours[-24], settings.zone.key)
     for at in hours[-24:]:
-        activity = histogram(updates, at, settings.zone.key)
+        new = (one for one in updates if seconds(known) < seconds(one) <= seconds(at))
+        known, activity = at, fold_updates(activity, new)
         decisions[at.hour] = decide(activity, at, settings.rule)
     before: ServedVersion | None = None
     for at in sorted({*hours, *posts}):
