@@ -91,10 +91,11 @@ def test_forged_forwarded_addresses_make_no_readers(
         assert session.scalar(select(func.count()).select_from(ReaderClient)) == readers
 
 
-@pytest.mark.parametrize("days", ["0", "x", "401", "²", "-1", "9" * 5000, "000000001" + "9" * 9])
-def test_bad_days_are_refused(author: FlaskClient, days: str) -> None:
+def test_bad_days_are_refused(author: FlaskClient) -> None:
     """Any nonsense in the query is the visitor's fault."""
-    assert author.get("/readers", query_string={"days": days}).status_code == 400
+    for days in ("0", "x", "401", "²", "-1", "9" * 5000, "000000001" + "9" * 9):
+        answer = author.get("/readers", query_string={"days": days})
+        assert answer.status_code == 400, days[:20]
 
 
 def test_an_empty_site_has_a_page(author: FlaskClient) -> None:

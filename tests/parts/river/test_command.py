@@ -105,26 +105,19 @@ def test_add_although_the_server_fails(typed: Typed, origin: Origin) -> None:
     assert "status 500: broken" in done.err
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "complaint"),
-    [
+def test_add_refuses(typed: Typed, origin: Origin) -> None:
+    """What cannot be followed is refused, and nothing is followed."""
+    url = origin.serve("/f", Reply(200, rss("a")))
+    html = origin.serve("/h", Reply(200, b"<html></html>", HTML))
+    for words, code, complaint in (
         (["ftp://a.example/f"], 2, "only http and https"),
         (["http://"], 2, "no host"),
-        (["{url}", "--policy", "magic"], 2, "magic"),
-        (["{url}", "--policy", "doubling:factor=x"], 2, "factor"),
-        (["{html}"], 1, "web page, not a feed"),
+        ([url, "--policy", "magic"], 2, "magic"),
+        ([url, "--policy", "doubling:factor=x"], 2, "factor"),
+        ([html], 1, "web page, not a feed"),
         ([], 2, "URL"),
-    ],
-)
-def test_add_refuses(
-    typed: Typed, origin: Origin, words: list[str], code: int, complaint: str
-) -> None:
-    """What cannot be followed is refused, and nothing is followed."""
-    places = {
-        "url": origin.serve("/f", Reply(200, rss("a"))),
-        "html": origin.serve("/h", Reply(200, b"<html></html>", HTML)),
-    }
-    refused(typed("add", *(word.format(**places) for word in words)), code, complaint)
+    ):
+        refused(typed("add", *words), code, complaint)
     assert json.loads(typed("list", "--json").out) == []
 
 
@@ -181,16 +174,16 @@ def test_remove(typed: Typed, followed: str) -> None:
     assert typed("list").out == ""
 
 
-@pytest.mark.parametrize("command", ["remove", "why", "poll"])
-def test_what_nobody_follows(typed: Typed, command: str) -> None:
+def test_what_nobody_follows(typed: Typed) -> None:
     """An address that is not followed is named in the refusal."""
-    refused(typed(command, "http://nobody.example/f"), 2, "http://nobody.example/f")
+    for command in ("remove", "why", "poll"):
+        refused(typed(command, "http://nobody.example/f"), 2, "http://nobody.example/f")
 
 
-@pytest.mark.parametrize("command", ["remove", "why", "poll", "add"])
-def test_addresses_that_are_none(typed: Typed, command: str) -> None:
+def test_addresses_that_are_none(typed: Typed) -> None:
     """What can be no address is a wrong argument."""
-    refused(typed(command, "http://[bad"), 2, "http://[bad")
+    for command in ("remove", "why", "poll", "add"):
+        refused(typed(command, "http://[bad"), 2, "http://[bad")
 
 
 def test_export_and_import(typed: Typed, followed: str, tmp_path: Path) -> None:
@@ -207,14 +200,12 @@ def test_export_and_import(typed: Typed, followed: str, tmp_path: Path) -> None:
     assert len(json.loads(typed("list", "--json").out)) == 2
 
 
-@pytest.mark.parametrize(
-    "text", ["", "<opml>", "<html></html>", "<!DOCTYPE x [<!ENTITY a 'b'>]><x/>"]
-)
-def test_import_refuses(typed: Typed, tmp_path: Path, text: str) -> None:
+def test_import_refuses(typed: Typed, tmp_path: Path) -> None:
     """Broken XML, other documents and entities are data errors."""
     file = tmp_path / "list.opml"
-    file.write_text(text, "utf-8")
-    refused(typed("import", str(file)), 1, "this is not an OPML file")
+    for text in ("", "<opml>", "<html></html>", "<!DOCTYPE x [<!ENTITY a 'b'>]><x/>"):
+        file.write_text(text, "utf-8")
+        refused(typed("import", str(file)), 1, "this is not an OPML file")
     assert typed("list").out == ""
 
 
@@ -250,23 +241,20 @@ def test_observe_leaves_out_what_it_cannot_read(typed: Typed) -> None:
     assert len(done.out.splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
+def test_observe_refuses(typed: Typed) -> None:
+    """Options that make no sense are wrong arguments."""
+    for words, complaint in (
         (["--estimator", "magic"], "known: changes, nochanges"),
         (["--visits", "1"], "--visits"),
         (["--visits", "many"], "--visits"),
-    ],
-)
-def test_observe_refuses(typed: Typed, words: list[str], complaint: str) -> None:
-    """Options that make no sense are wrong arguments."""
-    refused(typed("observe", *words, stdin=visits("a")), 2, complaint)
+    ):
+        refused(typed("observe", *words, stdin=visits("a")), 2, complaint)
 
 
-@pytest.mark.parametrize("words", [["drink"], ["run", "x"], ["export", "x"], ["list", "--yaml"]])
-def test_what_there_is_not(typed: Typed, words: list[str]) -> None:
+def test_what_there_is_not(typed: Typed) -> None:
     """Unknown commands, options and further words are wrong arguments."""
-    refused(typed(*words), 2, words[-1])
+    for words in (["drink"], ["run", "x"], ["export", "x"], ["list", "--yaml"]):
+        refused(typed(*words), 2, words[-1])
 
 
 def test_why_as_json(typed: Typed, followed: str) -> None:

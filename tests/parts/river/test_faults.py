@@ -32,12 +32,17 @@ def next_wait(river: River, url: str) -> float:
     return river.wait(url)
 
 
-@pytest.mark.parametrize("status", [500, 503, 404])
-def test_first_failures_come_back_soon(river: River, origin: Origin, status: int) -> None:
+def test_first_failures_come_back_soon(river: River, everywhere: Origin) -> None:
     """A quarter of an hour, one hour, four, a day: not a day at once."""
-    url = origin.serve("/f", Reply(status, b""))
-    river.add(url, "histogram")
-    assert [next_wait(river, url) for _ in range(5)] == [15, 60, 240, 1440, 1440]
+    urls = {}
+    for number, status in enumerate((500, 503, 404), 1):
+        url = everywhere.serve(f"/{status}", Reply(status, b""))
+        urls[status] = url.replace("127.0.0.1", f"127.0.5.{number}")
+        river.add(urls[status], "histogram")
+    for expected in (15, 60, 240, 1440, 1440):
+        next_wait(river, urls[500])
+        waits = {status: river.wait(url) for status, url in urls.items()}
+        assert waits == dict.fromkeys(urls, expected)
 
 
 @pytest.mark.parametrize("status", [206, 226])

@@ -148,22 +148,14 @@ def test_search(reader: FlaskClient, site: Site) -> None:
         assert reader.get("/river", query_string={"q": odd}).status_code == 200
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "feed=x",
-        "feed=999999999999999999999",
-        "feed=-1",
-        "before=x~y",
-        "before=~",
-        "images=x",
-        "by=no",
-    ],
-)
-def test_nonsense_in_the_address_is_ignored(reader: FlaskClient, site: Site, query: str) -> None:
+def test_nonsense_in_the_address_is_ignored(reader: FlaskClient, site: Site) -> None:
     """Whatever stands in the address, the page comes."""
     stock(site, "a")
-    assert reader.get(f"/river?{query}").status_code == 200
+    for query in (
+        "feed=x", "feed=999999999999999999999", "feed=-1", "before=x~y", "before=~", "images=x",
+        "by=no",
+    ):  # fmt: skip
+        assert reader.get(f"/river?{query}").status_code == 200, query
 
 
 def test_images_only_when_asked(reader: FlaskClient, site: Site) -> None:
@@ -208,41 +200,35 @@ def test_several_feeds_are_a_choice(reader: FlaskClient, site: Site, origin: Ori
         assert db.scalar(select(func.count()).select_from(RiverFeed)) == 0
 
 
-@pytest.mark.parametrize(
-    ("url", "words"),
-    [
-        ("", b"names no host"),
-        ("ftp://x.example/", b"only http and https"),
-        ("http://no-such-host.invalid/x", b""),
-        ("javascript:alert(1)", b""),
-    ],
-)
-def test_addresses_that_cannot_be_followed(reader: FlaskClient, url: str, words: bytes) -> None:
+def test_addresses_that_cannot_be_followed(reader: FlaskClient) -> None:
     """A bad address brings the form back with one sentence."""
-    answer = reader.post("/river/feeds", data={"url": url})
-    assert answer.status_code in ((302,) if ".invalid" in url else (422,))
-    assert words in answer.data
+    for url, status, words in (
+        ("", 422, b"names no host"),
+        ("ftp://x.example/", 422, b"only http and https"),
+        ("http://no-such-host.invalid/x", 302, b""),
+        ("javascript:alert(1)", 422, b""),
+    ):
+        answer = reader.post("/river/feeds", data={"url": url})
+        assert answer.status_code == status, url
+        assert words in answer.data
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        b"<rss><channel><title>a & b</title>" + b"<a>" * 300 + b"</channel></rss>",
-        b"<rss><channel><item " + b"a='b' " * 10_000 + b"/></channel></rss>",
-        (b"<!" + b"a" * 20) * 3_000 + b" " * 60_000,
-    ],
-    ids=["too deep", "attributes", "half-open declarations"],
-)
 def test_hostile_documents_are_refused(
-    reader: FlaskClient, origin: Origin, document: bytes
+    reader: FlaskClient, origin: Origin, clock: FakeClock
 ) -> None:
     """The form comes back with a sentence, at once."""
-    url = origin.serve("/f", Reply(200, document, {"Content-Type": "text/xml"}))
-    begun = time.monotonic()
-    answer = reader.post("/river/feeds", data={"url": url})
-    assert answer.status_code == 422
-    assert b'role="alert"' in answer.data or b"error" in answer.data
-    assert time.monotonic() - begun < 60
+    too_deep = b"<rss><channel><title>a & b</title>" + b"<a>" * 300 + b"</channel></rss>"
+    attributes = b"<rss><channel><item " + b"a='b' " * 10_000 + b"/></channel></rss>"
+    half_open_declarations = (b"<!" + b"a" * 20) * 3_000 + b" " * 60_000
+    for document in (too_deep, attributes, half_open_declarations):
+        url = origin.serve("/f", Reply(200, document, {"Content-Type": "text/xml"}))
+        begun = time.monotonic()
+        answer = reader.post("/river/feeds", data={"url": url})
+        assert answer.status_code == 422, document[:40]
+        assert b'role="alert"' in answer.data or b"error" in answer.data
+        assert time.monotonic() - begun < 60
+        clock.forward(minutes=1)  # the pause of its host
+    assert len(origin.log) == 3
 
 
 def test_retrieve_now_is_limited(reader: FlaskClient, site: Site, origin: Origin) -> None:
@@ -425,31 +411,36 @@ def test_write_about_an_item(reader: FlaskClient, site: Site) -> None:
     assert reader.get("/studio/posts/new?about=x").status_code == 200
 
 
-def test_three_hundred_feeds_are_pages(reader: FlaskClient, site: Site) -> None:
+def test_many_feeds_are_pages(reader: FlaskClient, site: Site) -> None:
     """Problems first, fifty a page; words, filters and orders narrow them."""
-    now = site.clock()
     with site.database.write() as db:
-        for number in range(300):
-            url = f"http://h{number}.example/feed"
-            feed = subscriptions.subscribe(db, url, now, now, title=f"Feed {number:03d}")
-            feed.folder = "Tech/Linux" if number % 3 else ""
-            feed.problem = "timeout" if number % 60 == 59 else ""
+        outlines = [
+            subscriptions.Outline(
+                f"http://h{number}.example/feed",
+                f"Feed {number:03d}",
+                folder="Tech/Linux" if number % 3 else "",
+            )
+            for number in range(120)
+        ]
+        subscriptions.subscribe_all(db, outlines, site.clock())
+        for feed in subscriptions.everyone(db):
+            feed.problem = "timeout" if int(feed.title[-3:]) % 24 == 23 else ""
     first = reader.get("/river/feeds").text
     rows = re.findall(r"Feed (\d{3})</a>", first[first.index('id="list"') :])
     assert len(rows) == 50
-    assert rows[:6] == ["059", "119", "179", "239", "299", "000"]
-    assert "page 1 of 6" in first
-    last = reader.get("/river/feeds?page=5&sort=title").text
-    assert "Feed 299" in last
+    assert rows[:6] == ["023", "047", "071", "095", "119", "000"]
+    assert "page 1 of 3" in first
+    last = reader.get("/river/feeds?page=2&sort=title").text
+    assert "Feed 119" in last
     assert "Feed 001" not in last[last.index('id="list"') :]
     assert "5 feeds" in reader.get("/river/feeds?only=problems").text
     assert "1 feed" in reader.get("/river/feeds?q=h17.ex").text
-    assert "200 feeds" in reader.get("/river/feeds?folder=Tech").text
+    assert "80 feeds" in reader.get("/river/feeds?folder=Tech").text
     for nonsense in ("page=x", "page=99999", "only=x", "sort=x", "q=%25_", "page=-1"):
         assert reader.get(f"/river/feeds?{nonsense}").status_code == 200
     side = reader.get("/river").text
     assert "Tech/Linux" in side
-    assert side.count("http") < 400
+    assert side.count("http") < 160
 
 
 def test_a_title_of_one_s_own_stays(
