@@ -48,7 +48,7 @@ def test_many_tries_at_once_test_no_more_than_the_limit(site: Site) -> None:
 def test_a_name_is_slowed_down_and_never_locked(site: Site, clock: FakeClock) -> None:
     """Tries from everywhere: five at once, then 10, 20, 40, 60, 60 ... seconds between them."""
     admitted, began = [], clock()
-    for second in range(0, 1_800, 5):
+    for second in range(0, 600, 5):
         clock.moment = began + timedelta(seconds=second)
         stranger = replace(VISITOR, address=f"198.51.{second % 250}.{second // 250}")
         for _ in range(6 if second == 0 else 1):

@@ -1,5 +1,6 @@
 """Pictures of imported posts: which are wanted, what becomes of their addresses."""
 
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -116,17 +117,19 @@ def test_private_addresses_are_refused() -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "<img " * 200_000,
-        "<img src='" * 100_000,
-        "![" * 500_000,
-        "![](a " * 160_000,
-        "![](<a " * 160_000,
+        "<img " * 40_000,
+        "<img src='" * 20_000,
+        "![" * 100_000,
+        "![](a " * 32_000,
+        "![](<a " * 32_000,
     ],
 )
 def test_hostile_sources_are_looked_through_once(source: str) -> None:
     """What begins a picture again and again and never ends it: no quadratic search."""
+    begun = time.thread_time()
     assert images.wanted(post(source, "markdown")) == set()
     assert len(images.without_addresses(source)) == len(source)
+    assert time.thread_time() - begun < 0.5  # it is a tenth
 
 
 def test_an_address_that_is_none_is_not_asked_for() -> None:
