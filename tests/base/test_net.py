@@ -37,10 +37,9 @@ def test_public_addresses_pass(address: str) -> None:
     assert net.is_public(address)
 
 
-@pytest.mark.parametrize("address", NOT_PUBLIC)
-def test_private_addresses_are_refused(address: str) -> None:
+def test_private_addresses_are_refused() -> None:
     """Private, local, metadata and reserved addresses are refused, wrapped or not."""
-    assert not net.is_public(address)
+    assert not [address for address in NOT_PUBLIC if net.is_public(address)]
 
 
 @pytest.mark.parametrize(

@@ -103,11 +103,18 @@ def dangers(html: str) -> list[str]:
     return reader.found
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
-def test_nothing_executable_survives(attack: str) -> None:
+def test_nothing_executable_survives() -> None:
     """Neither as HTML nor as Markdown, and not when made absolute for a feed."""
-    for html in (sanitise(attack), render(attack), absolute(render(attack), "https://b.example/x")):
-        assert dangers(html) == []
+    made = (
+        (attack, html)
+        for attack in ATTACKS
+        for html in (
+            sanitise(attack),
+            render(attack),
+            absolute(render(attack), "https://b.example/x"),
+        )
+    )
+    assert not [(attack, found) for attack, html in made if (found := dangers(html))]
 
 
 def test_the_detector_detects() -> None:

@@ -1,6 +1,7 @@
 """Feeds, element by element: which of several says it, and what an odd one does."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -127,60 +128,67 @@ def atom(inside: str, above: str = "") -> str:
 ALTERNATE = '<link href="https://a.example/b"/>'
 
 
-@pytest.mark.parametrize(
-    ("inside", "found"),
-    [
-        ("", {"where": "entry 1", "status": "published", "address": "", "by": ("",), "source": ""}),
-        ("<id>1</id>", {"guid": "1", "guid_is_permalink": False}),
-        (ALTERNATE, {"guid": "https://a.example/b", "address": "https://a.example/b", "slug": "b"}),
-        ('<link rel="self" href="https://a.example/s"/>' + ALTERNATE,
-         {"address": "https://a.example/b"}),
-        ('<link rel="zoo" href="https://a.example/s"/>', {"address": ""}),
-        ("<title type='html'>a &lt;b&gt;b&lt;/b&gt;</title>", {"title": "a b"}),
-        ("<title>a &lt;b&gt;</title>", {"title": "a <b>"}),
-        ("<summary>a</summary>", {"source": "a", "summary": ""}),
-        ("<summary>a</summary><content>c</content>", {"source": "c", "summary": "a"}),
-        ("<content>a &lt;b\n\nc</content>", {"source": "<p>a &lt;b</p>\n<p>c</p>"}),
-        ("<content>a &lt;b</content>", {"source": "a &lt;b"}),
-        ("<content type='text/html'> &lt;i&gt; </content>", {"source": "<i>"}),
-        ("<content type=' HTML '>&lt;i&gt;</content>", {"source": "<i>"}),
-        ("<content type='xhtml'><div>a <i>b</i> &lt;</div></content>",
-         {"source": "a <i>b</i> &lt;"}),
-        ("<content type='application/xhtml+xml'><div><i>b</i></div></content>",
-         {"source": "<i>b</i>"}),
-        ("<content type='xhtml'>a</content>", {"source": "a"}),
-        (f"{ALTERNATE}<content type='html'>&lt;a href='c'&gt;x&lt;/a&gt;</content>",
-         {"source": '<a href="https://a.example/c">x</a>'}),
-        (f"{ALTERNATE}<content type='html' xml:base='/d/'>&lt;a href='c'&gt;x&lt;/a&gt;</content>",
-         {"source": '<a href="https://a.example/d/c">x</a>'}),
-        (f"{ALTERNATE}<content type='xhtml' xml:base='/d/'><div><a href='c'>x</a></div></content>",
-         {"source": '<a href="https://a.example/d/c">x</a>'}),
-        ("<content type='html'>a&lt;a name=\"more\"&gt;&lt;/a&gt;b</content>",
-         {"source": "a<!--more-->b"}),
-        ("<category term='a'/><category term='b' label=' B '/>" + KIND.format("post"),
-         {"tags": ("a", "B")}),
-        ("<author><name>Ada</name></author>", {"by": ("Ada",)}),
-        ("<app:control><app:draft>yes</app:draft></app:control>" + ALTERNATE,
-         {"status": "draft", "address": "", "slug": "b"}),
-        ("<old:control><old:draft>yes</old:draft></old:control>", {"status": "draft"}),
-        ("<app:control><app:draft>no</app:draft></app:control>", {"status": "published"}),
-        ("<b:status>LIVE</b:status>", {"status": "published"}),
-        ("<b:status>SCHEDULED</b:status>", {"status": "published"}),
-        ("<b:status>DRAFT</b:status>", {"status": "draft"}),
-        ("<b:status>ZOO</b:status>", {"status": "draft"}),
-        ("<b:filename>/2020/a.html</b:filename>", {"aliases": ("/2020/a.html",), "slug": "a"}),
-        ("<b:filename>/2020/a.html</b:filename><b:status>DRAFT</b:status>", {"aliases": ()}),
-        ("<b:type>PAGE</b:type>", {"kind": "page"}),
-        ("<b:type>POST</b:type>", {"kind": "post"}),
-        (KIND.format("page"), {"kind": "page"}),
-        (KIND.format("post"), {"kind": "post"}),
-        ('<link rel="enclosure" href=" /1.mp3 " type="audio/mpeg" length="9"/>' + ALTERNATE,
-         {"address": "https://a.example/b"}),
-    ],
-)  # fmt: skip
-def test_elements_of_an_entry(inside: str, found: dict[str, Any]) -> None:
-    post = one(atom(inside))
-    assert {name: getattr(post, name) for name in found} == found
+ENTRIES: list[tuple[str, dict[str, Any]]] = [
+    ("", {"where": "entry 1", "status": "published", "address": "", "by": ("",), "source": ""}),
+    ("<id>1</id>", {"guid": "1", "guid_is_permalink": False}),
+    (ALTERNATE, {"guid": "https://a.example/b", "address": "https://a.example/b", "slug": "b"}),
+    ('<link rel="self" href="https://a.example/s"/>' + ALTERNATE,
+     {"address": "https://a.example/b"}),
+    ('<link rel="zoo" href="https://a.example/s"/>', {"address": ""}),
+    ("<title type='html'>a &lt;b&gt;b&lt;/b&gt;</title>", {"title": "a b"}),
+    ("<title>a &lt;b&gt;</title>", {"title": "a <b>"}),
+    ("<summary>a</summary>", {"source": "a", "summary": ""}),
+    ("<summary>a</summary><content>c</content>", {"source": "c", "summary": "a"}),
+    ("<content>a &lt;b\n\nc</content>", {"source": "<p>a &lt;b</p>\n<p>c</p>"}),
+    ("<content>a &lt;b</content>", {"source": "a &lt;b"}),
+    ("<content type='text/html'> &lt;i&gt; </content>", {"source": "<i>"}),
+    ("<content type=' HTML '>&lt;i&gt;</content>", {"source": "<i>"}),
+    ("<content type='xhtml'><div>a <i>b</i> &lt;</div></content>",
+     {"source": "a <i>b</i> &lt;"}),
+    ("<content type='application/xhtml+xml'><div><i>b</i></div></content>",
+     {"source": "<i>b</i>"}),
+    ("<content type='xhtml'>a</content>", {"source": "a"}),
+    (f"{ALTERNATE}<content type='html'>&lt;a href='c'&gt;x&lt;/a&gt;</content>",
+     {"source": '<a href="https://a.example/c">x</a>'}),
+    (f"{ALTERNATE}<content type='html' xml:base='/d/'>&lt;a href='c'&gt;x&lt;/a&gt;</content>",
+     {"source": '<a href="https://a.example/d/c">x</a>'}),
+    (f"{ALTERNATE}<content type='xhtml' xml:base='/d/'><div><a href='c'>x</a></div></content>",
+     {"source": '<a href="https://a.example/d/c">x</a>'}),
+    ("<content type='html'>a&lt;a name=\"more\"&gt;&lt;/a&gt;b</content>",
+     {"source": "a<!--more-->b"}),
+    ("<category term='a'/><category term='b' label=' B '/>" + KIND.format("post"),
+     {"tags": ("a", "B")}),
+    ("<author><name>Ada</name></author>", {"by": ("Ada",)}),
+    ("<app:control><app:draft>yes</app:draft></app:control>" + ALTERNATE,
+     {"status": "draft", "address": "", "slug": "b"}),
+    ("<old:control><old:draft>yes</old:draft></old:control>", {"status": "draft"}),
+    ("<app:control><app:draft>no</app:draft></app:control>", {"status": "published"}),
+    ("<b:status>LIVE</b:status>", {"status": "published"}),
+    ("<b:status>SCHEDULED</b:status>", {"status": "published"}),
+    ("<b:status>DRAFT</b:status>", {"status": "draft"}),
+    ("<b:status>ZOO</b:status>", {"status": "draft"}),
+    ("<b:filename>/2020/a.html</b:filename>", {"aliases": ("/2020/a.html",), "slug": "a"}),
+    ("<b:filename>/2020/a.html</b:filename><b:status>DRAFT</b:status>", {"aliases": ()}),
+    ("<b:type>PAGE</b:type>", {"kind": "page"}),
+    ("<b:type>POST</b:type>", {"kind": "post"}),
+    (KIND.format("page"), {"kind": "page"}),
+    (KIND.format("post"), {"kind": "post"}),
+    ('<link rel="enclosure" href=" /1.mp3 " type="audio/mpeg" length="9"/>' + ALTERNATE,
+     {"address": "https://a.example/b"}),
+]  # fmt: skip
+
+
+def fields_of(post: ImportedPost, names: Iterable[str]) -> dict[str, Any]:
+    return {name: getattr(post, name) for name in names}
+
+
+def test_elements_of_an_entry() -> None:
+    wrong = [
+        (inside, found, got)
+        for inside, found in ENTRIES
+        if (got := fields_of(one(atom(inside)), found)) != found
+    ]
+    assert not wrong
 
 
 def test_what_stands_above_the_entries() -> None:

@@ -1,5 +1,6 @@
 """Movable Type's text: what each field of an entry says."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -34,53 +35,62 @@ def test_how_such_an_export_begins(head: str, whether: bool) -> None:
     assert movable_type.is_one(head) == whether
 
 
-@pytest.mark.parametrize(
-    ("change", "found"),
-    [
-        ({}, {"where": "entry 1 (Tea)", "status": "published", "slug": "hot-tea", "address": "",
-              "source": "<p>x</p>", "source_format": "html", "as_markdown": True, "tags": (),
-              "by": (), "image": "", "needs": (), "summary": ""}),
-        ({"TITLE": "x" * 50}, {"where": f"entry 1 ({'x' * 40})"}),
-        ({"TITLE": "a  b"}, {"title": "a b"}),
-        ({"STATUS": "future"}, {"status": "scheduled"}),
-        ({"STATUS": "Scheduled"}, {"status": "scheduled"}),
-        ({"STATUS": "Draft"}, {"status": "draft"}),
-        ({"DATE": "soon"}, {"status": "draft", "published_at": None}),
-        ({"DATE": "soon", "UNIQUE_URL": "https://a.example/b"}, {"address": "https://a.example/b"}),
-        ({"UNIQUE_URL": "https://a.example/b", "STATUS": "Draft"}, {"address": ""}),
-        ({"UNIQUE_URL": "https://a.example/b", "BASENAME": ""}, {"slug": "b"}),
-        ({"BASENAME": "2021/02/03/040506"},
-         {"address": "/entry/2021/02/03/040506", "slug": "040506"}),
-        ({"BASENAME": "2021/a", "UNIQUE_URL": "https://a.example/b"},
-         {"address": "https://a.example/b"}),
-        ({"CONVERT_BREAKS": "0", "body": "a\n\nb"}, {"source": "a\n\nb"}),
-        ({"CONVERT_BREAKS": "richtext", "body": "a"}, {"source": "a"}),
-        ({"CONVERT_BREAKS": "1", "body": "a\n\nb"}, {"source": "<p>a</p>\n\n<p>b</p>"}),
-        ({"CONVERT_BREAKS": "Markdown"},
-         {"source": "x", "source_format": "markdown", "as_markdown": False}),
-        ({"CONVERT_BREAKS": "textile_2"},
-         {"needs": ("it is written in Textile, which is shown as typed",), "status": "published"}),
-        ({"AUTHOR": "Ada"}, {"by": ("Ada",)}),
-        ({"IMAGE": "https://a.example/i"}, {"image": "https://a.example/i"}),
-        ({"IMAGE": "/i"}, {"image": ""}),
-        ({"CATEGORY": "a", "PRIMARY_CATEGORY": "b"}, {"tags": ("a", "b")}),
-        ({"TAGS": 'a,"b c", a,'}, {"tags": ("a", "b c")}),
-        ({"CATEGORY": '"a, b"'}, {"tags": ("a, b",)}),
-        ({"more": "EXTENDED BODY:\nb\n-----\n"}, {"source": "<p>x</p>\n\n<!--more-->\n\n<p>b</p>"}),
-        ({"more": "EXTENDED BODY:\nb\n-----\n", "CONVERT_BREAKS": "0"},
-         {"source": "x\n\n<!--more-->\n\nb"}),
-        ({"more": "EXCERPT:\na <b>b</b>\n-----\n"}, {"summary": "a b"}),
-        ({"more": "KEYWORDS:\na, b\n-----\n"}, {"tags": ("a", "b")}),
-        ({"more": "COMMENT:\nAUTHOR: x\n-----\n"}, {"source": "<p>x</p>", "by": ()}),
-        ({"more": "BODY:\nagain\n-----\n"}, {"source": "<p>x</p>"}),
-        ({"body": "a\n-----\nb\n--------\nc", "CONVERT_BREAKS": "0"},
-         {"source": "a\n-----\nb\n--------\nc"}),
-        ({"body": "TITLE: in the text"}, {"title": "Tea"}),
-    ],
-)  # fmt: skip
-def test_fields_of_an_entry(change: dict[str, str], found: dict[str, Any]) -> None:
+ENTRIES: list[tuple[dict[str, str], dict[str, Any]]] = [
+    ({}, {"where": "entry 1 (Tea)", "status": "published", "slug": "hot-tea", "address": "",
+          "source": "<p>x</p>", "source_format": "html", "as_markdown": True, "tags": (),
+          "by": (), "image": "", "needs": (), "summary": ""}),
+    ({"TITLE": "x" * 50}, {"where": f"entry 1 ({'x' * 40})"}),
+    ({"TITLE": "a  b"}, {"title": "a b"}),
+    ({"STATUS": "future"}, {"status": "scheduled"}),
+    ({"STATUS": "Scheduled"}, {"status": "scheduled"}),
+    ({"STATUS": "Draft"}, {"status": "draft"}),
+    ({"DATE": "soon"}, {"status": "draft", "published_at": None}),
+    ({"DATE": "soon", "UNIQUE_URL": "https://a.example/b"}, {"address": "https://a.example/b"}),
+    ({"UNIQUE_URL": "https://a.example/b", "STATUS": "Draft"}, {"address": ""}),
+    ({"UNIQUE_URL": "https://a.example/b", "BASENAME": ""}, {"slug": "b"}),
+    ({"BASENAME": "2021/02/03/040506"},
+     {"address": "/entry/2021/02/03/040506", "slug": "040506"}),
+    ({"BASENAME": "2021/a", "UNIQUE_URL": "https://a.example/b"},
+     {"address": "https://a.example/b"}),
+    ({"CONVERT_BREAKS": "0", "body": "a\n\nb"}, {"source": "a\n\nb"}),
+    ({"CONVERT_BREAKS": "richtext", "body": "a"}, {"source": "a"}),
+    ({"CONVERT_BREAKS": "1", "body": "a\n\nb"}, {"source": "<p>a</p>\n\n<p>b</p>"}),
+    ({"CONVERT_BREAKS": "Markdown"},
+     {"source": "x", "source_format": "markdown", "as_markdown": False}),
+    ({"CONVERT_BREAKS": "textile_2"},
+     {"needs": ("it is written in Textile, which is shown as typed",), "status": "published"}),
+    ({"AUTHOR": "Ada"}, {"by": ("Ada",)}),
+    ({"IMAGE": "https://a.example/i"}, {"image": "https://a.example/i"}),
+    ({"IMAGE": "/i"}, {"image": ""}),
+    ({"CATEGORY": "a", "PRIMARY_CATEGORY": "b"}, {"tags": ("a", "b")}),
+    ({"TAGS": 'a,"b c", a,'}, {"tags": ("a", "b c")}),
+    ({"CATEGORY": '"a, b"'}, {"tags": ("a, b",)}),
+    ({"more": "EXTENDED BODY:\nb\n-----\n"}, {"source": "<p>x</p>\n\n<!--more-->\n\n<p>b</p>"}),
+    ({"more": "EXTENDED BODY:\nb\n-----\n", "CONVERT_BREAKS": "0"},
+     {"source": "x\n\n<!--more-->\n\nb"}),
+    ({"more": "EXCERPT:\na <b>b</b>\n-----\n"}, {"summary": "a b"}),
+    ({"more": "KEYWORDS:\na, b\n-----\n"}, {"tags": ("a", "b")}),
+    ({"more": "COMMENT:\nAUTHOR: x\n-----\n"}, {"source": "<p>x</p>", "by": ()}),
+    ({"more": "BODY:\nagain\n-----\n"}, {"source": "<p>x</p>"}),
+    ({"body": "a\n-----\nb\n--------\nc", "CONVERT_BREAKS": "0"},
+     {"source": "a\n-----\nb\n--------\nc"}),
+    ({"body": "TITLE: in the text"}, {"title": "Tea"}),
+]  # fmt: skip
+
+
+def fields_of(change: dict[str, str], names: Iterable[str]) -> dict[str, Any]:
+    """These fields of the post of an entry with a change."""
     (post,) = read(entry(**change), "movabletype").posts
-    assert {name: getattr(post, name) for name in found} == found
+    return {name: getattr(post, name) for name in names}
+
+
+def test_fields_of_an_entry() -> None:
+    wrong = [
+        (change, found, got)
+        for change, found in ENTRIES
+        if (got := fields_of(change, found)) != found
+    ]
+    assert not wrong
 
 
 def test_the_first_of_two_values_counts() -> None:

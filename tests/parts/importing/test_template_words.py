@@ -144,80 +144,84 @@ def test_tags(text: str, made: str, told: str) -> None:
     assert words(text, tags=True) == (made, told)
 
 
-@pytest.mark.parametrize(
-    ("text", "made", "told"),
-    [
-        ('{{< ref "b" >}}', "/b/", ""),
-        ('{{< ref path="b" >}}', "/b/", ""),
-        ("{{< ref >}}", "{{< ref >}}", "{{< ref >}}"),
-        ("{{< relref none >}}", "{{< relref none >}}", "{{< relref >}}"),
-        ("{{% ref b %}}", "/b/", ""),
-        ("{{< youtube abcdefgh >}}", "\n\nhttps://www.youtube.com/watch?v=abcdefgh\n\n", ""),
-        ('{{< youtube id="abcdefgh" title="x" >}}',
-         "\n\nhttps://www.youtube.com/watch?v=abcdefgh\n\n",
-         ""),
-        ("{{< youtube video_id=abcdefgh >}}",
-         "\n\nhttps://www.youtube.com/watch?v=abcdefgh\n\n",
-         ""),
-        ("{{< youtube ab >}}", "{{< youtube ab >}}", "{{< youtube >}}"),
-        ("{{< youtube https://a.example/x >}}", "\n\nhttps://a.example/x\n\n", ""),
-        ("{{< vimeo 12 >}}", "\n\nhttps://vimeo.com/12\n\n", ""),
-        ("{{< vimeo x >}}", "{{< vimeo x >}}", "{{< vimeo >}}"),
-        ("{{< tweet 12 >}}", "\n\nhttps://twitter.com/i/status/12\n\n", ""),
-        ("{{< tweet user=ada id=12 >}}", "\n\nhttps://twitter.com/ada/status/12\n\n", ""),
-        ("{{< instagram Ab-1 >}}", "\n\nhttps://www.instagram.com/p/Ab-1/\n\n", ""),
-        ("{{< gist ada 12 >}}", "\n\nhttps://gist.github.com/ada/12\n\n", ""),
-        ("{{< gist ada/12 >}}", "\n\nhttps://gist.github.com/ada/12\n\n", ""),
-        ("{{< gist ada/12 f.py >}}", "\n\nhttps://gist.github.com/ada/12\n\n", ""),
-        ("{{< gist 12 >}}", "\n\nhttps://gist.github.com/12\n\n", ""),
-        ("{{< notice tip >}}a{{< /notice >}}", "\n\n> **Tip**\n> \n> a\n\n\n", ""),
-        ('{{< notice tip "Title" >}}a{{< /notice >}}', "\n\n> **Title**\n> \n> a\n\n\n", ""),
-        ("{{< alert >}}a{{< /alert >}}", "\n\n> **Note**\n> \n> a\n\n\n", ""),
-        ('{{< details "More" >}}a{{< /details >}}', "\n\n> **More**\n> \n> a\n\n\n", ""),
-        ('{{< details summary="More" >}}a{{< /details >}}', "\n\n> **More**\n> \n> a\n\n\n", ""),
-        ('{{< hint type=warning title="[T]" >}}a{{< /hint >}}', "\n\n> **T**\n> \n> a\n\n\n", ""),
-        ("{{< notice >}}", "{{< notice >}}", "{{< notice >}}"),
-        ("{{< warning >}}a{{< /warning >}}", "\n\n> **Warning**\n> \n> a\n\n\n", ""),
-        ("{{< custom >}}a{{< /custom >}}", "{{< custom >}}a{{< /custom >}}", "{{< custom >}}"),
-        ('{{< gallery >}}{{< figure src="a.png" >}}{{< /gallery >}}', "\n\n![](a.png)\n\n", ""),
-        ("{{< row >}}", "{{< row >}}", "{{< row >}}"),
-        ("{{</* youtube x */>}}", "{{< youtube x >}}", ""),
-        ("{{%/* x */%}}", "{{% x %}}", ""),
-        ("a /* b */", "a /* b */", ""),
-        ("{{< rawhtml >}}<b>x</b>{{< /rawhtml >}}", "<b>x</b>", ""),
-        ('{{< video src="a.mp4" >}}', '\n\n<video controls src="a.mp4"></video>\n\n', ""),
-        ("{{< video url=a.webm >}}", '\n\n<video controls src="a.webm"></video>\n\n', ""),
-        ("{{< video file=a.mov >}}", '\n\n<video controls src="a.mov"></video>\n\n', ""),
-        ("{{< video a.mp4 >}}", '\n\n<video controls src="a.mp4"></video>\n\n', ""),
-        ('{{< video src="a b.mp4" >}}', '{{< video src="a b.mp4" >}}', "{{< video >}}"),
-        ("{{< audio src=a.mp3 >}}", '\n\n<audio controls src="a.mp3"></audio>\n\n', ""),
-        ("{{< audio src=a.mp4 >}}", "{{< audio src=a.mp4 >}}", "{{< audio >}}"),
-        ("{{< video src=a.mp3 >}}", "{{< video src=a.mp3 >}}", "{{< video >}}"),
-        ('{{< figure src="a.png" caption="A *cup*" >}}',
-         ("\n\n<figure>\n\n![A *cup*](a.png)\n\n<figcaption>\n\nA *cup*\n\n</figcaption>\n"
-          "</figure>\n\n"),
-         ""),
-        ('{{< figure src="a.png" title="T" link="/x" >}}', '[![T](a.png "T")](/x)', ""),
-        ('{{< figure src="a.png" link="/x y" alt="[a]" >}}', "[![a](a.png)](</x y>)", ""),
-        ('{{< figure src="a b.png" >}}', "![](<a b.png>)", ""),
-        ("{{< img a.png >}}", "![](a.png)", ""),
-        ("{{< img a.txt >}}", "{{< img a.txt >}}", "{{< img >}}"),
-        ("{{< figure src=page.image >}}", "![](/p.png)", ""),
-        ("{{< figure src=page.none >}}", "{{< figure src=page.none >}}", "{{< figure >}}"),
-        ("{{< figure >}}", "{{< figure >}}", "{{< figure >}}"),
-        ('{{< imgcap url="a.png" caption=\'C "q"\' >}}', '![C "q"](a.png "C \'q\'")', ""),
-        ('{{< figure src="a.png" alt="A" caption="See [x](/y)" >}}',
-         ("\n\n<figure>\n\n![A](a.png)\n\n<figcaption>\n\nSee [x](/y)\n\n</figcaption>\n"
-          "</figure>\n\n"),
-         ""),
-        ("{{< video https://youtu.be/x >}}", "\n\nhttps://youtu.be/x\n\n", ""),
-        ("{{< unknown a=1 >}}", "{{< unknown a=1 >}}", "{{< unknown >}}"),
-        ("{{{< youtube abcdefgh >}}", "{{{< youtube abcdefgh >}}", ""),
-    ],
-)  # fmt: skip
-def test_shortcodes(text: str, made: str, told: str) -> None:
+SHORTCODES: list[tuple[str, str, str]] = [
+    ('{{< ref "b" >}}', "/b/", ""),
+    ('{{< ref path="b" >}}', "/b/", ""),
+    ("{{< ref >}}", "{{< ref >}}", "{{< ref >}}"),
+    ("{{< relref none >}}", "{{< relref none >}}", "{{< relref >}}"),
+    ("{{% ref b %}}", "/b/", ""),
+    ("{{< youtube abcdefgh >}}", "\n\nhttps://www.youtube.com/watch?v=abcdefgh\n\n", ""),
+    ('{{< youtube id="abcdefgh" title="x" >}}',
+     "\n\nhttps://www.youtube.com/watch?v=abcdefgh\n\n",
+     ""),
+    ("{{< youtube video_id=abcdefgh >}}",
+     "\n\nhttps://www.youtube.com/watch?v=abcdefgh\n\n",
+     ""),
+    ("{{< youtube ab >}}", "{{< youtube ab >}}", "{{< youtube >}}"),
+    ("{{< youtube https://a.example/x >}}", "\n\nhttps://a.example/x\n\n", ""),
+    ("{{< vimeo 12 >}}", "\n\nhttps://vimeo.com/12\n\n", ""),
+    ("{{< vimeo x >}}", "{{< vimeo x >}}", "{{< vimeo >}}"),
+    ("{{< tweet 12 >}}", "\n\nhttps://twitter.com/i/status/12\n\n", ""),
+    ("{{< tweet user=ada id=12 >}}", "\n\nhttps://twitter.com/ada/status/12\n\n", ""),
+    ("{{< instagram Ab-1 >}}", "\n\nhttps://www.instagram.com/p/Ab-1/\n\n", ""),
+    ("{{< gist ada 12 >}}", "\n\nhttps://gist.github.com/ada/12\n\n", ""),
+    ("{{< gist ada/12 >}}", "\n\nhttps://gist.github.com/ada/12\n\n", ""),
+    ("{{< gist ada/12 f.py >}}", "\n\nhttps://gist.github.com/ada/12\n\n", ""),
+    ("{{< gist 12 >}}", "\n\nhttps://gist.github.com/12\n\n", ""),
+    ("{{< notice tip >}}a{{< /notice >}}", "\n\n> **Tip**\n> \n> a\n\n\n", ""),
+    ('{{< notice tip "Title" >}}a{{< /notice >}}', "\n\n> **Title**\n> \n> a\n\n\n", ""),
+    ("{{< alert >}}a{{< /alert >}}", "\n\n> **Note**\n> \n> a\n\n\n", ""),
+    ('{{< details "More" >}}a{{< /details >}}', "\n\n> **More**\n> \n> a\n\n\n", ""),
+    ('{{< details summary="More" >}}a{{< /details >}}', "\n\n> **More**\n> \n> a\n\n\n", ""),
+    ('{{< hint type=warning title="[T]" >}}a{{< /hint >}}', "\n\n> **T**\n> \n> a\n\n\n", ""),
+    ("{{< notice >}}", "{{< notice >}}", "{{< notice >}}"),
+    ("{{< warning >}}a{{< /warning >}}", "\n\n> **Warning**\n> \n> a\n\n\n", ""),
+    ("{{< custom >}}a{{< /custom >}}", "{{< custom >}}a{{< /custom >}}", "{{< custom >}}"),
+    ('{{< gallery >}}{{< figure src="a.png" >}}{{< /gallery >}}', "\n\n![](a.png)\n\n", ""),
+    ("{{< row >}}", "{{< row >}}", "{{< row >}}"),
+    ("{{</* youtube x */>}}", "{{< youtube x >}}", ""),
+    ("{{%/* x */%}}", "{{% x %}}", ""),
+    ("a /* b */", "a /* b */", ""),
+    ("{{< rawhtml >}}<b>x</b>{{< /rawhtml >}}", "<b>x</b>", ""),
+    ('{{< video src="a.mp4" >}}', '\n\n<video controls src="a.mp4"></video>\n\n', ""),
+    ("{{< video url=a.webm >}}", '\n\n<video controls src="a.webm"></video>\n\n', ""),
+    ("{{< video file=a.mov >}}", '\n\n<video controls src="a.mov"></video>\n\n', ""),
+    ("{{< video a.mp4 >}}", '\n\n<video controls src="a.mp4"></video>\n\n', ""),
+    ('{{< video src="a b.mp4" >}}', '{{< video src="a b.mp4" >}}', "{{< video >}}"),
+    ("{{< audio src=a.mp3 >}}", '\n\n<audio controls src="a.mp3"></audio>\n\n', ""),
+    ("{{< audio src=a.mp4 >}}", "{{< audio src=a.mp4 >}}", "{{< audio >}}"),
+    ("{{< video src=a.mp3 >}}", "{{< video src=a.mp3 >}}", "{{< video >}}"),
+    ('{{< figure src="a.png" caption="A *cup*" >}}',
+     ("\n\n<figure>\n\n![A *cup*](a.png)\n\n<figcaption>\n\nA *cup*\n\n</figcaption>\n"
+      "</figure>\n\n"),
+     ""),
+    ('{{< figure src="a.png" title="T" link="/x" >}}', '[![T](a.png "T")](/x)', ""),
+    ('{{< figure src="a.png" link="/x y" alt="[a]" >}}', "[![a](a.png)](</x y>)", ""),
+    ('{{< figure src="a b.png" >}}', "![](<a b.png>)", ""),
+    ("{{< img a.png >}}", "![](a.png)", ""),
+    ("{{< img a.txt >}}", "{{< img a.txt >}}", "{{< img >}}"),
+    ("{{< figure src=page.image >}}", "![](/p.png)", ""),
+    ("{{< figure src=page.none >}}", "{{< figure src=page.none >}}", "{{< figure >}}"),
+    ("{{< figure >}}", "{{< figure >}}", "{{< figure >}}"),
+    ('{{< imgcap url="a.png" caption=\'C "q"\' >}}', '![C "q"](a.png "C \'q\'")', ""),
+    ('{{< figure src="a.png" alt="A" caption="See [x](/y)" >}}',
+     ("\n\n<figure>\n\n![A](a.png)\n\n<figcaption>\n\nSee [x](/y)\n\n</figcaption>\n"
+      "</figure>\n\n"),
+     ""),
+    ("{{< video https://youtu.be/x >}}", "\n\nhttps://youtu.be/x\n\n", ""),
+    ("{{< unknown a=1 >}}", "{{< unknown a=1 >}}", "{{< unknown >}}"),
+    ("{{{< youtube abcdefgh >}}", "{{{< youtube abcdefgh >}}", ""),
+]  # fmt: skip
+
+
+def test_shortcodes() -> None:
     """Of Hugo: links, pictures, films, notes; what else they do is told."""
-    assert words(text, shortcodes=True) == (made, told)
+    wrong = [
+        (text, made, told, got)
+        for text, made, told in SHORTCODES
+        if (got := words(text, shortcodes=True)) != (made, told)
+    ]
+    assert not wrong
 
 
 @pytest.mark.parametrize(
@@ -425,45 +429,49 @@ def test_wiki_links_of_quartz(text: str, made: str, told: str) -> None:
     assert words(text, generator="Quartz") == (made, told)
 
 
-@pytest.mark.parametrize(
-    ("text", "made", "told"),
-    [
-        ("[a]({filename}a.md)", "[a](/a/)", ""),
-        ("[a]({filename}/a.pdf)", "[a](/a.pdf)", ""),
-        ("[a]({static}/a.pdf)", "[a](/a.pdf)", ""),
-        ("[a]({attach}a.pdf)", "[a](a.pdf)", ""),
-        ("[a]({tag}x)", "[a]({tag}x)", ""),
-        ("[a]({author}x)", "[a]({author}x)", ""),
-        ("[a]({index})", "[a]({index})", ""),
-        ("[a](|filename|a.md)", "[a](/a/)", ""),
-        ("[a](a.md)", "[a](/a/)", ""),
-        ("[a](a.md#x)", "[a](/a/#x)", ""),
-        ("[a](none.md)", "[a](none.md)", ""),
-        ("[a](other.html)", "[a](other.html)", ""),
-        ("[a](/other.html)", "[a](/other.html)", ""),
-        ("[a](other)", "[a](other)", ""),
-        ("[a](../tea)", "[a](/blog/2020/03/tea)", ""),
-        ("[a](./tea/)", "[a](/blog/2020/03/now/tea/)", ""),
-        ("[a](../tea.pdf)", "[a](../tea.pdf)", ""),
-        ("[a](tea/)", "[a](tea/)", ""),
-        ('<a href="a.md">', '<a href="/a/">', ""),
-        ("<img src='a.md'>", "<img src='/a/'>", ""),
-        ("[a]: a.md", "[a]: /a/", ""),
-        ("[a]: <a.md>", "[a]: </a/>", ""),
-        ("[a](<a.md>)", "[a](</a/>)", ""),
-        ("[a](https://x.example/a.md)", "[a](https://x.example/a.md)", ""),
-        ("[a](#a.md)", "[a](#a.md)", ""),
-        ("[a](mailto:a.md)", "[a](mailto:a.md)", ""),
-        ("[a](a.markdown)", "[a](a.markdown)", ""),
-        ("[a](a.mdx)", "[a](a.mdx)", ""),
-        ("[a](a.qmd)", "[a](a.qmd)", ""),
-        ("[a](a.rst)", "[a](a.rst)", ""),
-        ("[a]({filename}other.html)", "[a]({filename}other.html)", ""),
-    ],
-)  # fmt: skip
-def test_links_between_files(text: str, made: str, told: str) -> None:
+LINKS: list[tuple[str, str, str]] = [
+    ("[a]({filename}a.md)", "[a](/a/)", ""),
+    ("[a]({filename}/a.pdf)", "[a](/a.pdf)", ""),
+    ("[a]({static}/a.pdf)", "[a](/a.pdf)", ""),
+    ("[a]({attach}a.pdf)", "[a](a.pdf)", ""),
+    ("[a]({tag}x)", "[a]({tag}x)", ""),
+    ("[a]({author}x)", "[a]({author}x)", ""),
+    ("[a]({index})", "[a]({index})", ""),
+    ("[a](|filename|a.md)", "[a](/a/)", ""),
+    ("[a](a.md)", "[a](/a/)", ""),
+    ("[a](a.md#x)", "[a](/a/#x)", ""),
+    ("[a](none.md)", "[a](none.md)", ""),
+    ("[a](other.html)", "[a](other.html)", ""),
+    ("[a](/other.html)", "[a](/other.html)", ""),
+    ("[a](other)", "[a](other)", ""),
+    ("[a](../tea)", "[a](/blog/2020/03/tea)", ""),
+    ("[a](./tea/)", "[a](/blog/2020/03/now/tea/)", ""),
+    ("[a](../tea.pdf)", "[a](../tea.pdf)", ""),
+    ("[a](tea/)", "[a](tea/)", ""),
+    ('<a href="a.md">', '<a href="/a/">', ""),
+    ("<img src='a.md'>", "<img src='/a/'>", ""),
+    ("[a]: a.md", "[a]: /a/", ""),
+    ("[a]: <a.md>", "[a]: </a/>", ""),
+    ("[a](<a.md>)", "[a](</a/>)", ""),
+    ("[a](https://x.example/a.md)", "[a](https://x.example/a.md)", ""),
+    ("[a](#a.md)", "[a](#a.md)", ""),
+    ("[a](mailto:a.md)", "[a](mailto:a.md)", ""),
+    ("[a](a.markdown)", "[a](a.markdown)", ""),
+    ("[a](a.mdx)", "[a](a.mdx)", ""),
+    ("[a](a.qmd)", "[a](a.qmd)", ""),
+    ("[a](a.rst)", "[a](a.rst)", ""),
+    ("[a]({filename}other.html)", "[a]({filename}other.html)", ""),
+]  # fmt: skip
+
+
+def test_links_between_files() -> None:
     """To the addresses that the texts had; what is no text of the site stays."""
-    assert words(text) == (made, told)
+    wrong = [
+        (text, made, told, got)
+        for text, made, told in LINKS
+        if (got := words(text)) != (made, told)
+    ]
+    assert not wrong
 
 
 @pytest.mark.parametrize(
@@ -499,52 +507,56 @@ def test_blocks_between_colons(text: str, made: str, told: str) -> None:
     assert words(text) == (made, told)
 
 
-@pytest.mark.parametrize(
-    ("text", "made", "told"),
-    [
-        ("`[[B]]` [[B]]", "`[[B]]` [B](/b/)", ""),
-        ("``[[B]] ` `` [[B]]", "``[[B]] ` `` [B](/b/)", ""),
-        ("` [[B]]", "` [B](/b/)", ""),
-        ("a ` b\n\n[[B]] ` c", "a ` b\n\n[B](/b/) ` c", ""),
-        ("```\n[[B]]\n```\n[[B]]", "```\n[[B]]\n```\n[B](/b/)", ""),
-        ("~~~\n[[B]]\n~~~\n[[B]]", "~~~\n[[B]]\n~~~\n[B](/b/)", ""),
-        ("````\n```\n[[B]]\n````\n[[B]]", "````\n```\n[[B]]\n````\n[B](/b/)", ""),
-        ("```\n[[B]]\n~~~\n[[B]]", "```\n[[B]]\n~~~\n[[B]]", ""),
-        ("```\n[[B]]", "```\n[[B]]", ""),
-        ("```py\n[[B]]\n``` x\n[[B]]\n```\n[[B]]",
-         "```py\n[[B]]\n``` x\n[[B]]\n```\n[B](/b/)",
-         ""),
-        ("   ```\n[[B]]\n   ```\n[[B]]", "   ```\n[[B]]\n   ```\n[B](/b/)", ""),
-        ("    ```\n[[B]]\n    ```", "    ```\n[[B]]\n    ```", ""),
-        ("`a` `[[B]]` ``b``", "`a` `[[B]]` ``b``", ""),
-        ("{% raw %}{{ page.title }} [[B]]{% endraw %} [[B]]",
-         "{{ page.title }} [[B]] [B](/b/)",
-         ""),
-        ("{%- raw -%}[[B]]{%- endraw -%}", "[[B]]", ""),
-        ("{% highlight python %}\n[[B]]\n{% endhighlight %}\nx",
-         "\n```python\n[[B]]\n```\n\nx",
-         ""),
-        ("{% highlight ruby linenos %}\n```\n{% endhighlight %}", "\n````ruby\n```\n````\n", ""),
-        ("{% codeblock lang:js T %}\na\n{% endcodeblock %}", "\n```js\na\n```\n", ""),
-        ("{% codeblock %}\na\n{% endcodeblock %}", "\n```\na\n```\n", ""),
-        ("{% comment %}x{% endcomment %}y", "y", ""),
-        ("{% comment %}x", "{% comment %}x", "{% comment %}"),
-        ("{% endraw %}[[B]]", "{% endraw %}[B](/b/)", ""),
-        ("{% code %}a{% endcode %}", "\n```\na\n```\n", ""),
-        ('{% highlight "c++" %}a{% endhighlight %}', "\n```c++\na\n```\n", ""),
-        ("{% raw %}[[B]]", "{% raw %}[B](/b/)", "{% raw %}"),
-        ("{{< highlight go >}}\n[[B]]\n{{< /highlight >}}\n[[B]]",
-         "\n```go\n[[B]]\n```\n\n[B](/b/)",
-         ""),
-        ('{{% highlight go "linenos=table" %}}\na\n{{% /highlight %}}', "\n```go\na\n```\n", ""),
-        ("{{< highlight go >}}[[B]]", "{{< highlight go >}}[B](/b/)", "{{< highlight >}}"),
-        ("```\n{% raw %}\n{{ page.title }}\n{% endraw %}\n```", "```\n{{ page.title }}\n```", ""),
-        ("%%x [[B]]%% [[B]]", "%%x [B](/b/)%% [B](/b/)", ""),
-    ],
-)  # fmt: skip
-def test_code_stays(text: str, made: str, told: str) -> None:
+CODE: list[tuple[str, str, str]] = [
+    ("`[[B]]` [[B]]", "`[[B]]` [B](/b/)", ""),
+    ("``[[B]] ` `` [[B]]", "``[[B]] ` `` [B](/b/)", ""),
+    ("` [[B]]", "` [B](/b/)", ""),
+    ("a ` b\n\n[[B]] ` c", "a ` b\n\n[B](/b/) ` c", ""),
+    ("```\n[[B]]\n```\n[[B]]", "```\n[[B]]\n```\n[B](/b/)", ""),
+    ("~~~\n[[B]]\n~~~\n[[B]]", "~~~\n[[B]]\n~~~\n[B](/b/)", ""),
+    ("````\n```\n[[B]]\n````\n[[B]]", "````\n```\n[[B]]\n````\n[B](/b/)", ""),
+    ("```\n[[B]]\n~~~\n[[B]]", "```\n[[B]]\n~~~\n[[B]]", ""),
+    ("```\n[[B]]", "```\n[[B]]", ""),
+    ("```py\n[[B]]\n``` x\n[[B]]\n```\n[[B]]",
+     "```py\n[[B]]\n``` x\n[[B]]\n```\n[B](/b/)",
+     ""),
+    ("   ```\n[[B]]\n   ```\n[[B]]", "   ```\n[[B]]\n   ```\n[B](/b/)", ""),
+    ("    ```\n[[B]]\n    ```", "    ```\n[[B]]\n    ```", ""),
+    ("`a` `[[B]]` ``b``", "`a` `[[B]]` ``b``", ""),
+    ("{% raw %}{{ page.title }} [[B]]{% endraw %} [[B]]",
+     "{{ page.title }} [[B]] [B](/b/)",
+     ""),
+    ("{%- raw -%}[[B]]{%- endraw -%}", "[[B]]", ""),
+    ("{% highlight python %}\n[[B]]\n{% endhighlight %}\nx",
+     "\n```python\n[[B]]\n```\n\nx",
+     ""),
+    ("{% highlight ruby linenos %}\n```\n{% endhighlight %}", "\n````ruby\n```\n````\n", ""),
+    ("{% codeblock lang:js T %}\na\n{% endcodeblock %}", "\n```js\na\n```\n", ""),
+    ("{% codeblock %}\na\n{% endcodeblock %}", "\n```\na\n```\n", ""),
+    ("{% comment %}x{% endcomment %}y", "y", ""),
+    ("{% comment %}x", "{% comment %}x", "{% comment %}"),
+    ("{% endraw %}[[B]]", "{% endraw %}[B](/b/)", ""),
+    ("{% code %}a{% endcode %}", "\n```\na\n```\n", ""),
+    ('{% highlight "c++" %}a{% endhighlight %}', "\n```c++\na\n```\n", ""),
+    ("{% raw %}[[B]]", "{% raw %}[B](/b/)", "{% raw %}"),
+    ("{{< highlight go >}}\n[[B]]\n{{< /highlight >}}\n[[B]]",
+     "\n```go\n[[B]]\n```\n\n[B](/b/)",
+     ""),
+    ('{{% highlight go "linenos=table" %}}\na\n{{% /highlight %}}', "\n```go\na\n```\n", ""),
+    ("{{< highlight go >}}[[B]]", "{{< highlight go >}}[B](/b/)", "{{< highlight >}}"),
+    ("```\n{% raw %}\n{{ page.title }}\n{% endraw %}\n```", "```\n{{ page.title }}\n```", ""),
+    ("%%x [[B]]%% [[B]]", "%%x [B](/b/)%% [B](/b/)", ""),
+]  # fmt: skip
+
+
+def test_code_stays() -> None:
     """Between backticks, fences and tags for it, which become fences."""
-    assert words(text, liquid=True, tags=True, shortcodes=True) == (made, told)
+    wrong = [
+        (text, made, told, got)
+        for text, made, told in CODE
+        if (got := words(text, liquid=True, tags=True, shortcodes=True)) != (made, told)
+    ]
+    assert not wrong
 
 
 @pytest.mark.parametrize(
