@@ -128,7 +128,7 @@ class World:
     log: list[tuple[str, int, int, str]] = field(default_factory=list)  # agent, status, bytes, etc.
     now: datetime = START
 
-    def run(self, readers: Iterable[Reader], days: float, fold_hours: float = 8.0) -> None:
+    def run(self, readers: Iterable[Reader], days: float, fold_hours: float = 14.0) -> None:
         """Let days pass; folds every few hours, as the scheduler does every few seconds."""
         feed, end, fold_at = Feed(self.rng, self.counting), START + timedelta(days=days), START
         heap: list[tuple[datetime, int, Reader, Ask]] = []

@@ -41,11 +41,11 @@ def office(count: int, agent: str = NEWSBOAT, header: bool = False) -> list[Read
 
 
 def verdicts(
-    counting: Counting, readers: list[Reader], days: float = 3.5
+    counting: Counting, readers: list[Reader], days: float = 3.5, fold_hours: float = 14.0
 ) -> list[tuple[str, str, str]]:
     """Program, verdict and evidence of each reader in the report, the busiest first."""
     world = World(counting)
-    world.run(readers, days)
+    world.run(readers, days, fold_hours)
     with counting.site.database.read() as session:
         values = make(session, world.now, 30, 15).to_dict()
     assert values["totals"]["requests"] == len(world.log)
