@@ -4,19 +4,15 @@ The scheduler does it after a save, so no author waits, and no reader asks anybo
 """
 
 import math
-from dataclasses import dataclass
-from typing import Any
-from urllib.parse import urlsplit
 
 from sqlalchemy import select
 
 from publisher.base.errors import PublisherError
 from publisher.base.net import OutgoingError
 from publisher.base.system.confined import Limits, read
-from publisher.base.text import is_of_the_web, joined, one_line, shorten
-from publisher.base.web_pages import tree_of
 from publisher.blog.post_files import media
 from publisher.installation import Site
+from publisher.parts.link_cards.page_words import PageWords, described
 from publisher.parts.link_cards.tables import LinkCard
 from publisher.publishing.rebuild import rebuild
 from publisher.storage import database
@@ -25,17 +21,6 @@ AGENT = "link card"  # as servers see it, behind the name of the blog
 MAX_PAGE, MAX_PICTURE = 1_000_000, 8_000_000
 READING = Limits(seconds=5.0)
 _AT_ONCE = 8
-_MAX_TITLE, _MAX_DESCRIPTION, _MAX_SITE = 150, 240, 60
-
-
-@dataclass(frozen=True)
-class PageWords:
-    """What a page says of itself, in plain text; `picture` is an address, "" for none."""
-
-    title: str
-    description: str
-    site: str
-    picture: str
 
 
 def fetch_link_cards(site: Site) -> float:
@@ -63,33 +48,6 @@ def fetch_link_cards(site: Site) -> float:
     if due:
         rebuild(site)
     return math.inf if len(due) < _AT_ONCE else 0.0
-
-
-def described(body: bytes, base: str) -> PageWords | None:
-    """What a page says of itself, for `base.system.confined`; None without a title."""
-    page = tree_of(body)
-    if page is None:
-        return None
-    title = _meta(page, "og:title", "twitter:title") or " ".join(page.xpath("//head/title//text()"))
-    if not (title := one_line(title)):
-        return None
-    picture = joined(base, _meta(page, "og:image", "twitter:image").strip())
-    host = urlsplit(base).hostname or ""
-    return PageWords(
-        shorten(title, _MAX_TITLE),
-        shorten(one_line(_meta(page, "og:description", "description")), _MAX_DESCRIPTION),
-        shorten(one_line(_meta(page, "og:site_name")) or host.removeprefix("www."), _MAX_SITE),
-        picture if picture != base and is_of_the_web(picture) else "",
-    )
-
-
-def _meta(page: Any, *names: str) -> str:
-    """The content of the first such meta element that has one."""
-    for name in names:
-        for text in page.xpath("//meta[@property=$name or @name=$name]/@content", name=name):
-            if text.strip():
-                return str(text)
-    return ""
 
 
 def _fetched(site: Site, url: str) -> PageWords | None:
