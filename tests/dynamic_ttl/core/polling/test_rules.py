@@ -7,6 +7,7 @@ import pytest
 
 from publisher.dynamic_ttl.core.polling import Answer, Memory, PollPolicy, parse
 from publisher.dynamic_ttl.core.polling.cho import by_changes, by_likelihood, by_no_changes
+from publisher.dynamic_ttl.core.polling.weekly import ring_size
 
 DAY = 86400
 NOW = 1_600_000_000
@@ -198,6 +199,9 @@ def test_cho_counts_changes_between_neighbours() -> None:
     assert visits("cho-nochanges", pattern) == round(3600 / -log(2.5 / 4.5))
     assert visits("cho-nochanges:form=original", pattern) == round(3600 / -log(2.5 / 5.5))
     assert visits("cho-changes", pattern[:4]) == 3600  # the group is not complete
+    four = "form=original,visits=4"  # with the first content three of four are distinct
+    assert visits(f"cho-changes:{four}", pattern[:4]) == 3600 * 4 // 3
+    assert visits(f"cho-nochanges:{four}", pattern[:4]) == round(3600 / -log(1.5 / 4.5))
 
 
 def test_cho_sees_changes_between_two_groups() -> None:
@@ -305,6 +309,24 @@ def test_histogram_names_the_busiest_hour() -> None:
         "is this one",
         "begins 23 h later",
     ]
+
+
+@pytest.mark.parametrize("hour", [0, 11, 23])
+def test_any_hour_can_be_the_busiest(hour: int) -> None:
+    policy, midnight = parse("histogram"), 20_000 * DAY
+    memory = policy.start()
+    for day in range(3):
+        at = midnight + day * DAY + hour * 3600
+        memory = policy.remember(memory, Answer(200, new_items=1, item_dates=(at,)), at)
+    assert policy.explain(memory, at)[0].endswith("the busiest hour is this one")
+
+
+@pytest.mark.parametrize(
+    ("floor", "size"), [(10_080, 2), (5_041, 2), (5_040, 4), (60, 256), (5, 2048), (1, 16_384)]
+)
+def test_the_ring_holds_more_dates_than_a_week_has_shortest_waits(floor: int, size: int) -> None:
+    """The smallest power of two above it, and two at least."""
+    assert ring_size((floor, 1440)) == size
 
 
 def test_histogram_keeps_its_limits() -> None:
