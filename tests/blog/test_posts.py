@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import event, select
 
 from publisher.base.errors import Conflict, Gone, InvalidInput, NotFound
 from publisher.blog import published, update_log
@@ -308,3 +308,16 @@ def test_a_page_has_another_address_than_a_post(site: Site, clock: FakeClock) ->
         assert before.startswith("note-")
         posts.save(db, 3, content("Some words."), 2, None, clock())
         assert note.slug == "some-words"
+
+
+def test_a_post_is_published_in_few_questions(site: Site) -> None:
+    """Others wait meanwhile. Its own row is written three times: made, filled, published."""
+    make_post(site, "The first makes what there is one of.")
+    statements = list[str]()
+    event.listen(
+        site.database.engine, "before_cursor_execute", lambda *call: statements.append(call[2])
+    )
+    make_post(site, "Some words.")
+    of_the_post = ("INSERT INTO posts ", "UPDATE posts ")
+    assert len([text for text in statements if text.startswith(of_the_post)]) == 3
+    assert len(statements) < 25

@@ -267,14 +267,16 @@ def _write(
     # Imported here: listing posts or authors needs no Markdown renderer and no highlighter.
     from publisher.blog.markup import markdown
 
-    before, slug_follows = path(post), post.version == 0 or made_slug(post)
+    new = post.version == 0  # a draft
+    before, slug_follows = path(post), new or made_slug(post)
     html_before = post.html or ""
     for name, part in to_columns(replace(value, slug=post.slug)).items():
         setattr(post, name, part)
-    language = load_settings(session).language
-    rows = value.gallery == "rows"
-    post.html = markdown.html_of(value.source, value.source_format, f"p{post.id}-", language, rows)
-    _set_slug(session, post, value, before, slug_follows)
+    with session.no_autoflush:  # the post is written once, not before each question
+        language = load_settings(session).language
+        anchor, rows = f"p{post.id}-", value.gallery == "rows"
+        post.html = markdown.html_of(value.source, value.source_format, anchor, language, rows)
+        _set_slug(session, post, value, before, slug_follows)
     post.version += 1
     post.changed_at = now
     if is_public(post):
@@ -284,8 +286,11 @@ def _write(
     for tell in hooked(database.parts_of(session), "text_written"):
         tell(session, post)
     session.flush()
-    tags.assign(session, post, value.tags, now)
-    _index(session, post)
+    if new:
+        tags.assign_all(session, [(post.id, value.tags, None)], now)
+    else:
+        tags.assign(session, post, value.tags, now)
+        _index(session, post)
     session.add(
         Revision(
             post_id=post.id,
