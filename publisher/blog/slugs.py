@@ -1,4 +1,4 @@
-"""Slugs that are free, and whose: one address, one post."""
+"""Which slug a post gets: one that no other post has or had."""
 
 import re
 import secrets

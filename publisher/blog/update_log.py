@@ -79,7 +79,7 @@ def fold_again(session: Session) -> None:
 
 
 def _add(session: Session, rows: Sequence[Row], alone: bool) -> None:
-    # Held until the end: what is read of this row below is then not asked for again.
+    # The session forgets a row that nobody holds, and would ask for it again below.
     _state = session.get(HistogramState, _ONLY_ROW)
     activity, exact = load(session), _is_exact(session)
     values = [{"at": at, "kind": kind, "post_id": post_id} for at, kind, post_id in rows]

@@ -165,3 +165,12 @@ def test_a_save_leaves_a_post_in_the_lists_it_is_in(tagged: Site, clock: FakeClo
         posts.save(db, 2, content("Two.", tags=["walks"]), 2, None, clock())
         tags.rename(db, published.tag_called(db, "hills"), "Hills!", clock())
         assert {tag.changed_at for tag in db.scalars(select(Tag))} == {before}
+
+
+def test_publishing_changes_the_lists_of_a_drafts_tags(site: Site, clock: FakeClock) -> None:
+    with site.database.write() as db:
+        draft = posts.create(db, content("x", tags=["walks"]), None, clock())
+        clock.forward(minutes=5)
+        posts.publish_or_schedule(db, draft, clock(), clock())
+    with site.database.read() as db:
+        assert published.tag_called(db, "walks").changed_at == clock()

@@ -89,9 +89,9 @@ def test_what_cannot_be_published(blog: Site) -> None:
     ]
     for arguments, text, exit_code in refused:
         answer = run(blog, "post", "add", *arguments, text=text)
-        assert isinstance(answer.exception, PublisherError), text
-        assert answer.exception.exit_code == exit_code, text
-        assert "\n" not in str(answer.exception), text
+        assert isinstance(answer.exception, PublisherError), (arguments, text)
+        assert answer.exception.exit_code == exit_code, (arguments, text)
+        assert "\n" not in str(answer.exception), (arguments, text)
     assert stored(blog) == []
 
 

@@ -6,6 +6,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from publisher.blog.members import tokens
+from publisher.blog.writing import posts
 from publisher.installation import Site
 from publisher.web.api import program_posts
 from tests.factories import make_author, make_post
@@ -23,8 +24,8 @@ def test_files(name: str) -> None:
 
 
 def test_requests(client: FlaskClient, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever a request says, the answer is below 500; on one site with an author and a post, what
-    writes last."""
+    """Whatever a request says, the answer is below 500; on one site with an author and a post that
+    is public whenever another kind of request begins."""
     monkeypatch.setattr(program_posts, "WRITES_PER_MINUTE", 10**9)
     author = make_author(site)
     make_post(site, "Hello there.", title="A", author_id=author.id)
@@ -32,9 +33,12 @@ def test_requests(client: FlaskClient, site: Site, monkeypatch: pytest.MonkeyPat
         token = tokens.create(db, author, tokens.SCOPES, site.clock())
     over_http = targets.requests(client, site, token)
     fell = list[Fell]()
-    for name, target in reversed(over_http.items()):
+    for name in sorted(over_http, key="xml-rpc".__eq__):  # it may leave a draft, which is last
+        with site.database.write() as db:  # what one deleted, the next finds again
+            posts.restore(db, posts.get(db, 1), site.clock())
         try:
-            assert len(list(islice(run(name, target, 1), REQUEST_INPUTS))) == REQUEST_INPUTS
+            inputs = islice(run(name, over_http[name], 1), REQUEST_INPUTS)
+            assert len(list(inputs)) == REQUEST_INPUTS
         except Fell as error:
             fell.append(error)
     assert not fell

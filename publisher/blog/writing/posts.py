@@ -267,7 +267,7 @@ def _write(
     # Imported here: listing posts or authors needs no Markdown renderer and no highlighter.
     from publisher.blog.markup import markdown
 
-    new = post.version == 0  # a draft
+    new = post.version == 0  # without tags, and in no list or index yet
     before, slug_follows = path(post), new or made_slug(post)
     html_before = post.html or ""
     for name, part in to_columns(replace(value, slug=post.slug)).items():

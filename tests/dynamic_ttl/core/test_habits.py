@@ -120,11 +120,8 @@ def test_a_day_of_the_rule_has_six_to_fifteen_posts_in_ten_weeks() -> None:
 
 def test_a_tenth_of_all_posts_may_come_on_other_days() -> None:
     for strays, rule in (
-        ([0.99], True),
-        ([1.01], False),
-        ([0.5, 0.49], True),
-        ([0.5, 0.51], False),
-    ):
+        ([0.99], True), ([1.01], False), ([0.5, 0.49], True), ([0.5, 0.51], False),
+    ):  # fmt: skip
         assert (counted(9.0, *strays) is not None) == rule, strays
 
 

@@ -244,7 +244,7 @@ def spellings(path: str) -> list[str]:
 def test_every_address_that_was_given_out_is_understood(program: Program, clock: FakeClock) -> None:
     """As a draft, out, under each former slug: update, delete and undelete find the post.
 
-    An update by every spelling of one address, the others, which ask the same function, by one.
+    By every spelling of one address for an update; else by one spelling of each address.
     """
     first = program.create(name=["Grüße"], content=["x"], **{"post-status": ["draft"]}).location
     assert first
@@ -434,9 +434,8 @@ def test_json_that_is_too_deep(program: Program) -> None:
     for value in deep:
         data = b'{"type":["h-entry"],"properties":{"x-a":[' + value + b"]}}"
         answer = program.client.post("/micropub", data=data, headers=headers)
-        assert (answer.status_code, answer.get_json()["error"]) == (400, "invalid_request"), value[
-            :9
-        ]
+        refused = answer.status_code, answer.get_json()["error"]
+        assert refused == (400, "invalid_request"), value[:9]
 
 
 def test_a_program_gone_wild_is_slowed_down(program: Program, clock: FakeClock) -> None:

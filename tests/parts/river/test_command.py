@@ -177,13 +177,17 @@ def test_remove(typed: Typed, followed: str) -> None:
 def test_what_nobody_follows(typed: Typed) -> None:
     """An address that is not followed is named in the refusal."""
     for command in ("remove", "why", "poll"):
-        refused(typed(command, "http://nobody.example/f"), 2, "http://nobody.example/f")
+        done = typed(command, "http://nobody.example/f")
+        assert done.code == 2, command
+        refused(done, 2, "http://nobody.example/f")
 
 
 def test_addresses_that_are_none(typed: Typed) -> None:
     """What can be no address is a wrong argument."""
     for command in ("remove", "why", "poll", "add"):
-        refused(typed(command, "http://[bad"), 2, "http://[bad")
+        done = typed(command, "http://[bad")
+        assert done.code == 2, command
+        refused(done, 2, "http://[bad")
 
 
 def test_export_and_import(typed: Typed, followed: str, tmp_path: Path) -> None:
@@ -205,7 +209,9 @@ def test_import_refuses(typed: Typed, tmp_path: Path) -> None:
     file = tmp_path / "list.opml"
     for text in ("", "<opml>", "<html></html>", "<!DOCTYPE x [<!ENTITY a 'b'>]><x/>"):
         file.write_text(text, "utf-8")
-        refused(typed("import", str(file)), 1, "this is not an OPML file")
+        done = typed("import", str(file))
+        assert done.code == 1, text
+        refused(done, 1, "this is not an OPML file")
     assert typed("list").out == ""
 
 

@@ -42,7 +42,7 @@ def told_at(
         return Told(NOTHING_YET)
     zone = decision.zone
     back = now + timedelta(seconds=decision.max_age_seconds(now))
-    until = time_of_day(back + timedelta(seconds=59), now, zone)  # the next whole minute
+    until = time_of_day(back + timedelta(seconds=59), now, zone)  # seconds are not shown
     most = f"An app that looks now, at {time_of_day(now, now, zone)}, is told to wait until"
     most = f"{most} {until}. {_reason(decision, now, back, hours, post)}"
     return Told(most, _simple(decision, now, hours), _again(decision, now))

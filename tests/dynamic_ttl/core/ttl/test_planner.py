@@ -98,11 +98,8 @@ def test_a_ttl_may_hide_as_much_as_a_poll_is_worth() -> None:
         return look_ahead(ServedSpan(even(1 / 16), 0.0, 40.0, worth), menu)
 
     assert (found(12.5, 10, 20, 40), found(12.4, 10, 20, 40)) == (20, 10)
-    assert (found(12.5, 10, 20), found(12.4, 10, 20), found(12.5, 10, 15, 20, 25, 30)) == (
-        20,
-        10,
-        20,
-    )
+    assert (found(12.5, 10, 20), found(12.4, 10, 20)) == (20, 10)
+    assert found(12.5, 10, 15, 20, 25, 30) == 20
     assert (found(0.1, 10, 20), found(0.1, 10), found(1e9, 10, 20, 40)) == (10, 10, 40)
 
 

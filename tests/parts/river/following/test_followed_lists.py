@@ -99,8 +99,8 @@ def test_a_list_that_fails_changes_nothing(river: River, origin: Origin) -> None
     follow(river, origin, f"{origin.url}/a")
     for answer, problem in (
         (Reply(200, b"<html>gone</html>"), "not-a-list"),
-        (Reply(200, b"<opml><bo"), "not-a-list"),
         (Reply(500), "status-500"),
+        (Reply(200, b"<opml><bo"), "not-a-list"),
         (Reply(404), "status-404"),
     ):
         origin.serve(LIST, answer)
